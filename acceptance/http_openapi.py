@@ -21,6 +21,8 @@ def schemathesis(server, checks):
     """Many calls of each route, right and wrong ones, with these checks of the answers."""
     command = [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "run"]
     command += [server.http + "/v1/openapi.json", "--checks", ",".join(checks), "--seed", "1"]
+    # Its answer has no end.
+    command += ["--exclude-path", "/v1/events"]
     # A body that is text of another kind than its example is rarely made twice; that is no fault.
     command += ["--suppress-health-check", "filter_too_much"]
     command += ["--max-examples", os.environ.get("SCHEMATHESIS_EXAMPLES", "60"), "--no-color"]

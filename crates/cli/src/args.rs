@@ -82,7 +82,7 @@ impl Globals {
             return Err(Failure::usage(format!(
                 "{}: this works on a store itself, not through a server: run it where the store is, \
                  with --store DIR while no server runs; through a server there are sql, load, put, \
-                 get, scan, unload, count, kv put, kv get and kv delete",
+                 get, scan, unload, count and kv (but for large objects)",
                 self.store
             )));
         }

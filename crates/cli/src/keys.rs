@@ -26,19 +26,27 @@ impl Keys {
         }
     }
 
+    /// The key, if there is one alone and it is whole.
+    pub(crate) fn only_one(&self, schema: &TableSchema) -> Option<Row> {
+        let Keys::Values(keys) = self else { return None };
+        let [values] = keys.as_slice() else { return None };
+        (values.len() == schema.key_columns().count()).then(|| row_of(schema, values))
+    }
+
     /// The keys for a server.
     pub(crate) fn batches(self, schema: &TableSchema) -> Result<KeyBatches> {
         let keys = match self {
             Keys::Batches(batches) => return Ok(batches),
             Keys::Values(keys) => keys,
         };
-        let row = |values: &Vec<Value>| {
-            let columns = schema.key_columns().zip(values);
-            columns.fold(Row::new(), |row, (column, value)| row.with(&column.name, value.clone()))
-        };
-        let rows: Vec<Row> = keys.iter().map(row).collect();
+        let rows: Vec<Row> = keys.iter().map(|values| row_of(schema, values)).collect();
         Ok(Box::new(std::iter::once(tonnage_client::batch_of(schema, &rows))))
     }
+}
+
+fn row_of(schema: &TableSchema, values: &[Value]) -> Row {
+    let columns = schema.key_columns().zip(values);
+    columns.fold(Row::new(), |row, (column, value)| row.with(&column.name, value.clone()))
 }
 
 /// Reads keys given as arguments: the leading key columns of each, parted by commas, in double

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use tonnage::{
-    BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Condition, Direction, EntryStream,
-    Key, Pair, Row, RowOperation, Store, TableDefinition, TableEntry, TableScanOptions,
-    WriteOptions, WriteResult,
+    BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Condition, Depth, EntryStream,
+    Error, GetOptions, Key, KeyRange, Pair, PairGetOptions, Row, RowOperation, Store,
+    TableDefinition, TableEntry, TableScanOptions, WriteOptions, WriteResult,
 };
-use tonnage_client::{BulkGetRequest, Client, PairWrite, Rows, ScanRequest};
+use tonnage_client::{BulkGetRequest, Client, PairScanRequest, PairWrite, Rows, ScanRequest};
 
 use crate::exit::{CliResult, Failure};
 use crate::keys::Keys;
+use crate::placed_pairs::PlacedPairs;
 use crate::table_columns::columns_of;
 
 /// Where the rows are.
@@ -76,19 +77,13 @@ impl Place {
                 Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
             Place::Server(client) => {
-                if options.limit_per_shard_key.is_some()
-                    || options.direction != Direction::Unordered
-                {
-                    return Err(Failure::usage(
-                        "a scan over a server has no order of its own: leave out --direction and \
-                         --limit-per-shard-key, or use `tonnage sql` with ORDER BY",
-                    ));
-                }
-                let keys = || table.schema.key_columns().map(|column| column.name.clone());
-                let columns = options.columns.clone();
                 let request = ScanRequest {
                     table: path.clone(),
-                    columns: columns.or_else(|| options.keys_only.then(|| keys().collect())),
+                    columns: options.columns.clone(),
+                    direction: options.direction,
+                    range: options.range.clone(),
+                    keys_only: options.keys_only,
+                    limit_per_shard_key: options.limit_per_shard_key,
                     limit: options.limit,
                     ..ScanRequest::default()
                 };
@@ -112,6 +107,10 @@ impl Place {
                 Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
             Place::Server(client) => {
+                if let Some(key) = keys.only_one(&table.schema).filter(|_| options.range.is_none())
+                {
+                    return get_one(client, table, &key, options);
+                }
                 let request = BulkGetRequest {
                     direction: options.direction,
                     limit_per_key: options.limit_per_key,
@@ -133,10 +132,12 @@ impl Place {
         condition: Condition,
         options: &WriteOptions,
     ) -> tonnage::Result<WriteResult> {
-        let put = [RowOperation::put(table.schema.path.as_str(), row).when(condition)];
+        let path = table.schema.path.as_str();
         match self {
-            Place::Store(store) => store.atomic_write(&put, options),
-            Place::Server(client) => client.write(&put, options),
+            Place::Store(store) => store.table(path)?.put_if(&row, condition, options),
+            Place::Server(client) => {
+                client.write(&[RowOperation::put(path, row).when(condition)], options)
+            }
         }
     }
 
@@ -149,19 +150,7 @@ impl Place {
         options: &WriteOptions,
     ) -> tonnage::Result<WriteResult> {
         match self {
-            Place::Store(store) => {
-                let pairs = store.kv();
-                match condition {
-                    Condition::IfAbsent => pairs.put_if_absent(key, value, options),
-                    Condition::IfPresent => pairs.put_if_present(key, value, options),
-                    Condition::IfVersion(version) => {
-                        pairs.put_if_version(key, value, version, options)
-                    }
-                    Condition::Always => pairs
-                        .put(key, value, options)
-                        .map(|version| WriteResult::Stored { version }),
-                }
-            }
+            Place::Store(store) => store.kv().put_if(key, value, condition, options),
             Place::Server(client) => {
                 client.write_pair(key, &PairWrite::Put(value), &condition, options)
             }
@@ -176,6 +165,73 @@ impl Place {
         }
     }
 
+    /// The pairs at and below keys.
+    pub(crate) fn bulk_get_pairs(
+        &self,
+        keys: &[Key],
+        options: &PairGetOptions,
+    ) -> CliResult<PlacedPairs> {
+        Ok(match self {
+            Place::Store(store) => {
+                PlacedPairs::of_store(store.kv().bulk_get(keys.to_vec(), options)?)
+            }
+            Place::Server(client) => {
+                let request = BulkGetRequest {
+                    direction: options.direction,
+                    limit_per_key: options.limit_per_key,
+                    keys_only: options.keys_only,
+                    versions: true,
+                    depth: options.depth,
+                    components: options.range.clone(),
+                    ..BulkGetRequest::default()
+                };
+                let keys = tonnage_client::batch_of_keys(keys);
+                PlacedPairs::of_server(client.bulk_get([keys], &request)?)
+            }
+        })
+    }
+
+    /// All pairs, or the first of them.
+    pub(crate) fn scan_pairs(
+        &self,
+        options: &PairGetOptions,
+        limit: Option<u64>,
+    ) -> CliResult<PlacedPairs> {
+        Ok(match self {
+            Place::Store(store) => PlacedPairs::of_store(store.kv().scan(options)?),
+            Place::Server(client) => {
+                let request = PairScanRequest {
+                    direction: options.direction,
+                    keys_only: options.keys_only,
+                    limit,
+                };
+                PlacedPairs::of_server(client.scan_pairs(&request)?)
+            }
+        })
+    }
+
+    /// Counts all pairs.
+    pub(crate) fn count_pairs(&self) -> tonnage::Result<u64> {
+        match self {
+            Place::Store(store) => store.kv().count(),
+            Place::Server(client) => client.count_pairs(),
+        }
+    }
+
+    /// Deletes the pairs at and below a key.
+    pub(crate) fn delete_pairs(
+        &self,
+        key: &Key,
+        depth: Depth,
+        range: Option<&KeyRange>,
+        options: &WriteOptions,
+    ) -> tonnage::Result<u64> {
+        match self {
+            Place::Store(store) => store.kv().delete_subtree_with(key, depth, range, options),
+            Place::Server(client) => client.delete_pairs(key, depth, range, options),
+        }
+    }
+
     /// Puts the entries of all streams.
     pub(crate) fn bulk_put(
         &self,
@@ -187,6 +243,26 @@ impl Place {
             Place::Server(client) => client.bulk_put(streams, options),
         }
     }
+}
+
+/// The row of a whole key, in one request.
+fn get_one(
+    client: &Client,
+    table: &TableEntry,
+    key: &Row,
+    options: &BulkGetOptions,
+) -> CliResult<PlacedRows> {
+    let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
+    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let path = &table.schema.path;
+    let found = client.get_with(path, key, Some(&names), &GetOptions::default())?;
+    let Some(found) = found else {
+        return Ok(PlacedRows { schema, batches: Box::new(std::iter::empty()) });
+    };
+    let batch = tonnage_client::batch_of(&table.schema, &[found.row])?;
+    let batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())
+        .map_err(|error| Error::internal(format!("a row as a batch: {error}")))?;
+    Ok(PlacedRows { schema, batches: Box::new(std::iter::once(Ok(batch))) })
 }
 
 /// What breaks off while rows come was done in part.

@@ -11,10 +11,9 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonnage::{Depth, Direction, Error, FieldRange, Result, Row};
+use tonnage::{Depth, Direction, Error, FieldRange, KeyRange, Result};
 
 use crate::client::Client;
-use crate::row_batch;
 use crate::rows::{Rows, SourceFailure};
 
 /// Batches of keys that wait for the network.
@@ -39,6 +38,8 @@ pub struct BulkGetRequest {
     pub versions: bool,
     /// How deep below the keys of pairs to look.
     pub depth: Depth,
+    /// A range of the minor component right below the keys of pairs.
+    pub components: Option<KeyRange>,
 }
 
 impl BulkGetRequest {
@@ -47,29 +48,20 @@ impl BulkGetRequest {
         Self { table: Some(table.into()), ..Self::default() }
     }
 
-    fn command(&self) -> Json {
+    fn command(&self) -> Result<Json> {
         let mut command = Map::new();
         match &self.table {
             Some(table) => command.insert("table".to_owned(), json!(table)),
             None => command.insert("pairs".to_owned(), json!(true)),
         };
-        let direction = match self.direction {
-            Direction::Unordered => "unordered",
-            Direction::Forward => "forward",
-            Direction::Reverse => "reverse",
-        };
-        command.insert("direction".to_owned(), json!(direction));
+        command.insert("direction".to_owned(), json!(direction_of(self.direction)));
         command.insert("keys_only".to_owned(), json!(self.keys_only));
         command.insert("versions".to_owned(), json!(self.versions));
         if self.table.is_none() {
-            let depth = match self.depth {
-                Depth::ParentOnly => "parent_only",
-                Depth::ChildrenOnly => "children_only",
-                Depth::DescendantsOnly => "descendants_only",
-                Depth::ParentAndChildren => "parent_and_children",
-                Depth::ParentAndDescendants => "parent_and_descendants",
-            };
-            command.insert("depth".to_owned(), json!(depth));
+            command.insert("depth".to_owned(), json!(depth_of(self.depth)));
+        }
+        if let Some(components) = &self.components {
+            command.insert("components".to_owned(), components_of(components)?);
         }
         if let Some(limit) = self.limit_per_key {
             command.insert("limit_per_key".to_owned(), json!(limit));
@@ -80,11 +72,48 @@ impl BulkGetRequest {
         if let Some(range) = &self.range {
             command.insert("range".to_owned(), range_of(range));
         }
-        json!({"bulk_get": command})
+        Ok(json!({"bulk_get": command}))
     }
 }
 
-fn range_of(range: &FieldRange) -> Json {
+pub(crate) fn direction_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Unordered => "unordered",
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+    }
+}
+
+pub(crate) fn depth_of(depth: Depth) -> &'static str {
+    match depth {
+        Depth::ParentOnly => "parent_only",
+        Depth::ChildrenOnly => "children_only",
+        Depth::DescendantsOnly => "descendants_only",
+        Depth::ParentAndChildren => "parent_and_children",
+        Depth::ParentAndDescendants => "parent_and_descendants",
+    }
+}
+
+/// A range of components, which are text on the wire.
+pub(crate) fn components_of(range: &KeyRange) -> Result<Json> {
+    let text = |bytes: &[u8]| {
+        String::from_utf8(bytes.to_vec()).map_err(|error| {
+            Error::unsupported("a range of components that are no text, through a server")
+                .with_source(error)
+        })
+    };
+    let mut told = Map::new();
+    for (name, end) in [("from", &range.start), ("to", &range.end)] {
+        if let Some((end, is_inclusive)) = end {
+            told.insert(name.to_owned(), json!(text(end)?));
+            told.insert(format!("{name}_exclusive"), json!(!is_inclusive));
+        }
+    }
+    told.insert("prefix".to_owned(), json!(text(&range.prefix)?));
+    Ok(Json::Object(told))
+}
+
+pub(crate) fn range_of(range: &FieldRange) -> Json {
     let mut told = Map::new();
     told.insert("column".to_owned(), json!(range.column));
     for (name, end) in [("from", &range.low), ("to", &range.high)] {
@@ -112,7 +141,7 @@ impl Client {
         let mut keys = keys.into_iter();
         let first = keys.next().unwrap_or_else(|| Err(Error::invalid("there are no keys")))?;
         let schema = first.schema();
-        let descriptor = FlightDescriptor::new_cmd(request.command().to_string());
+        let descriptor = FlightDescriptor::new_cmd(request.command()?.to_string());
         let (sender, receiver) = mpsc::channel(QUEUE_BATCHES);
         let source = SourceFailure::default();
         let (failed, failed_encoding) = (source.clone(), source.clone());
@@ -146,25 +175,6 @@ impl Client {
         let stream = self.answered(self.wait(&limits, begun)?)?.into_inner();
         let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
         Rows::open(self.clone(), limits, decoder, source)
-    }
-
-    /// The row of a whole key, if there is one.
-    ///
-    /// # Errors
-    /// As [`Client::bulk_get`].
-    pub fn get(&self, table: &str, key: &Row) -> Result<Option<Row>> {
-        let entry = self.describe(table)?;
-        if let Some(missing) =
-            entry.schema.key_columns().find(|column| key.get(&column.name).is_none())
-        {
-            return Err(Error::invalid(format!(
-                "the key of {table} is not whole: {} is missing (bulk_get takes partial keys)",
-                missing.name
-            )));
-        }
-        let keys = row_batch::batch_of(&entry.schema, std::slice::from_ref(key))?;
-        let mut rows = self.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
-        rows.next().transpose()?.map(|batch| Row::from_batch(&batch, 0)).transpose()
     }
 }
 

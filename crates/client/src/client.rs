@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use arrow_flight::flight_service_client::FlightServiceClient;
@@ -199,9 +202,9 @@ impl Client {
     }
 
     /// A call with one answer.
-    pub(crate) fn call<T: Send + 'static>(
+    pub(crate) fn call<T>(
         &self,
-        call: impl Future<Output = std::result::Result<T, Status>> + Send + 'static,
+        call: impl Future<Output = std::result::Result<T, Status>>,
     ) -> Result<T> {
         self.answered(self.wait(&self.limits(), call)?)
     }
@@ -216,11 +219,7 @@ impl Client {
     }
 
     /// Waits for something, as long as the limits allow.
-    pub(crate) fn wait<T: Send + 'static>(
-        &self,
-        limits: &Limits,
-        future: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T> {
+    pub(crate) fn wait<T>(&self, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
         wait(self.runtime()?, limits, future)
     }
 
@@ -235,31 +234,40 @@ impl Client {
     }
 }
 
-/// Waits on a channel: unlike tokio's own ways to block, that may be done anywhere.
-fn wait<T: Send + 'static>(
-    runtime: &Runtime,
-    limits: &Limits,
-    future: impl Future<Output = T> + Send + 'static,
-) -> Result<T> {
+/// Carries a call on in the thread that waits for it: an answer wakes this thread, and no other one
+/// before it. Unlike tokio's own ways to block, that may be done anywhere.
+fn wait<T>(runtime: &Runtime, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
     limits.check()?;
-    let (sender, receiver) = sync_channel(1);
-    let task = runtime.spawn(async move {
-        // Nobody waits any more once the limits are reached.
-        let _ = sender.send(future.await);
-    });
+    let _inside = runtime.enter();
+    let waiter = Arc::new(Waiter { thread: thread::current(), is_woken: AtomicBool::new(false) });
+    let waker = Waker::from(waiter.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
     loop {
-        match receiver.recv_timeout(limits.pause(LOOK)) {
-            Ok(answer) => return Ok(answer),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = limits.check() {
-                    task.abort();
-                    return Err(error);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::internal("a call of the client panicked"));
-            }
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut context) {
+            return Ok(answer);
         }
+        while !waiter.is_woken.swap(false, Ordering::Acquire) {
+            thread::park_timeout(limits.pause(LOOK));
+            limits.check()?;
+        }
+    }
+}
+
+/// A thread that waits.
+struct Waiter {
+    thread: Thread,
+    is_woken: AtomicBool,
+}
+
+impl Wake for Waiter {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }
 

@@ -4,10 +4,13 @@ use std::error::Error as _;
 
 use arrow_flight::error::FlightError;
 use tonic::{Code, Status};
-use tonnage::{Error, ErrorKind};
+use tonnage::{Error, ErrorKind, TooManyErrors};
 
 /// The trailer that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
+
+/// The trailer that tells which error of its kind it is, of those that programs tell apart.
+const CODE_HEADER: &str = "tonnage-code";
 
 const KINDS: [ErrorKind; 10] = [
     ErrorKind::Invalid,
@@ -25,9 +28,9 @@ const KINDS: [ErrorKind; 10] = [
 /// A status as an error. What the server itself said keeps its message; for what broke below the
 /// calls the server's address leads the message.
 pub(crate) fn of_status(server: &str, status: &Status) -> Error {
-    let told = status.metadata().get(KIND_HEADER).and_then(|kind| kind.to_str().ok());
-    if let Some(kind) = told.and_then(of_label) {
-        return Error::new(kind, status.message());
+    let told = |header| status.metadata().get(header).and_then(|value| value.to_str().ok());
+    if let Some(kind) = told(KIND_HEADER).and_then(of_label) {
+        return with_code(Error::new(kind, status.message()), told(CODE_HEADER));
     }
     match status.code() {
         Code::Unauthenticated => Error::invalid(format!(
@@ -51,6 +54,14 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
 /// The kind that a label names.
 pub(crate) fn of_label(label: &str) -> Option<ErrorKind> {
     KINDS.into_iter().find(|kind| kind.label() == label)
+}
+
+/// The same error, with the cause that its code stands for.
+pub(crate) fn with_code(error: Error, code: Option<&str>) -> Error {
+    match code {
+        Some("too-many-errors") => error.with_source(TooManyErrors),
+        _ => error,
+    }
 }
 
 /// A failure of reading a stream.

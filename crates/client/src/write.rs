@@ -1,9 +1,11 @@
-//! Single rows and pairs under conditions, and the pair of a key.
+//! Single rows and pairs under conditions.
 
-use arrow::array::{Array, AsArray};
 use serde_json::{Map, Value as Json, json};
-use tonnage::{Condition, Durability, Key, Pair, Result, RowOperation, WriteOptions, WriteResult};
+use tonnage::{
+    Condition, Depth, Durability, Key, KeyRange, Result, RowOperation, WriteOptions, WriteResult,
+};
 
+use crate::bulk_get::{components_of, depth_of};
 use crate::client::Client;
 use crate::pairs::batch_of_pairs;
 use crate::{frame, row_batch};
@@ -64,25 +66,31 @@ impl Client {
         self.written(frame::write(&Json::Object(header), &batch)?)
     }
 
-    /// The pair of a whole key.
+    /// Deletes the pairs at and below a key, as deep as asked for. Tells how many went. Pairs go in
+    /// batches: what went before an error stays deleted.
     ///
     /// # Errors
-    /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn get_pair(&self, key: &Key) -> Result<Option<Pair>> {
-        let batch = batch_of_pairs([(key, b"".as_slice())].into_iter())?;
-        let answers = self.act("tonnage.GetPair", frame::write(&json!({}), &batch)?)?;
-        let Some(answer) = answers.first() else { return Ok(None) };
-        let pair = frame::read(answer).and_then(|frame| {
-            let (_, batches) = frame.rows?;
-            let value = batches.first()?.column(0).as_binary_opt::<i32>()?;
-            Some(Pair {
-                key: key.clone(),
-                value: (!value.is_empty()).then(|| value.value(0).to_vec())?,
-                version: frame.header.get("version")?.as_u64()?,
-                expires_at_ms: frame.header.get("expires_at_ms")?.as_u64()?,
-            })
-        });
-        pair.map(Some).ok_or_else(|| self.strange())
+    /// As [`Client::write`].
+    pub fn delete_pairs(
+        &self,
+        parent: &Key,
+        depth: Depth,
+        range: Option<&KeyRange>,
+        options: &WriteOptions,
+    ) -> Result<u64> {
+        let mut header = header_of(&Condition::Always, options);
+        header.insert("depth".to_owned(), json!(depth_of(depth)));
+        if let Some(range) = range {
+            header.insert("components".to_owned(), components_of(range)?);
+        }
+        if let Some(timeout) = options.timeout {
+            header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
+        }
+        let batch = batch_of_pairs([(parent, b"".as_slice())].into_iter())?;
+        let body = frame::write(&Json::Object(header), &batch)?;
+        let answers = self.act("tonnage.DeletePairs", body)?;
+        let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
+        told.and_then(|told| told.get("deleted")?.as_u64()).ok_or_else(|| self.strange())
     }
 
     fn written(&self, body: Vec<u8>) -> Result<WriteResult> {

@@ -278,9 +278,9 @@ fn report_of<'py>(
     ended: Ended,
     raised: Option<PyErr>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (report, error) = match ended {
-        Ok(report) => (report, None),
-        Err(stopped) => (*stopped.report, Some(stopped.error)),
+    let (report, error, too_many_errors) = match ended {
+        Ok(report) => (report, None, false),
+        Err(stopped) => (*stopped.report, Some(stopped.error), stopped.too_many_errors),
     };
     let told = PyDict::new(py);
     told.set_item("total", counts_of(py, &report.total)?)?;
@@ -288,6 +288,7 @@ fn report_of<'py>(
     told.set_item("streams", streams.collect::<PyResult<Vec<_>>>()?)?;
     told.set_item("seconds", report.seconds)?;
     told.set_item("error", error.map(|error| to_exception(&error).into_value(py)))?;
+    told.set_item("too_many_errors", too_many_errors)?;
     told.set_item("exception", raised.map(|error| error.into_value(py)))?;
     Ok(told)
 }

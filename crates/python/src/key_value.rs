@@ -8,7 +8,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use tonnage::{BulkPairs, Cancel, Condition, PairBatch, WriteResult};
+use tonnage::{BulkPairs, Cancel, Condition, PairBatch};
 
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
@@ -45,14 +45,7 @@ impl KeyValue {
         let (key, value) = (to_native_key(key)?, bytes_of(value)?);
         let condition = to_condition(condition)?;
         let options = write_options(durability, ttl)?;
-        let result = py.detach(|| match condition {
-            Condition::Always => {
-                pairs.put(&key, &value, &options).map(|version| WriteResult::Stored { version })
-            }
-            Condition::IfAbsent => pairs.put_if_absent(&key, &value, &options),
-            Condition::IfPresent => pairs.put_if_present(&key, &value, &options),
-            Condition::IfVersion(version) => pairs.put_if_version(&key, &value, version, &options),
-        });
+        let result = py.detach(|| pairs.put_if(&key, &value, condition, &options));
         Ok(told(result.or_raise()?))
     }
 
@@ -84,13 +77,9 @@ impl KeyValue {
         let pairs = self.handle.store()?.kv();
         let key = to_native_key(key)?;
         let options = write_options(durability, None)?;
-        py.detach(|| match version {
-            None => pairs.delete(&key, &options),
-            Some(version) => {
-                pairs.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
-            }
-        })
-        .or_raise()
+        let condition = version.map_or(Condition::IfPresent, Condition::IfVersion);
+        let result = py.detach(|| pairs.delete_if(&key, condition, &options));
+        Ok(result.or_raise()?.is_stored())
     }
 
     #[pyo3(signature = (parent, depth_, range, durability_))]

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tonnage::{BulkGet, Cancel, Condition, DeleteOptions, KeySource, WriteResult};
+use tonnage::{BulkGet, Cancel, Condition, DeleteOptions, KeySource};
 
 use crate::arrow_in::{failed, reader_of};
 use crate::batch_iterator::BatchIterator;
@@ -86,14 +86,7 @@ impl Table {
         let row = to_row(row, &columns)?;
         let condition = to_condition(condition)?;
         let options = write_options(durability, ttl)?;
-        let result = py.detach(|| match condition {
-            Condition::Always => {
-                table.put(&row, &options).map(|version| WriteResult::Stored { version })
-            }
-            Condition::IfAbsent => table.put_if_absent(&row, &options),
-            Condition::IfPresent => table.put_if_present(&row, &options),
-            Condition::IfVersion(version) => table.put_if_version(&row, version, &options),
-        });
+        let result = py.detach(|| table.put_if(&row, condition, &options));
         Ok(told(result.or_raise()?))
     }
 
@@ -116,13 +109,9 @@ impl Table {
         let table = self.native()?;
         let key = to_key(key, &key_columns(&table))?;
         let options = write_options(durability, None)?;
-        py.detach(|| match version {
-            None => table.delete(&key, &options),
-            Some(version) => {
-                table.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
-            }
-        })
-        .or_raise()
+        let condition = version.map_or(Condition::IfPresent, Condition::IfVersion);
+        let result = py.detach(|| table.delete_if(&key, condition, &options));
+        Ok(result.or_raise()?.is_stored())
     }
 
     #[pyo3(signature = (key, range, relatives, durability_))]

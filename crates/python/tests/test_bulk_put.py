@@ -172,8 +172,10 @@ def test_progress_is_told_while_it_runs(ships: tonnage.Table) -> None:
 
 
 def test_a_limit_of_failures_stops_the_load(ships: tonnage.Table) -> None:
-    with pytest.raises(tonnage.BulkPutError):
+    with pytest.raises(tonnage.TooManyErrors) as stopped:
         ships.bulk_put([{"mmsi": None}] * 10, errors_max=3)
+    assert isinstance(stopped.value, tonnage.BulkPutError)
+    assert stopped.value.report.failed > 3
     with pytest.raises(ValueError, match="1%"):
         ships.bulk_put([], errors_max="3")
 

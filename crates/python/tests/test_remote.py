@@ -104,13 +104,8 @@ def test_a_server_with_tls_is_checked_against_the_roots(tmp_path: Path) -> None:
         (lambda store: store.sql("SELECT :n", {"n": 1}), r"\$1"),
         (lambda store: store.table("ships").delete_range(7), "DELETE FROM ships"),
         (lambda store: store.table("ships").rows_estimate(), "count"),
-        (lambda store: store.table("ships").scan(direction="forward"), "ORDER BY"),
         (lambda store: store.table("ships").bulk_get_related([1], ["x"]), "by itself"),
         (lambda store: store.table("ships").bulk_put([], on_exists=print), "on_exists"),
-        (lambda store: store.kv().count(), "tonnage count"),
-        (lambda store: store.kv().scan(), "bulk_get"),
-        (lambda store: store.kv().delete_subtree("/u"), "bulk_get"),
-        (lambda store: store.kv().bulk_get(["/u"], limit_per_key=1), "limit_per_key"),
     ],
 )
 def test_what_a_server_does_not_offer_is_refused_with_the_remedy(
@@ -127,6 +122,44 @@ def test_a_call_ends_in_its_time(address: str) -> None:
     with tonnage.connect(address, timeout=timedelta(seconds=1)) as store:
         with pytest.raises(tonnage.TimedOut):
             store.sql("SELECT count(*) FROM n a, n b, n c WHERE a.k + b.k + c.k = -1").fetchall()
+
+
+def test_rows_are_scanned_in_order_and_within_a_range(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE o (k LONG, PRIMARY KEY (k))")
+    table = store.table("o")
+    table.bulk_put({"k": list(range(100))})
+    last = table.scan(direction="reverse", limit=3).rows()
+    assert [row["k"] for row in last] == [99, 98, 97]
+    some = table.scan(range=tonnage.Range("k", low=10, high=12), direction="forward").rows()
+    assert [row["k"] for row in some] == [10, 11, 12]
+
+
+def test_pairs_are_scanned_counted_and_deleted(store: tonnage.Store) -> None:
+    kv = store.kv()
+    for minor in "abc":
+        kv.put(f"/u/-/{minor}", minor.encode())
+    kv.put("/other", b"x")
+    assert kv.count() == 4
+    values = [row["value"] for row in kv.scan(direction="forward").rows()]
+    assert sorted(values) == [b"a", b"b", b"c", b"x"]
+    below = kv.bulk_get(["/u"], depth="children", limit_per_key=2)
+    assert len(list(below.rows())) == 2
+    end = tonnage.KeyRange(low="b")
+    assert kv.delete_subtree("/u", depth="children", range=end) == 2
+    assert kv.count() == 2
+
+
+def test_too_many_errors_that_only_the_server_sees_are_an_error_of_their_own(
+    store: tonnage.Store,
+) -> None:
+    store.sql("CREATE TABLE long (k STRING, PRIMARY KEY (k))")
+    rows = [{"k": "short"}, {"k": "x" * 200_000}, {"k": "y" * 200_000}]
+    with pytest.raises(tonnage.TooManyErrors) as stopped:
+        store.table("long").bulk_put(rows, errors_max=1)
+    assert stopped.value.report.inserted == 1
+    with pytest.raises(tonnage.BulkPutError) as failed:
+        store.table("long").bulk_put([{"k": "short"}], on_existing="fail")
+    assert not isinstance(failed.value, tonnage.TooManyErrors)
 
 
 def test_rows_with_fewer_columns_take_the_defaults(store: tonnage.Store) -> None:

@@ -52,6 +52,12 @@ pub struct Settings {
     /// Largest body of an HTTP request that is held in memory [default: 16MiB]
     #[arg(long, env = "TONNAGE_BODY_BYTES_MAX", value_name = "SIZE")]
     pub body_bytes_max: Option<String>,
+    /// Disk space for the bodies of bulk loads over HTTP, of all together [default: 8GiB]
+    #[arg(long, env = "TONNAGE_SPOOL_BYTES_MAX", value_name = "SIZE")]
+    pub spool_bytes_max: Option<String>,
+    /// Streams of server-sent events at a time [default: 100]
+    #[arg(long, env = "TONNAGE_EVENT_STREAMS_MAX", value_name = "N")]
+    pub event_streams_max: Option<usize>,
     /// Loads at a time; they share the memory for loads [default: twice the cores]
     #[arg(long, env = "TONNAGE_LOADS_MAX", value_name = "N")]
     pub loads_max: Option<usize>,
@@ -115,6 +121,10 @@ pub struct Config {
     pub message_bytes_max: usize,
     /// The largest HTTP body held in memory.
     pub body_bytes_max: usize,
+    /// What bodies of bulk loads may have on the disk.
+    pub spool_bytes_max: u64,
+    /// Streams of events at a time.
+    pub event_streams_max: usize,
     /// Loads at a time.
     pub loads_max: usize,
     /// Streams of loads at a time.
@@ -141,6 +151,8 @@ pub struct Config {
     pub drain_timeout: Duration,
 }
 
+/// What bodies of bulk loads may have on the disk, unless it is given.
+const SPOOL_MIB: usize = 8 << 10;
 /// The least memory that a load works well with.
 const LOAD_BYTES_MIN: usize = 64 << 20;
 
@@ -175,6 +187,8 @@ impl Settings {
                 .or(other.connections_per_address_max),
             message_bytes_max: self.message_bytes_max.or(other.message_bytes_max),
             body_bytes_max: self.body_bytes_max.or(other.body_bytes_max),
+            spool_bytes_max: self.spool_bytes_max.or(other.spool_bytes_max),
+            event_streams_max: self.event_streams_max.or(other.event_streams_max),
             loads_max: self.loads_max.or(other.loads_max),
             streams_max: self.streams_max.or(other.streams_max),
             calls_max: self.calls_max.or(other.calls_max),
@@ -236,6 +250,9 @@ impl Settings {
             )?,
             message_bytes_max: bytes("message_bytes_max", self.message_bytes_max.as_deref(), 128)?,
             body_bytes_max: bytes("body_bytes_max", self.body_bytes_max.as_deref(), 16)?,
+            spool_bytes_max: bytes("spool_bytes_max", self.spool_bytes_max.as_deref(), SPOOL_MIB)?
+                as u64,
+            event_streams_max: count("event_streams_max", self.event_streams_max, 100)?,
             loads_max: count("loads_max", self.loads_max, 2 * cores())?,
             streams_max: count("streams_max", self.streams_max, 16 * cores())?,
             calls_max: count("calls_max", self.calls_max, 8 * cores())?,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tonnage::{Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
+use tracing::Span;
 
 use crate::admit::Places;
 use crate::auth::{Audit, Logins, Users};
@@ -12,7 +13,9 @@ use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::prepared::PreparedStatements;
+use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
+use crate::spool::Spool;
 use crate::statements::Statements;
 
 /// What all calls share.
@@ -27,8 +30,13 @@ pub(crate) struct Context {
     pub(crate) statements: Arc<Statements>,
     pub(crate) prepared: PreparedStatements,
     pub(crate) sessions: Sessions,
+    pub(crate) request_ids: Arc<RequestIds>,
+    /// What bodies that wait for their loads have on the disk.
+    pub(crate) spool: Spool,
     /// For streams of loads.
     pub(crate) streams: Places,
+    /// For streams of events.
+    pub(crate) event_streams: Places,
     /// For everything else that holds a thread.
     pub(crate) calls: Places,
 }
@@ -50,10 +58,18 @@ impl Context {
             statements: Arc::default(),
             prepared: PreparedStatements::default(),
             sessions: Sessions::default(),
+            request_ids: Arc::new(RequestIds::new()?),
+            spool: Spool::new(config.spool_bytes_max),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),
             streams: Places::new(config.streams_max, "streams", "streams_max", wait),
+            event_streams: Places::new(
+                config.event_streams_max,
+                "streams of events",
+                "event_streams_max",
+                wait,
+            ),
             calls: Places::new(config.calls_max, "calls", "calls_max", wait),
             config,
         }))
@@ -75,10 +91,10 @@ impl Context {
     {
         self.check_open()?;
         let place = self.calls.take().await?;
-        let context = self.clone();
+        let (context, span) = (self.clone(), Span::current());
         let call = tokio::task::spawn_blocking(move || {
             let _place = place;
-            call(&context)
+            span.in_scope(|| call(&context))
         });
         call.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
     }

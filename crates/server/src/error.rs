@@ -2,10 +2,13 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value as Json};
+use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
-use tonnage::{Error, ErrorKind};
+use tonnage::{Error, ErrorKind, TooManyErrors};
 
 use crate::auth::Denied;
+use crate::request_id::{REQUEST_ID_HEADER, RequestId};
 
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
 const STATUS_BYTES_MAX: usize = 4 << 10;
@@ -16,6 +19,14 @@ pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 /// The header that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
 
+/// The header that tells which error of its kind it is, of those that programs tell apart.
+const CODE_HEADER: &str = "tonnage-code";
+
+/// Which error of its kind it is, of those that programs tell apart.
+pub(crate) fn error_code(error: &Error) -> Option<&'static str> {
+    TooManyErrors::caused(error).then_some("too-many-errors")
+}
+
 /// An error as a gRPC status.
 pub(crate) fn status(error: &Error) -> Status {
     let (code, label) = match is_denied(error) {
@@ -25,6 +36,12 @@ pub(crate) fn status(error: &Error) -> Status {
     let mut status = Status::new(code, cut(error.message()));
     if let Ok(kind) = label.parse() {
         status.metadata_mut().insert(KIND_HEADER, kind);
+    }
+    if let Some(code) = error_code(error) {
+        status.metadata_mut().insert(CODE_HEADER, MetadataValue::from_static(code));
+    }
+    if let Some(id) = RequestId::current().and_then(|id| id.as_str().parse().ok()) {
+        status.metadata_mut().insert(REQUEST_ID_HEADER, id);
     }
     status
 }
@@ -66,19 +83,27 @@ fn cut(message: &str) -> &str {
 pub(crate) struct Problem {
     status: StatusCode,
     error: Error,
+    /// What else there is to tell.
+    members: Map<String, Json>,
 }
 
 impl Problem {
     /// The same error under another status.
     pub(crate) fn new(status: StatusCode, error: Error) -> Self {
-        Self { status, error }
+        Self { status, error, members: Map::new() }
+    }
+
+    /// The same problem, with members of its own.
+    pub(crate) fn with(mut self, members: Map<String, Json>) -> Self {
+        self.members = members;
+        self
     }
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         if is_denied(&error) {
-            return Self { status: StatusCode::FORBIDDEN, error };
+            return Self::new(StatusCode::FORBIDDEN, error);
         }
         let status = match error.kind() {
             ErrorKind::Invalid => StatusCode::BAD_REQUEST,
@@ -93,23 +118,28 @@ impl From<Error> for Problem {
             ErrorKind::Unsupported => StatusCode::NOT_IMPLEMENTED,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self { status, error }
+        Self::new(status, error)
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let kind = match self.status {
-            StatusCode::FORBIDDEN => "not allowed",
-            StatusCode::UNAUTHORIZED => "not logged in",
-            _ => self.error.kind().label(),
+        let title = match (self.status, error_code(&self.error)) {
+            (StatusCode::FORBIDDEN, _) => "not allowed".to_owned(),
+            (StatusCode::UNAUTHORIZED, _) => "not logged in".to_owned(),
+            (StatusCode::PAYLOAD_TOO_LARGE, _) => "too large".to_owned(),
+            (_, Some(code)) => code.replace('-', " "),
+            _ => self.error.kind().label().to_owned(),
         };
-        let body = serde_json::json!({
-            "type": format!("/problems/{}", kind.replace(' ', "-")),
-            "title": kind,
-            "status": self.status.as_u16(),
-            "detail": self.error.message(),
-        });
+        let mut body = self.members;
+        body.insert("type".to_owned(), format!("/problems/{}", title.replace(' ', "-")).into());
+        body.insert("title".to_owned(), title.into());
+        body.insert("status".to_owned(), self.status.as_u16().into());
+        body.insert("detail".to_owned(), self.error.message().into());
+        if let Some(id) = RequestId::current() {
+            body.insert("request_id".to_owned(), id.as_str().into());
+        }
+        let body = Json::Object(body);
         let kind = [(header::CONTENT_TYPE, PROBLEM_TYPE)];
         let mut response = (self.status, kind, body.to_string()).into_response();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {

@@ -5,11 +5,12 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use serde_json::json;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Error, Load, Result,
@@ -81,7 +82,28 @@ pub(crate) struct Job {
     pub(crate) callbacks: Arc<dyn std::any::Any + Send + Sync>,
     started: Instant,
     shared: Mutex<Shared>,
+    /// What became of it, once it has ended.
+    outcome: watch::Sender<Option<Arc<serde_json::Value>>>,
     _place: Place,
+}
+
+/// A job that somebody watches. It holds no place among the loads.
+pub(crate) struct Followed {
+    job: Weak<Job>,
+    outcome: watch::Receiver<Option<Arc<serde_json::Value>>>,
+}
+
+impl Followed {
+    /// How the job stands; nothing once it has ended.
+    pub(crate) fn view(&self) -> Option<serde_json::Value> {
+        self.job.upgrade().filter(|job| job.shared().load.is_some()).map(|job| job.view())
+    }
+
+    /// Waits for the end of the job, and tells what became of it.
+    pub(crate) async fn ended(&mut self) -> Option<Arc<serde_json::Value>> {
+        // An error says that the job is gone without a word.
+        self.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone())
+    }
 }
 
 struct Shared {
@@ -159,6 +181,7 @@ impl Jobs {
                 incomplete: HashSet::new(),
                 worst: Leaving::Completed,
             }),
+            outcome: watch::Sender::new(None),
             _place: place,
         });
         self.known().running.push(job.clone());
@@ -212,8 +235,10 @@ impl Jobs {
             Err(_) => Err(Error::internal("a load is used after its last stream").into()),
         };
         let ended = Ended { result, job };
+        let view = ended.view();
+        ended.job.outcome.send_replace(Some(Arc::new(view.clone())));
         let mut known = self.known();
-        known.ended.push_back(ended.view());
+        known.ended.push_back(view);
         if known.ended.len() > ENDED_MAX {
             known.ended.pop_front();
         }
@@ -227,17 +252,44 @@ impl Jobs {
         known.ended.iter().cloned().chain(known.running.iter().map(|job| job.view())).collect()
     }
 
+    /// The jobs that run.
+    pub(crate) fn running(&self) -> Vec<serde_json::Value> {
+        self.known().running.iter().map(|job| job.view()).collect()
+    }
+
+    /// A job by its number or name; of those that have ended the last of that name.
+    ///
+    /// # Errors
+    /// `NotFound` when none is known.
+    pub(crate) fn of_id(&self, id: &str) -> Result<serde_json::Value> {
+        let known = self.known();
+        let is_meant = |job: &&serde_json::Value| job["job"] == id || job["name"] == id;
+        let running = known.running(id).map(|job| job.view());
+        let found = running.or_else(|| known.ended.iter().rev().find(is_meant).cloned());
+        found.ok_or_else(|| Error::not_found(format!("there is no job `{id}`")))
+    }
+
+    /// Watches a job, named likewise.
+    ///
+    /// # Errors
+    /// As [`Jobs::of_id`].
+    pub(crate) fn follow(&self, id: &str) -> Result<Followed> {
+        if let Some(job) = self.known().running(id) {
+            let outcome = job.outcome.subscribe();
+            return Ok(Followed { job: Arc::downgrade(job), outcome });
+        }
+        let ended = self.of_id(id)?;
+        Ok(Followed { job: Weak::new(), outcome: watch::channel(Some(Arc::new(ended))).1 })
+    }
+
     /// Cancels a job by its number or name.
     ///
     /// # Errors
     /// `NotFound` when none of that name runs.
     pub(crate) fn cancel(&self, id: &str) -> Result<()> {
         let known = self.known();
-        let job = known
-            .running
-            .iter()
-            .find(|job| job.id == id || job.request.name.as_deref() == Some(id))
-            .ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
+        let job =
+            known.running(id).ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
         job.cancel.cancel();
         job.cancelled.cancel();
         Ok(())
@@ -245,6 +297,14 @@ impl Jobs {
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// The job of a number or name, if it runs.
+    fn running(&self, id: &str) -> Option<&Arc<Job>> {
+        let is_meant = |job: &&Arc<Job>| job.id == id || job.request.name.as_deref() == Some(id);
+        self.running.iter().find(is_meant)
     }
 }
 

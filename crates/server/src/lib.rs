@@ -38,8 +38,10 @@ mod metrics;
 mod prepared;
 mod query;
 mod random;
+mod request_id;
 mod server;
 mod sessions;
+mod spool;
 mod statements;
 
 pub use auth::hash_password;

@@ -22,6 +22,8 @@ pub(crate) enum Door {
     http,
 }
 
+const DOORS: [Door; 2] = [Door::flight, Door::http];
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DoorLabel {
     door: Door,
@@ -156,6 +158,20 @@ impl Metrics {
 
     pub(crate) fn rows_out(&self, door: Door, rows: u64) {
         self.rows.get_or_create(&RowsLabels { door, direction: "out" }).inc_by(rows);
+    }
+
+    /// Open connections of all doors.
+    pub(crate) fn connections_open(&self) -> i64 {
+        DOORS
+            .iter()
+            .map(|door| self.connections.get_or_create(&DoorLabel { door: *door }).get())
+            .sum()
+    }
+
+    /// Rows moved in a direction, `in` or `out`, through all doors.
+    pub(crate) fn rows_moved(&self, direction: &'static str) -> u64 {
+        let of = |door| self.rows.get_or_create(&RowsLabels { door, direction }).get();
+        DOORS.into_iter().map(of).sum()
     }
 
     pub(crate) fn stream_ended(&self, outcome: &'static str) {

@@ -3,24 +3,23 @@
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tonnage_sql::{Answer, Request, Rows};
+use arrow::datatypes::SchemaRef;
+use tonnage::Result;
 
 use super::assembly::Unit;
+use super::backend::Told;
 use super::caret::pointed_from;
 use super::{Flow, Shell, seconds};
 use crate::exit::{CliResult, Failure, with_causes};
 use crate::interrupt;
-use crate::output::{Expanded, RowFormat, RowOutput, TableStyle, describe_changes, describe_count};
+use crate::output::{Expanded, RowFormat, RowOutput, TableStyle, describe_count};
 use crate::values::grouped;
 
 impl Shell {
     /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
     pub(super) fn carry_out(&mut self, unit: &Unit) -> Flow {
         let running = interrupt::statement();
-        let mut script = match self
-            .sql
-            .script(Request::new(unit.text.as_str()).cancel(running.cancel()))
-        {
+        let mut script = match self.backend.script(&unit.text, running.cancel()) {
             Ok(script) => script,
             Err(error) => {
                 return self.failed(pointed_from(&unit.text, unit.lines_before, error.message()));
@@ -76,31 +75,22 @@ impl Shell {
     }
 
     /// Shows an answer. Gives what there is to say of it.
-    fn show(&mut self, answer: Answer) -> CliResult<String> {
-        match answer {
-            Answer::Changed(changes) => Ok(describe_changes(&changes)),
-            Answer::Done(done) => Ok(done.to_string()),
-            Answer::Rows(rows) => match self.settings.take_output() {
-                Some(file) => {
-                    let output = file.open(rows.schema().clone())?;
-                    write(rows, output, None)
-                }
+    fn show(&mut self, told: Told) -> CliResult<String> {
+        match told {
+            Told::Words(words) => Ok(words),
+            Told::Rows(schema, rows) => match self.settings.take_output() {
+                Some(file) => write(rows, file.open(schema)?, None),
                 None => {
                     let limit = self.settings.limit(&self.screen);
-                    let output = self.output(self.settings.format(&self.screen), &rows)?;
+                    let output = self.output(self.settings.format(&self.screen), schema)?;
                     write(rows, output, limit)
                 }
             },
         }
     }
 
-    fn output(&self, format: RowFormat, rows: &Rows) -> CliResult<RowOutput> {
-        RowOutput::on_screen(
-            format,
-            self.screen.rows(),
-            rows.schema().clone(),
-            self.settings.style(&self.screen),
-        )
+    fn output(&self, format: RowFormat, schema: SchemaRef) -> CliResult<RowOutput> {
+        RowOutput::on_screen(format, self.screen.rows(), schema, self.settings.style(&self.screen))
     }
 
     /// Shows a list that the shell made: as a table, if the terminal is wide enough.
@@ -114,7 +104,11 @@ impl Shell {
 }
 
 /// Writes rows as they come, up to a limit. What was written before an error stays to be seen.
-fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> CliResult<String> {
+fn write(
+    rows: impl Iterator<Item = Result<RecordBatch>>,
+    mut output: RowOutput,
+    limit: Option<u64>,
+) -> CliResult<String> {
     let mut left = limit.unwrap_or(u64::MAX);
     let (mut has_more, mut broken) = (false, None);
     for batch in rows {

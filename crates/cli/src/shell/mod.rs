@@ -8,6 +8,7 @@
 
 mod answers;
 mod assembly;
+mod backend;
 pub(crate) mod caret;
 mod command;
 mod complete;
@@ -26,9 +27,8 @@ mod words;
 
 use std::time::Duration;
 
-use tonnage_sql::Sql;
-
 use self::assembly::{Assembly, Unit};
+pub(crate) use self::backend::Backend;
 use self::command::Command;
 use self::complete::Completer;
 use self::editor::TerminalLines;
@@ -40,7 +40,7 @@ use crate::output::RowFormat;
 
 /// A session at a terminal.
 pub(crate) struct Shell {
-    sql: Sql,
+    backend: Backend,
     settings: Settings,
     screen: Screen,
     /// The files that are being read, the innermost last.
@@ -58,18 +58,18 @@ enum Flow {
 
 impl Shell {
     /// A shell on the terminal of the program.
-    pub(crate) fn new(sql: Sql, format: Option<RowFormat>) -> Self {
-        Self::on(sql, format, Screen::standard())
+    pub(crate) fn new(backend: Backend, format: Option<RowFormat>) -> Self {
+        Self::on(backend, format, Screen::standard())
     }
 
-    fn on(sql: Sql, format: Option<RowFormat>, screen: Screen) -> Self {
-        Self { sql, settings: Settings::new(format), screen, reading: Vec::new() }
+    fn on(backend: Backend, format: Option<RowFormat>, screen: Screen) -> Self {
+        Self { backend, settings: Settings::new(format), screen, reading: Vec::new() }
     }
 
     /// Answers what is typed, until its end.
     pub(crate) fn run(mut self, store: &str, quiet: bool) -> CliResult {
-        let mut lines =
-            TerminalLines::new(Completer::new(self.sql.store().clone(), self.sql.functions()))?;
+        let (tables, functions) = self.backend.known();
+        let mut lines = TerminalLines::new(Completer::new(tables.clone(), functions))?;
         if !quiet {
             self.screen.info(self.greeting(store));
         }
@@ -77,7 +77,7 @@ impl Shell {
     }
 
     fn greeting(&self, store: &str) -> String {
-        let tables = counted(self.sql.store().tables().len(), "table", "tables");
+        let tables = counted(self.backend.known().0.tables().len(), "table", "tables");
         format!(
             "tonnage {}, {store}: {tables}. Statements end with a semicolon; help lists the commands, Ctrl-D ends.",
             env!("CARGO_PKG_VERSION")
@@ -157,21 +157,22 @@ impl Shell {
     }
 
     fn list_tables(&self) -> CliResult<String> {
-        let tables = describe::tables(self.sql.store())?;
+        let tables = describe::tables(self.backend.tables()?)?;
         self.show_list(&tables)?;
         Ok(counted(tables.num_rows(), "table", "tables"))
     }
 
     fn list_indexes(&self, path: Option<&str>) -> CliResult<String> {
-        let indexes = describe::indexes(self.sql.store(), path)?;
+        let indexes = describe::indexes(self.backend.tables()?, path)?;
         self.show_list(&indexes)?;
         Ok(counted(indexes.num_rows(), "index", "indexes"))
     }
 
     fn list_columns(&self, path: &str) -> CliResult<String> {
-        let table = self.sql.store().table(path)?;
+        let store = self.backend.tables()?;
+        let table = store.table(path)?;
         self.show_list(&describe::columns(table.schema())?)?;
-        Ok(describe::about(self.sql.store(), &table)?)
+        Ok(describe::about(store, &table)?)
     }
 
     /// Tells what went wrong, and in which file.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use tonnage::Store;
-use tonnage_sql::SqlOptions;
+use tonnage_sql::{Sql, SqlOptions};
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn session(lines: impl IntoIterator<Item = Line>) -> Session {
     store.execute("CREATE TABLE t (a LONG, b STRING, PRIMARY KEY (a))").unwrap();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let sql = Sql::new(store, SqlOptions::default()).unwrap();
-    let mut shell = Shell::on(sql, None, Screen::kept(kept.clone()));
+    let mut shell = Shell::on(Backend::Store(sql), None, Screen::kept(kept.clone()));
     shell.settings.timing = false;
     let mut lines =
         Typed { lines: lines.into_iter().collect(), prompts: Vec::new(), remembered: Vec::new() };

@@ -162,12 +162,31 @@ fn rows_are_scanned_and_unloaded() {
 }
 
 #[test]
+fn a_row_is_got_by_its_whole_key() {
+    let remote = Remote::new().with_ships(10);
+    let run = remote.run(&["get", "ships", "7,2022-01-03T00:00:00", "--columns", "lat,ship"]);
+    assert_eq!(run.ends(0).out, "lat,ship\n7.5,7\n");
+    remote.run(&["get", "ships", "7,2029-01-01T00:00:00"]).ends(1).says(&["no row has any"]);
+    let run = remote.run(&["get", "ships", "7,2022-01-03T00:00:00", "--keys-only"]).ends(0);
+    assert_eq!(run.lines()[0], "ship,at");
+}
+
+#[test]
+fn rows_are_scanned_in_order() {
+    let remote = Remote::new().with_ships(100);
+    let reverse = ["scan", "ships", "--direction", "reverse", "--limit", "2", "--columns", "ship"];
+    assert_eq!(remote.run(&reverse).ends(0).out, "ship\n99\n98\n");
+    let latest = ["scan", "ships", "--limit-per-shard-key", "1", "--keys-only"];
+    assert_eq!(remote.run(&latest).ends(0).lines().len(), 101);
+}
+
+#[test]
 fn what_only_a_store_can_do_is_refused_with_the_remedy() {
     let remote = Remote::new().with_ships(1);
-    for verb in [&["check"][..], &["stats"], &["serve"], &["backup", "B"], &["kv", "count"]] {
+    let lob = ["kv", "get-lob", "/a"];
+    for verb in [&["check"][..], &["stats"], &["serve"], &["backup", "B"], &lob] {
         remote.run(verb).ends(3).says(&["not through a server", "--store DIR"]);
     }
-    remote.run(&["scan", "ships", "--direction", "reverse"]).ends(3).says(&["ORDER BY"]);
     remote
         .run(&["get", "ships", "1", "--with", "ships", "--format", "jsonl"])
         .ends(3)
@@ -266,8 +285,38 @@ fn pairs_are_put_got_and_deleted() {
     remote.run(&["kv", "put", "/a/-/b", "one"]).ends(0);
     remote.run(&["kv", "put", "/a/-/b", "two", "--if-absent"]).ends(1).says(&["there is one"]);
     assert_eq!(remote.run(&["kv", "get", "/a/-/b"]).ends(0).out, "one");
-    remote.run(&["kv", "delete", "/a", "--depth", "children"]).ends(3).says(&["single keys"]);
     remote.run(&["kv", "delete", "/a/-/b"]).ends(0);
     remote.run(&["kv", "delete", "/a/-/b"]).ends(1).says(&["nothing to delete"]);
     remote.run(&["kv", "get", "/a/-/b"]).ends(1).says(&["no such pair"]);
+}
+
+#[test]
+fn pairs_are_loaded_scanned_and_counted() {
+    let remote = Remote::new();
+    let pairs = "key,value\n/u/1/-/mail,a@x\n/u/1/-/phone,555\n/u/2/-/mail,b@x\n";
+    remote.place.write("pairs.csv", pairs);
+    remote.run(&["kv", "load", "pairs.csv"]).ends(0).says(&["3 read, 3 inserted"]);
+    remote.run(&["kv", "load", "pairs.csv"]).ends(0).says(&["3 existed"]);
+    assert_eq!(remote.run(&["kv", "count"]).ends(0).out, "3\n");
+    let run = remote.run(&["kv", "scan", "--direction", "forward", "--format", "jsonl"]).ends(0);
+    assert_eq!(run.lines().len(), 3);
+    assert!(run.lines()[1].contains("/u/1/-/phone") && run.lines()[1].contains("555"), "{run:?}");
+    let run = remote.run(&["kv", "scan", "--keys-only", "--limit", "2"]).ends(0);
+    assert_eq!((run.lines().len(), run.lines()[0]), (3, "key,version"));
+}
+
+#[test]
+fn pairs_below_a_key_are_got_and_deleted() {
+    let remote = Remote::new();
+    for key in ["/u/-/a", "/u/-/b", "/u/-/c", "/other"] {
+        remote.run(&["kv", "put", key, "v"]).ends(0);
+    }
+    let below = ["kv", "multi-get", "/u", "--depth", "children", "--keys-only"];
+    let got = |more: &[&str]| remote.run(&[&below, more].concat()).ends(0).lines().len() - 1;
+    assert_eq!((got(&[]), got(&["--from", "b"]), got(&["--limit-per-key", "1"])), (3, 2, 1));
+    assert_eq!(got(&["--prefix", "c"]), 1);
+    let delete = ["kv", "delete", "/u", "--depth", "descendants"];
+    remote.run(&[&delete[..], &["--to", "b"]].concat()).ends(0);
+    remote.run(&delete).ends(0);
+    assert_eq!(remote.run(&["kv", "count"]).ends(0).out, "1\n");
 }

@@ -11,6 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::Place;
+use crate::served::Served;
 
 /// Long enough for a machine with other things to do.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -200,4 +201,35 @@ fn a_shell_needs_a_store_or_leave_to_make_one() {
     terminal.types("\\q\r");
     terminal.ends(0);
     assert_eq!(place.run(&["sql", "fresh", "SHOW TABLES"]).ends(0).out, "t\n");
+}
+
+/// Once a server had to be given its statements all at once.
+#[test]
+fn the_shell_works_through_a_server() {
+    let place = Place::new();
+    let served = Served::new(&place, &[], &[]);
+    let mut terminal = Terminal::new(&place, &["sql", served.flight()]);
+    terminal.types("CREATE TABLE phones (maker STRING, price LONG, PRIMARY KEY (maker));\r");
+    terminal.sees("created table phones");
+    terminal.types("INSERT INTO ph");
+    terminal.types(TAB);
+    terminal.sees("INSERT INTO phones");
+    terminal.types("\rVALUES ('Nokia', 300);\r");
+    terminal.sees("1 inserted");
+    terminal.types("SELECT maker FROM phones;\r");
+    terminal.sees("Nokia");
+    terminal.types("SELECT 1;\r\r");
+    terminal.types("SELECT nothing FROM phones;\r");
+    terminal.sees("nothing");
+    terminal.types("CREATE INDEX by_price ON phones (price);\r");
+    terminal.sees("by_price");
+    terminal.types("\\d phones\r");
+    terminal.sees("index: by_price (price)");
+    // What somebody else made is there, too.
+    served.request("POST /v1/tables", "CREATE TABLE boats (id LONG, PRIMARY KEY (id))");
+    terminal.types("\\d\r");
+    terminal.sees("boats");
+    terminal.sees("2 tables");
+    terminal.types(CTRL_D);
+    terminal.ends(0);
 }

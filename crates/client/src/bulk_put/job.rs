@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, Error};
+use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, Error, TooManyErrors};
 
 use super::command;
 use super::tally::{Tally, report_of};
@@ -24,7 +24,6 @@ pub(super) struct Job {
     /// Why it stops: what was first.
     stop: Mutex<Option<Error>>,
     is_stopped: AtomicBool,
-    has_too_many_errors: AtomicBool,
     /// Tells uploads to end, whatever their sources do.
     hang_up: watch::Sender<bool>,
     ended: Mutex<Sender<()>>,
@@ -49,7 +48,6 @@ impl Job {
             names,
             stop: Mutex::default(),
             is_stopped: AtomicBool::new(false),
-            has_too_many_errors: AtomicBool::new(false),
             hang_up: watch::Sender::new(false),
             ended: Mutex::new(ended),
             started: Instant::now(),
@@ -84,17 +82,12 @@ impl Job {
         drop(tallies);
         let errors_max = self.options.errors_max;
         if command::is_exceeded(errors_max, failed, read, at_end) && !self.is_stopped() {
-            self.has_too_many_errors.store(true, Ordering::Relaxed);
-            self.stop(Error::invalid(format!(
+            let error = Error::invalid(format!(
                 "{failed} of {read} entries failed, more than errors_max ({errors_max}) allows: \
                  fix the input, or allow more"
-            )));
+            ));
+            self.stop(error.with_source(TooManyErrors));
         }
-    }
-
-    /// The server stopped because more entries failed than may.
-    pub(super) fn note_too_many_errors(&self) {
-        self.has_too_many_errors.store(true, Ordering::Relaxed);
     }
 
     /// Stops all streams. What is first counts.
@@ -165,9 +158,10 @@ impl Job {
         match error {
             None => Ok(report),
             Some(error) => {
+                let too_many_errors = TooManyErrors::caused(&error);
                 let mut stopped = BulkPutError::from(error);
+                stopped.too_many_errors = too_many_errors;
                 stopped.report = Box::new(report);
-                stopped.too_many_errors = self.has_too_many_errors.load(Ordering::Relaxed);
                 stopped.flushed = flushed;
                 Err(stopped)
             }

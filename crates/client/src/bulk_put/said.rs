@@ -27,6 +27,8 @@ pub(super) struct Completed {
 #[derive(Debug, Deserialize)]
 pub(super) struct Stopped {
     pub(super) kind: String,
+    /// Which error of its kind it is, of those that programs tell apart.
+    pub(super) code: Option<String>,
     pub(super) message: String,
     pub(super) flushed: bool,
     pub(super) counts: Told,

@@ -175,9 +175,6 @@ fn hear(job: &Job, number: usize, said: Said, stopped: &mut Option<Stopped>) -> 
     }
     if let Some(told) = said.stopped {
         settle(job, number, told.counts, told.flushed);
-        if told.message.contains("errors_max") {
-            job.note_too_many_errors();
-        }
         *stopped = Some(told);
     }
     Ok(())
@@ -231,7 +228,7 @@ fn of_stopped(job: &Job, number: usize, stopped: Stopped) -> Error {
             stopped.message
         ),
     };
-    Error::new(kind, message)
+    failure::with_code(Error::new(kind, message), stopped.code.as_deref())
 }
 
 fn never_completed(job: &Job, number: usize) -> Error {

@@ -68,7 +68,7 @@ fn a_row_that_there_is_not_is_none_and_half_a_key_is_refused() {
     server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
     let error = client.get("ships.calls", &Row::new().with("id", 1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.message().contains("port is missing"), "{error}");
+    assert!(error.message().contains("'port' of table ships.calls is missing"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{
     BulkPutOptions, Cancel, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting, Progress,
-    Row, record_batch_stream,
+    Row, TooManyErrors, record_batch_stream,
 };
 
 use crate::support::{Heard, Running, failing, maybe_ships, ships};
@@ -59,7 +59,7 @@ fn existing_rows_stay_or_are_replaced_as_asked_for() {
     client.put("ships", [row("old")], &BulkPutOptions::default()).unwrap();
     let kept = client.put("ships", [row("new")], &BulkPutOptions::default()).unwrap();
     assert_eq!((kept.total.existed, kept.total.inserted), (1, 0));
-    let name = || client.get("ships", &Row::new().with("id", 1)).unwrap().unwrap();
+    let name = || client.get("ships", &Row::new().with("id", 1)).unwrap().unwrap().row;
     assert_eq!(name().get("name"), Some(&"old".into()));
     let replace = BulkPutOptions { on_existing: OnExisting::Replace, ..BulkPutOptions::default() };
     client.put("ships", [row("new")], &replace).unwrap();
@@ -233,4 +233,27 @@ fn pairs_go_in_and_come_out() {
     client.put_pairs(&[(key("b"), b"3".to_vec())]).unwrap();
     let found = client.get_pairs(&[key("a"), key("b"), key("c")]).unwrap();
     assert_eq!(found, [(key("a"), b"1".to_vec()), (key("b"), b"3".to_vec())]);
+}
+
+/// Once the client looked for a word in the server's message.
+#[test]
+fn too_many_errors_that_only_the_server_sees_are_told_as_such() {
+    let server = Running::new();
+    server.store.execute("CREATE TABLE long (k STRING, PRIMARY KEY (k))").unwrap();
+    let row = |k: String| Row::new().with("k", k);
+    let rows = [row("short".into()), row("x".repeat(200_000)), row("y".repeat(200_000))];
+    let errors_max = ErrorsMax::Count(1);
+    let options = BulkPutOptions { errors_max, ..BulkPutOptions::default() };
+    let stopped = server.client().put("long", rows, &options).unwrap_err();
+    assert!(stopped.too_many_errors && TooManyErrors::caused(&stopped.error), "{stopped:?}");
+    assert_eq!((stopped.error.kind(), stopped.report.total.failed), (ErrorKind::Invalid, 2));
+
+    // The name of a column that has the word in it is not enough.
+    server.store.execute("CREATE TABLE errors_max (k LONG, PRIMARY KEY (k))").unwrap();
+    let row = || Row::new().with("k", 1);
+    let client = server.client();
+    client.put("errors_max", [row()], &BulkPutOptions::default()).unwrap();
+    let options = BulkPutOptions { on_existing: OnExisting::Fail, ..BulkPutOptions::default() };
+    let stopped = client.put("errors_max", [row()], &options).unwrap_err();
+    assert!(!stopped.too_many_errors, "{stopped:?}");
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{
-    BulkPutOptions, Condition, ErrorKind, Key, Pairs, Row, RowOperation, Value, WriteOptions,
-    WriteResult, pair_stream, row_stream,
+    BulkPutOptions, Condition, Consistency, ErrorKind, GetOptions, Key, Pairs, Row, RowOperation,
+    Value, WriteOptions, WriteResult, pair_stream, row_stream,
 };
 use tonnage_client::{Answer, Changes, Client, Fetched, PairWrite, ScanRequest};
 
@@ -40,6 +40,37 @@ fn a_row_is_written_if_its_condition_holds() {
     let key = Row::new().with("id", 1_i64);
     assert!(write(&client, RowOperation::delete("ships", key)).is_stored());
     assert_eq!(server.ships(), 0);
+}
+
+#[test]
+fn a_row_is_got_with_its_version() {
+    let (_server, client) = connected();
+    let put = RowOperation::put("ships", ship(1, "ARGO"));
+    let version = write(&client, put).version().unwrap();
+    let key = Row::new().with("id", 1_i64);
+    let found = client.get("ships", &key).unwrap().unwrap();
+    assert_eq!((found.row, found.version, found.expires_at_ms), (ship(1, "ARGO"), version, 0));
+    let name = ["name".to_owned()];
+    let options = GetOptions { consistency: Consistency::None, ..GetOptions::default() };
+    let found = client.get_with("ships", &key, Some(&name), &options).unwrap().unwrap();
+    assert_eq!(found.row, Row::new().with("name", "ARGO"));
+    assert_eq!(client.get("ships", &Row::new().with("id", 2_i64)).unwrap(), None);
+}
+
+/// A row of every type comes back as it was put.
+#[test]
+fn a_row_that_is_got_is_the_row_that_was_put() {
+    let (server, client) = connected();
+    let ddl = "CREATE TABLE t (k STRING, i INTEGER, d DOUBLE, n NUMBER(20, 4), b BINARY, \
+               at TIMESTAMP(3), u UUID, j JSON, a ARRAY(LONG), f BOOLEAN, PRIMARY KEY (k))";
+    server.store.execute(ddl).unwrap();
+    let values = "INSERT INTO t VALUES ('k', 1, 2.5, 12.3456, x'00ff', \
+                  TIMESTAMP '2022-01-03T00:00:00.123', \
+                  '0191b9f2-6c0a-7c3e-8d1e-0123456789ab', '{\"a\": [1]}', NULL, NULL)";
+    client.sql(values).unwrap();
+    let key = Row::new().with("k", "k");
+    let stored = server.store.table("t").unwrap().get(&key).unwrap().unwrap();
+    assert_eq!(client.get("t", &key).unwrap().unwrap(), stored);
 }
 
 #[test]

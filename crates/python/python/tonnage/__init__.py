@@ -30,6 +30,7 @@ from tonnage.errors import (
     NotFound,
     TimedOut,
     TonnageError,
+    TooManyErrors,
     Unavailable,
     Unsupported,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "Table",
     "TimedOut",
     "TonnageError",
+    "TooManyErrors",
     "Unavailable",
     "Unsupported",
     "Written",

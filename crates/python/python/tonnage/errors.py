@@ -98,6 +98,10 @@ class BulkPutError(TonnageError):
         self.retryable = retryable
 
 
+class TooManyErrors(BulkPutError):
+    """More rows failed than `errors_max` allows. Mend the source, or allow more."""
+
+
 _CLASSES: dict[str, type[TonnageError]] = {
     cls.kind: cls
     for cls in (

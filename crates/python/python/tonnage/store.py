@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tonnage import _tonnage
 from tonnage._progress import bar
 from tonnage._sizes import seconds, size
-from tonnage.errors import BulkPutError, TonnageError
+from tonnage.errors import BulkPutError, TonnageError, TooManyErrors
 from tonnage.key_value import KeyValue
 from tonnage.report import Counts, ExistingRow, FailedRow, PutReport, StreamReport, counts_of, stream_of
 from tonnage.result import Batches, Result, Statement, result_of
@@ -383,7 +383,8 @@ def _report_of(told: dict[str, Any], failures: list[FailedRow]) -> PutReport:
         raised.report = report  # type: ignore[attr-defined]
         raise raised
     if error is not None:
-        stopped = BulkPutError(str(error), report, error.kind, error.retryable)
+        exception = TooManyErrors if told["too_many_errors"] else BulkPutError
+        stopped = exception(str(error), report, error.kind, error.retryable)
         raise stopped from raised
     if raised is not None:
         raise raised

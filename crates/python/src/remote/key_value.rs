@@ -7,7 +7,7 @@ use arrow::datatypes::UInt64Type;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tonnage::{Cancel, Condition, Error, Result};
-use tonnage_client::{BulkGetRequest, PairWrite, key_of_row};
+use tonnage_client::{BulkGetRequest, PairScanRequest, PairWrite, key_of_row};
 
 use super::connection::Connection;
 use super::key_batches::keys_of_pairs;
@@ -17,7 +17,7 @@ use crate::batches::Batches;
 use crate::error::OrRaise;
 use crate::key::{from_native_key, to_native_key};
 use crate::key_value::{StoredPair, schema};
-use crate::read_options::PairArguments;
+use crate::read_options::{PairArguments, depth, key_range};
 use crate::value::bytes_of;
 use crate::write_options::{to_condition, told, write_options};
 
@@ -85,13 +85,17 @@ impl RemoteKeyValue {
     #[pyo3(signature = (parent, depth_, range, durability_))]
     fn delete_subtree(
         &self,
+        py: Python<'_>,
         parent: &Bound<'_, PyAny>,
         depth_: &str,
         range: Option<&Bound<'_, PyAny>>,
         durability_: &str,
     ) -> PyResult<u64> {
-        let _ = (parent, depth_, range, durability_);
-        Err(self.connection.unsupported("delete_subtree", "delete the keys that bulk_get gives"))
+        let client = self.connection.client()?;
+        let (parent, depth) = (to_native_key(parent)?, depth(depth_)?);
+        let range = range.map(key_range).transpose()?;
+        let options = write_options(durability_, None)?;
+        py.detach(|| client.delete_pairs(&parent, depth, range.as_ref(), &options)).or_raise()
     }
 
     fn bulk_get(
@@ -102,16 +106,12 @@ impl RemoteKeyValue {
     ) -> PyResult<Batches> {
         let cancel = Cancel::new();
         let options = arguments.options(&cancel)?;
-        if options.range.is_some() || options.limit_per_key.is_some() {
-            let remedy = "take what is wanted of the pairs that come";
-            return Err(self
-                .connection
-                .unsupported("bulk_get with range or limit_per_key", remedy));
-        }
         let request = BulkGetRequest {
             direction: options.direction,
             keys_only: options.keys_only,
             depth: options.depth,
+            limit_per_key: options.limit_per_key,
+            components: options.range,
             versions: true,
             ..BulkGetRequest::default()
         };
@@ -127,14 +127,23 @@ impl RemoteKeyValue {
         Ok(Batches::new(schema(), pairs, cancel))
     }
 
-    fn scan(&self, arguments: PairArguments<'_>) -> PyResult<Batches> {
-        let _ = arguments;
-        Err(self.connection.unsupported("scan of pairs", "use bulk_get with keys and a depth"))
+    fn scan(&self, py: Python<'_>, arguments: PairArguments<'_>) -> PyResult<Batches> {
+        let cancel = Cancel::new();
+        let options = arguments.options(&cancel)?;
+        let request = PairScanRequest {
+            direction: options.direction,
+            keys_only: options.keys_only,
+            ..PairScanRequest::default()
+        };
+        let client = self.connection.limited(&cancel, options.timeout)?;
+        let found = py.detach(|| client.scan_pairs(&request)).or_raise()?;
+        let pairs = BatchIterator::new(found.map(|batch| columns_of(&batch?)));
+        Ok(Batches::new(schema(), pairs, cancel))
     }
 
-    fn count(&self) -> PyResult<u64> {
-        let remedy = "run `tonnage count` where the store is";
-        Err(self.connection.unsupported("count of pairs", remedy))
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        let client = self.connection.client()?;
+        py.detach(|| client.count_pairs()).or_raise()
     }
 }
 

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
-use tonnage::{Cancel, Condition, Error, Row, RowOperation, TableEntry};
-use tonnage_client::{BulkGetRequest, ScanRequest, batch_of};
+use pyo3::types::PyCapsule;
+use tonnage::{Cancel, Condition, RowOperation, TableEntry};
+use tonnage_client::{BulkGetRequest, ScanRequest};
 
 use super::connection::Connection;
 use super::key_batches::keys_of_table;
 use super::rows::{batches, nothing};
 use crate::batches::Batches;
-use crate::error::{OrRaise, to_exception};
+use crate::error::OrRaise;
 use crate::read_options::{ReadArguments, field_range};
 use crate::value::{to_key, to_row};
-use crate::write_options::{Stored, to_condition, told, write_options};
+use crate::write_options::{Stored, stored_row, to_condition, told, write_options};
 
 /// A table behind a server, as it was when it was asked for.
 #[pyclass(frozen, module = "tonnage._tonnage")]
@@ -90,18 +90,13 @@ impl RemoteTable {
         if !options.relatives.is_empty() {
             return Err(self.without_relatives());
         }
-        if options.range.is_some()
-            || options.limit_per_shard_key.is_some()
-            || options.direction != tonnage::Direction::Unordered
-        {
-            let remedy = "use bulk_get with keys, or SQL with WHERE and ORDER BY";
-            let what = "scan with direction, range or limit_per_key";
-            return Err(self.connection.unsupported(what, remedy));
-        }
-        let keys = || options.keys_only.then(|| self.key_columns());
         let request = ScanRequest {
             table: self.path().to_owned(),
-            columns: options.columns.clone().or_else(keys),
+            columns: options.columns.clone(),
+            direction: options.direction,
+            range: options.range.clone(),
+            keys_only: options.keys_only,
+            limit_per_shard_key: options.limit_per_shard_key,
             limit: options.limit,
             ..ScanRequest::default()
         };
@@ -179,32 +174,9 @@ impl RemoteTable {
     /// The row of a whole key.
     fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Stored<'py>>> {
         let key = to_key(key, &self.key_columns())?;
-        let missing = self.key_columns().into_iter().find(|name| key.get(name).is_none());
-        if let Some(missing) = missing {
-            return Err(to_exception(&Error::invalid(format!(
-                "the key of {} is not whole: {missing} is missing (bulk_get takes partial keys)",
-                self.path()
-            ))));
-        }
-        let request = BulkGetRequest { versions: true, ..BulkGetRequest::of(self.path()) };
         let client = self.connection.client()?;
-        let found = py.detach(|| {
-            let keys = batch_of(&self.entry.schema, &[key])?;
-            let mut rows = client.bulk_get([Ok(keys)], &request)?;
-            rows.next().transpose()?.map(|batch| Row::from_batch(&batch, 0)).transpose()
-        });
-        let Some(row) = found.or_raise()? else { return Ok(None) };
-        let (dict, mut version, mut expires) = (PyDict::new(py), 0, 0);
-        for (name, value) in row.iter() {
-            match (name, value) {
-                ("_version", value) => version = number(value),
-                ("_expires_at_ms", value) => expires = number(value),
-                (name, value) => {
-                    dict.set_item(name, crate::record_cells::value_of(py, value)?)?;
-                }
-            }
-        }
-        Ok(Some((dict, version, (expires > 0).then_some(expires))))
+        let found = py.detach(|| client.get(self.path(), &key)).or_raise()?;
+        found.map(|row| stored_row(py, &row)).transpose()
     }
 
     #[pyo3(signature = (key, version, durability))]
@@ -286,13 +258,5 @@ impl RemoteTable {
 
     fn rows_estimate(&self) -> PyResult<u64> {
         Err(self.connection.unsupported("rows_estimate of a table", "use count()"))
-    }
-}
-
-fn number(value: &tonnage::Value) -> u64 {
-    match value {
-        tonnage::Value::Long(number) => u64::try_from(*number).unwrap_or_default(),
-        tonnage::Value::Number { unscaled, .. } => u64::try_from(*unscaled).unwrap_or_default(),
-        _ => 0,
     }
 }

@@ -9,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::json;
 use tonnage::{Error, Result};
 
+use crate::request_id::RequestId;
+
 /// Texts are cut here.
 const TEXT_BYTES_MAX: usize = 1 << 10;
 
@@ -46,8 +48,9 @@ impl Audit {
         action: &str,
         object: &str,
         allowed: bool,
+        request: Option<&RequestId>,
     ) -> Result<()> {
-        let line = line(now_ms(), user, action, object, allowed);
+        let line = line(now_ms(), user, action, object, allowed, request);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = state.file.write_all(line.as_bytes()) {
             state.failure = Some(error.to_string());
@@ -61,7 +64,14 @@ impl Audit {
     }
 }
 
-fn line(time_ms: u64, user: Option<&str>, action: &str, object: &str, allowed: bool) -> String {
+fn line(
+    time_ms: u64,
+    user: Option<&str>,
+    action: &str,
+    object: &str,
+    allowed: bool,
+    request: Option<&RequestId>,
+) -> String {
     let mut end = object.len().min(TEXT_BYTES_MAX);
     while !object.is_char_boundary(end) {
         end -= 1;
@@ -72,6 +82,7 @@ fn line(time_ms: u64, user: Option<&str>, action: &str, object: &str, allowed: b
         "action": action,
         "object": &object[..end],
         "allowed": allowed,
+        "request_id": request.map(RequestId::as_str),
     });
     format!("{line}\n")
 }
@@ -89,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_line_is_json_and_is_cut_between_characters() {
-        let line = line(7, Some("ann"), "statement", &"ä".repeat(TEXT_BYTES_MAX), true);
+        let line = line(7, Some("ann"), "statement", &"ä".repeat(TEXT_BYTES_MAX), true, None);
         let told: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(told["object"].as_str().unwrap().len(), TEXT_BYTES_MAX);
         assert!(line.ends_with('\n') && line.matches('\n').count() == 1);

@@ -9,6 +9,7 @@ use tonnage_sql::{INFORMATION_SCHEMA, Sql};
 use super::audit::Audit;
 use super::denied::Denied;
 use super::rights::{Right, Rights};
+use crate::request_id::RequestId;
 use crate::sessions::session_of;
 
 /// Who calls.
@@ -18,6 +19,7 @@ pub(crate) struct Caller {
     rights: Arc<Rights>,
     audit: Option<Arc<Audit>>,
     session: Option<String>,
+    request: Option<RequestId>,
 }
 
 impl Caller {
@@ -34,6 +36,7 @@ impl Caller {
             rights: Arc::new(rights),
             audit,
             session: sessions.next().map(str::to_owned),
+            request: RequestId::current(),
         }
     }
 
@@ -124,7 +127,7 @@ impl Caller {
 
     fn note(&self, action: &str, object: &str, allowed: bool) -> Result<()> {
         match &self.audit {
-            Some(audit) => audit.note(self.user(), action, object, allowed),
+            Some(audit) => audit.note(self.user(), action, object, allowed, self.request.as_ref()),
             None => Ok(()),
         }
     }

@@ -20,6 +20,7 @@ use super::password::is_right;
 use super::rights::Rights;
 use super::users::{User, Users};
 use crate::random::random_name;
+use crate::request_id::RequestId;
 
 const REMEMBERED: Duration = Duration::from_secs(600);
 const REMEMBERED_MAX: usize = 10_000;
@@ -204,7 +205,9 @@ impl Logins {
 
     fn note(&self, name: &str, allowed: bool) -> Result<()> {
         match &self.audit {
-            Some(audit) => audit.note(Some(name), "login", "", allowed),
+            Some(audit) => {
+                audit.note(Some(name), "login", "", allowed, RequestId::current().as_ref())
+            }
             None => Ok(()),
         }
     }

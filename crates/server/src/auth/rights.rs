@@ -1,6 +1,7 @@
 //! Roles and grants.
 
 use serde::Deserialize;
+use tonnage::Condition;
 use tonnage_sql::Access;
 
 /// What may be done.
@@ -32,6 +33,15 @@ impl From<Access> for Right {
 }
 
 impl Right {
+    /// What a put under a condition does.
+    pub(crate) fn of_put(condition: Condition) -> &'static [Right] {
+        match condition {
+            Condition::Always => &[Right::Insert, Right::Update],
+            Condition::IfAbsent => &[Right::Insert],
+            Condition::IfPresent | Condition::IfVersion(_) => &[Right::Update],
+        }
+    }
+
     pub(crate) fn label(self) -> &'static str {
         match self {
             Right::Read => "read",

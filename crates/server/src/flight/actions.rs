@@ -10,7 +10,9 @@ use tonnage::{Error, KeySource, Result, TableRows};
 use tonnage_sql::Answer;
 
 use super::command::{BulkGetCommand, BulkPutCommand, parse};
+use super::delete_pairs;
 use super::frame;
+use super::get;
 use super::outcome::{changes_json, outcome_json};
 use super::sql::{plain_batch, plain_schema};
 use super::write;
@@ -26,13 +28,15 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// All actions, with what they do.
-pub(crate) const ACTIONS: [(&str, &str); 10] = [
+pub(crate) const ACTIONS: [(&str, &str); 12] = [
     ("tonnage.Define", "Carry out definitions: CREATE TABLE, DROP TABLE, ALTER TABLE, indexes"),
     ("tonnage.MultiPut", "Put rows of many tables"),
     ("tonnage.MultiGet", "Get rows of many tables by their keys"),
     ("tonnage.FetchAll", "Carry out many statements"),
     ("tonnage.Write", "Put and delete rows of one shard key, or a pair, under conditions"),
+    ("tonnage.Get", "Get the row of a primary key, with its version"),
     ("tonnage.GetPair", "Get the pair of a key, with its version"),
+    ("tonnage.DeletePairs", "Delete the pairs at and below a key"),
     ("tonnage.Jobs", "List the loads that run, and those that ended lately"),
     ("tonnage.CancelJob", "Cancel a load"),
     ("tonnage.Sync", "Make everything acknowledged durable"),
@@ -73,8 +77,12 @@ pub(crate) async fn run(
         "tonnage.Write" => {
             context.blocking(move |context| write::write(context, &caller, &body)).await
         }
+        "tonnage.Get" => context.blocking(move |context| get::get(context, &caller, &body)).await,
         "tonnage.GetPair" => {
-            context.blocking(move |context| write::get_pair(context, &caller, &body)).await
+            context.blocking(move |context| get::get_pair(context, &caller, &body)).await
+        }
+        "tonnage.DeletePairs" => {
+            context.blocking(move |context| delete_pairs::delete(context, &caller, &body)).await
         }
         "tonnage.FetchAll" => fetch_all(context, caller, &body).await,
         "tonnage.Sync" => {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow_flight::FlightData;
-use tonnage::{Error, KeySource, PairGetOptions, Pairs, Result, Table, TableBatch};
+use tonnage::{Error, KeySource, Pairs, Result, Table, TableBatch};
 
-use super::command::{BulkGetCommand, MESSAGE_BYTES, MESSAGE_ROWS};
+use super::command::BulkGetCommand;
 use super::decode::Decoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
@@ -99,6 +99,7 @@ impl BulkGet {
             }
             (None, true) => {
                 let form = KeyForm::of(keys)?;
+                command.pair_options()?;
                 let schema = pairs::schema(form, command.versions);
                 Ok(BulkGet::Pairs { command, form, schema })
             }
@@ -132,14 +133,7 @@ impl BulkGet {
                 }
             }
             BulkGet::Pairs { command, form, schema } => {
-                let options = PairGetOptions {
-                    depth: command.depth.into(),
-                    direction: command.direction.into(),
-                    keys_only: command.keys_only,
-                    batch_rows_max: Some(MESSAGE_ROWS),
-                    batch_bytes_max: Some(MESSAGE_BYTES),
-                    ..PairGetOptions::default()
-                };
+                let options = command.pair_options()?;
                 let failure = Arc::new(std::sync::Mutex::new(None));
                 let keys = PairKeys { keys, failure: failure.clone() };
                 let kv = sender.context().store.kv();

@@ -16,6 +16,7 @@ use arrow_flight::FlightData;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 use tonnage::{Counts, EntryBatch, Error, Result};
+use tracing::Span;
 
 use super::command::{BulkPutCommand, EndRule, parse};
 use super::decode::Decoder;
@@ -24,8 +25,8 @@ use super::pairs;
 use super::reports::Callbacks;
 use super::wire::{Arrival, Wire};
 use crate::context::Context;
-use crate::error::status;
-use crate::jobs::{JobRequest, Leaving, Membership};
+use crate::error::{error_code, status};
+use crate::jobs::{Ended, JobRequest, Leaving, Membership};
 use crate::metrics::Door;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -89,9 +90,10 @@ impl BulkPut {
             Ok(place) => place,
             Err(error) => return self.outbox.close(Some(status(&error))),
         };
-        let outbox = self.outbox.clone();
+        let (outbox, span) = (self.outbox.clone(), Span::current());
         let thread = tokio::task::spawn_blocking(move || {
             let _place = place;
+            let _inside = span.enter();
             if let Err(error) = self.run_blocking(first, wire) {
                 self.outbox.close(Some(status(&error)));
             }
@@ -255,8 +257,8 @@ impl BulkPut {
             other => other,
         };
         // What came stays, whatever the stream's end was.
-        let flushed = matches!(ending, Ending::Marked) || membership.load.flush().is_ok();
-        let counts = counts(&membership, brought.stream);
+        let mut flushed = matches!(ending, Ending::Marked) || membership.load.flush().is_ok();
+        let mut counts = counts(&membership, brought.stream);
         let stream = brought.stream;
         let (leaving, failure) = match ending {
             Ending::Marked => (Leaving::Completed, None),
@@ -271,19 +273,26 @@ impl BulkPut {
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let mut failure = failure;
         if let Some(ended) = ended {
-            match &ended.result {
-                Ok(report) => self.outbox.last(Message::Report(ended.job.report_json(report))),
+            let Ended { result, job } = ended;
+            let report = match result {
+                Ok(report) => job.report_json(&report),
                 Err(stopped) => {
-                    let error = &stopped.error;
-                    failure.get_or_insert_with(|| error.restated());
-                    let report = ended.job.report_json(&stopped.report);
-                    self.outbox.last(Message::Report(report));
+                    // A load that was stopped stores what it has at its end.
+                    let mut streams = stopped.report.streams.iter();
+                    let own = streams.find(|report| report.stream == stream);
+                    counts = own.map_or(counts, |report| report.counts);
+                    flushed = stopped.flushed;
+                    let report = job.report_json(&stopped.report);
+                    failure.get_or_insert(stopped.error);
+                    report
                 }
-            }
+            };
+            self.outbox.last(Message::Report(report));
         }
         if let Some(error) = &failure {
             self.outbox.last(Message::Stopped {
                 kind: error.kind().label(),
+                code: error_code(error),
                 message: error.message().to_owned(),
                 flushed,
                 counts,

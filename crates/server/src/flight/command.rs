@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tonnage::{
     BulkGetOptions, BulkPutOptions, Depth, Direction, Durability, Error, ErrorsMax, FieldRange,
-    OnExisting, Result, TableSchema,
+    KeyRange, OnExisting, PairGetOptions, Result, TableScanOptions, TableSchema,
 };
 
 use crate::auth::{Caller, Right};
@@ -185,6 +185,29 @@ pub(crate) struct BulkGetCommand {
     pub(crate) versions: bool,
     /// How deep below the keys of pairs to look.
     pub(crate) depth: DepthChoice,
+    /// A range of the component right below the keys of pairs.
+    pub(crate) components: Option<ComponentsCommand>,
+}
+
+/// A range of the minor component right below a key. Its ends belong to it, unless it says otherwise.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ComponentsCommand {
+    from: Option<String>,
+    to: Option<String>,
+    from_exclusive: bool,
+    to_exclusive: bool,
+    prefix: String,
+}
+
+impl From<ComponentsCommand> for KeyRange {
+    fn from(command: ComponentsCommand) -> Self {
+        KeyRange {
+            start: command.from.map(|from| (from.into_bytes(), !command.from_exclusive)),
+            end: command.to.map(|to| (to.into_bytes(), !command.to_exclusive)),
+            prefix: command.prefix.into_bytes(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -273,6 +296,28 @@ impl BulkGetCommand {
             ..BulkGetOptions::default()
         })
     }
+
+    /// The options, for pairs.
+    ///
+    /// # Errors
+    /// `Invalid` for what is for tables alone.
+    pub(crate) fn pair_options(&self) -> Result<PairGetOptions> {
+        if self.columns.is_some() || self.range.is_some() {
+            return Err(Error::invalid(
+                "columns and range are for tables: pairs have `keys_only` and `components`",
+            ));
+        }
+        Ok(PairGetOptions {
+            depth: self.depth.into(),
+            direction: self.direction.into(),
+            keys_only: self.keys_only,
+            limit_per_key: self.limit_per_key,
+            range: self.components.clone().map(KeyRange::from),
+            batch_rows_max: Some(MESSAGE_ROWS),
+            batch_bytes_max: Some(MESSAGE_BYTES),
+            ..PairGetOptions::default()
+        })
+    }
 }
 
 impl RangeCommand {
@@ -293,25 +338,92 @@ impl RangeCommand {
     }
 }
 
-/// Scans a table.
+/// Scans a table, or the pairs.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ScanCommand {
-    pub(crate) table: String,
-    #[serde(default)]
+    pub(crate) table: Option<String>,
+    pub(crate) pairs: bool,
     pub(crate) columns: Option<Vec<String>>,
-    #[serde(default)]
+    pub(crate) direction: DirectionChoice,
     pub(crate) limit: Option<u64>,
+    pub(crate) limit_per_shard_key: Option<u64>,
+    /// A range of the first key column.
+    pub(crate) range: Option<RangeCommand>,
+    pub(crate) keys_only: bool,
+    /// Whether pairs come with `_version` and `_expires_at_ms`.
+    pub(crate) versions: bool,
     /// The number of the part, from 0.
-    #[serde(default)]
     pub(crate) part: usize,
-    #[serde(default = "ScanCommand::one")]
     pub(crate) parts: usize,
 }
 
+impl Default for ScanCommand {
+    fn default() -> Self {
+        Self {
+            table: None,
+            pairs: false,
+            columns: None,
+            direction: DirectionChoice::default(),
+            limit: None,
+            limit_per_shard_key: None,
+            range: None,
+            keys_only: false,
+            versions: false,
+            part: 0,
+            parts: 1,
+        }
+    }
+}
+
 impl ScanCommand {
-    fn one() -> usize {
-        1
+    /// Refuses what the caller may not read.
+    pub(crate) fn check(&self, caller: &Caller) -> Result<()> {
+        match &self.table {
+            Some(table) => caller.check_table(Right::Read, table),
+            None => caller.check_pairs(Right::Read),
+        }
+    }
+
+    /// The options, for this table.
+    ///
+    /// # Errors
+    /// `Invalid` for a range that is not of its column, and for what is for pairs alone.
+    pub(crate) fn options(&self, table: &TableSchema) -> Result<TableScanOptions> {
+        if self.versions {
+            return Err(Error::invalid("`versions` is for pairs: rows have theirs in a bulk get"));
+        }
+        Ok(TableScanOptions {
+            columns: self.columns.clone(),
+            direction: self.direction.into(),
+            limit: self.limit,
+            limit_per_shard_key: self.limit_per_shard_key,
+            range: self.range.as_ref().map(|range| range.of(table)).transpose()?,
+            keys_only: self.keys_only,
+            batch_rows_max: MESSAGE_ROWS,
+            ..TableScanOptions::default()
+        })
+    }
+
+    /// The options, for pairs.
+    ///
+    /// # Errors
+    /// `Invalid` for what is for tables alone.
+    pub(crate) fn pair_options(&self) -> Result<PairGetOptions> {
+        let is_of_tables =
+            self.columns.is_some() || self.range.is_some() || self.limit_per_shard_key.is_some();
+        if is_of_tables || self.parts > 1 {
+            return Err(Error::invalid(
+                "columns, range, limit_per_shard_key and parts are for tables, not for pairs",
+            ));
+        }
+        Ok(PairGetOptions {
+            direction: self.direction.into(),
+            keys_only: self.keys_only,
+            batch_rows_max: Some(MESSAGE_ROWS),
+            batch_bytes_max: Some(MESSAGE_BYTES),
+            ..PairGetOptions::default()
+        })
     }
 }
 

@@ -5,9 +5,12 @@ mod bulk_get;
 mod bulk_put;
 mod command;
 mod decode;
+mod delete_pairs;
 mod encode;
 mod frame;
+mod get;
 mod key_spool;
+mod one_row;
 mod opened;
 mod outbox;
 mod outcome;
@@ -29,6 +32,7 @@ use tonic::service::Routes;
 use crate::auth::guard;
 use crate::context::Context;
 use crate::metrics::Door;
+use crate::request_id;
 pub(crate) use command::{BulkPutCommand, DurabilityChoice, ExistingChoice};
 pub(crate) use outcome::outcome_json;
 use service::Flight;
@@ -42,5 +46,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
     let gate = middleware::from_fn_with_state((context.clone(), Door::flight), guard);
-    Routes::new(service).into_axum_router().layer(gate)
+    let names = (context.request_ids.clone(), Door::flight);
+    let naming = middleware::from_fn_with_state(names, request_id::name);
+    Routes::new(service).into_axum_router().layer(gate).layer(naming)
 }

@@ -18,15 +18,31 @@ use crate::jobs::counts_json;
 /// A message to the client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
-    Ready { job: String, stream: usize },
+    Ready {
+        job: String,
+        stream: usize,
+    },
     Progress(Counts),
     Existing(Vec<u64>),
     Failed(Vec<Failure>),
     Ack(u64),
-    Completed { stream: usize, counts: Counts, durability: String },
-    EndedWithoutMarker { stream: usize, counts: Counts },
+    Completed {
+        stream: usize,
+        counts: Counts,
+        durability: String,
+    },
+    EndedWithoutMarker {
+        stream: usize,
+        counts: Counts,
+    },
     Report(serde_json::Value),
-    Stopped { kind: &'static str, message: String, flushed: bool, counts: Counts },
+    Stopped {
+        kind: &'static str,
+        code: Option<&'static str>,
+        message: String,
+        flushed: bool,
+        counts: Counts,
+    },
 }
 
 /// An entry that failed.
@@ -61,8 +77,8 @@ impl Message {
                 "stream": stream, "counts": counts_json(counts),
             }}),
             Message::Report(report) => json!({"report": report}),
-            Message::Stopped { kind, message, flushed, counts } => json!({"stopped": {
-                "kind": kind, "message": message, "flushed": flushed,
+            Message::Stopped { kind, code, message, flushed, counts } => json!({"stopped": {
+                "kind": kind, "code": code, "message": message, "flushed": flushed,
                 "counts": counts_json(counts),
             }}),
         }

@@ -1,29 +1,29 @@
-//! Scans: all rows of a table, in parts that clients fetch side by side.
+//! Scans: all rows of a table, in parts that clients fetch side by side, or all pairs.
 
 use arrow::datatypes::SchemaRef;
 use arrow_flight::{FlightDescriptor, FlightEndpoint, FlightInfo, Ticket};
 use serde_json::json;
-use tonnage::{Error, Result, Table, TableScanOptions, cores};
+use tonnage::{Error, Result, Table, cores};
 
-use super::command::{MESSAGE_ROWS, ScanCommand};
+use super::command::ScanCommand;
+use super::pairs::{self, KeyForm};
 use super::rows::RowSender;
 use crate::context::Context;
 
 /// Parts that a table may be cut into.
 const PARTS_MAX: usize = 1_024;
 
-/// A scan whose table is known.
-pub(crate) struct Scan {
-    table: Table,
-    command: ScanCommand,
-    schema: SchemaRef,
+/// A scan whose target is known.
+pub(crate) enum Scan {
+    Rows { table: Table, command: ScanCommand, schema: SchemaRef },
+    Pairs { command: ScanCommand, schema: SchemaRef },
 }
 
 impl Scan {
     /// Finds the table, and checks what is asked of it.
     ///
     /// # Errors
-    /// `NotFound` for a table that there is not, `Invalid` for columns or parts.
+    /// `NotFound` for a table that there is not, `Invalid` for columns, parts or options.
     pub(crate) fn new(context: &Context, command: ScanCommand) -> Result<Scan> {
         if !(1..=PARTS_MAX).contains(&command.parts) || command.part >= command.parts {
             return Err(Error::invalid(format!(
@@ -34,47 +34,77 @@ impl Scan {
         if command.limit.is_some() && command.parts > 1 {
             return Err(Error::invalid("a scan with a limit has one part"));
         }
-        let table = context.store.table(&command.table)?;
-        let names = command.columns.as_deref();
-        let columns = names.map(|names| {
-            names.iter().map(|name| table.schema().require_column(name)).collect::<Result<Vec<_>>>()
-        });
-        let schema = table.entry().codec.projected_schema(columns.transpose()?.as_deref())?;
-        Ok(Scan { table, command, schema })
+        let table = match (&command.table, command.pairs) {
+            (Some(path), false) => context.store.table(path)?,
+            (None, true) => {
+                command.pair_options()?;
+                let schema = pairs::schema(KeyForm::Components, command.versions);
+                return Ok(Scan::Pairs { command, schema });
+            }
+            _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
+        };
+        command.options(table.schema())?;
+        let columns = match &command.columns {
+            Some(names) => {
+                let places = names.iter().map(|name| table.schema().require_column(name));
+                Some(places.collect::<Result<Vec<_>>>()?)
+            }
+            None if command.keys_only => Some(table.schema().key.clone()),
+            None => None,
+        };
+        let schema = table.entry().codec.projected_schema(columns.as_deref())?;
+        Ok(Scan::Rows { table, command, schema })
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.schema
+        match self {
+            Scan::Rows { schema, .. } | Scan::Pairs { schema, .. } => schema,
+        }
     }
 
     /// Reads and sends all rows. Blocks.
     pub(crate) fn run(self, mut sender: RowSender) {
-        if let Err(error) = self.send_all(&mut sender) {
+        let sent = match self {
+            Scan::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
+            Scan::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
+        };
+        if let Err(error) = sent {
             sender.fail(&error);
         }
     }
+}
 
-    fn send_all(self, sender: &mut RowSender) -> Result<()> {
-        let options = TableScanOptions {
-            columns: self.command.columns.clone(),
-            limit: self.command.limit,
-            batch_rows_max: MESSAGE_ROWS,
-            ..TableScanOptions::default()
-        };
-        let rows = match self.command.parts {
-            1 => Some(self.table.scan(&options)?),
-            parts => {
-                // There may be fewer parts than asked for: the later ones are then empty.
-                self.table.scan_parts(&options, parts)?.into_iter().nth(self.command.part)
-            }
-        };
-        for batch in rows.into_iter().flatten() {
-            if !sender.send(&batch?.rows)? {
-                break;
-            }
+fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Result<()> {
+    let options = command.options(table.schema())?;
+    let rows = match command.parts {
+        1 => Some(table.scan(&options)?),
+        parts => {
+            // There may be fewer parts than asked for: the later ones are then empty.
+            table.scan_parts(&options, parts)?.into_iter().nth(command.part)
         }
-        Ok(())
+    };
+    for batch in rows.into_iter().flatten() {
+        if !sender.send(&batch?.rows)? {
+            break;
+        }
     }
+    Ok(())
+}
+
+fn send_pairs(command: &ScanCommand, schema: &SchemaRef, sender: &mut RowSender) -> Result<()> {
+    let mut left = command.limit.unwrap_or(u64::MAX);
+    if left == 0 {
+        return Ok(());
+    }
+    for found in sender.context().store.kv().scan(&command.pair_options()?)? {
+        let batch = pairs::batch(&found?, KeyForm::Components, schema)?;
+        let taken = left.min(batch.num_rows() as u64);
+        left -= taken;
+        if !sender.send(&batch.slice(0, taken as usize))? || left == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What there is to know of a table: its schema, and a ticket for each part.

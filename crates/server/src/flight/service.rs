@@ -14,6 +14,7 @@ use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 use tonnage::{Error, Result, Table};
+use tracing::Instrument;
 
 use super::actions::{self, ACTIONS};
 use super::bulk_get::{BulkGet, take_keys};
@@ -88,7 +89,7 @@ impl Flight {
         command.ttl()?;
         let outbox = Outbox::new(command.reports_max());
         let put = BulkPut { context: self.context.clone(), command, outbox: outbox.clone() };
-        tokio::spawn(put.run(opened.first, opened.wire));
+        tokio::spawn(put.run(opened.first, opened.wire).in_current_span());
         Ok(outbox)
     }
 
@@ -262,7 +263,7 @@ impl FlightService for Flight {
             let Command::Scan(command) = parse("the ticket", &ticket)? else {
                 return Err(Error::invalid("a ticket is a scan; bulk calls are exchanges"));
             };
-            caller.check_table(Right::Read, &command.table)?;
+            command.check(&caller)?;
             let place = self.context.calls.take().await?;
             let scan = Scan::new(&self.context, command)?;
             let (sender, stream) = rows(&self.context, scan.schema())?;

@@ -1,16 +1,16 @@
-//! Single rows and pairs: conditional writes, and the pair of a whole key.
+//! Conditional writes of rows of one shard key, or of a pair.
 
 use std::time::Duration;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, AsArray};
 use serde::Deserialize;
 use serde_json::json;
-use tonnage::{Condition, Error, Key, Result, Row, RowOperation, Value, WriteOptions, WriteResult};
+use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult};
 
 use super::command::{DurabilityChoice, parse};
 use super::frame::{self, Frame};
-use super::pairs::{self, KeyForm};
+use super::one_row::{key_of, only_row, row_of};
+use super::pairs;
 use crate::auth::{Caller, Right};
 use crate::context::Context;
 
@@ -39,7 +39,58 @@ enum Expected {
     Version(u64),
 }
 
+/// What a frame asks for.
+#[derive(Clone, Copy)]
+enum Verb<'a> {
+    Put(&'a str),
+    Delete(&'a str),
+    PutPair,
+    DeletePair,
+}
+
+impl Verb<'_> {
+    fn label(self) -> &'static str {
+        match self {
+            Verb::Put(_) => "put",
+            Verb::Delete(_) => "delete",
+            Verb::PutPair => "put_pair",
+            Verb::DeletePair => "delete_pair",
+        }
+    }
+
+    /// What it does to what is there.
+    fn rights(self, condition: Condition) -> &'static [Right] {
+        match self {
+            Verb::Put(_) | Verb::PutPair => Right::of_put(condition),
+            Verb::Delete(_) | Verb::DeletePair => &[Right::Delete],
+        }
+    }
+}
+
 impl Header {
+    /// The one verb of the header.
+    fn verb(&self) -> Result<Verb<'_>> {
+        let verbs = [
+            self.put.as_deref().map(Verb::Put),
+            self.delete.as_deref().map(Verb::Delete),
+            self.put_pair.then_some(Verb::PutPair),
+            self.delete_pair.then_some(Verb::DeletePair),
+        ];
+        let mut verbs = verbs.into_iter().flatten();
+        match (verbs.next(), verbs.next()) {
+            (Some(verb), None) => Ok(verb),
+            (None, _) => Err(Error::invalid(
+                "its header says nothing to do: give `put` or `delete` with the path of a table, \
+                 `put_pair` or `delete_pair`",
+            )),
+            (Some(first), Some(second)) => Err(Error::invalid(format!(
+                "its header has both `{}` and `{}`: give one, and a frame for each operation",
+                first.label(),
+                second.label()
+            ))),
+        }
+    }
+
     fn condition(&self) -> Condition {
         match self.condition {
             None => Condition::Always,
@@ -57,38 +108,27 @@ impl Header {
             ..defaults
         }
     }
-
-    /// What the write does to what is there.
-    fn rights(&self) -> &'static [Right] {
-        match (self.delete_pair || self.delete.is_some(), &self.condition) {
-            (true, _) => &[Right::Delete],
-            (false, None) => &[Right::Insert, Right::Update],
-            (false, Some(Expected::Absent)) => &[Right::Insert],
-            (false, Some(_)) => &[Right::Update],
-        }
-    }
 }
 
 /// Carries out the operations of the frames, all or none.
 pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frames = frame::read(body)?;
-    let mut headers = Vec::with_capacity(frames.len());
-    for (number, frame) in frames.iter().enumerate() {
-        let header: Header = parse("its header", &frame.header)
-            .map_err(|error| error.at(format!("frame {number}")))?;
-        headers.push(header);
-    }
+    let at = |number: usize| move |error: Error| error.at(format!("frame {number}"));
+    let headers = frames
+        .iter()
+        .enumerate()
+        .map(|(number, frame)| parse("its header", &frame.header).map_err(at(number)));
+    let headers = headers.collect::<Result<Vec<Header>>>()?;
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
     let options = first.options();
     let result = match (headers.as_slice(), frames.as_slice()) {
-        ([header], [frame]) if header.put_pair || header.delete_pair => {
+        ([header], [frame]) if matches!(header.verb(), Ok(Verb::PutPair | Verb::DeletePair)) => {
             write_pair(context, caller, header, frame, &options)?
         }
         _ => {
             let operations = headers.iter().zip(&frames).enumerate();
             let operations = operations.map(|(number, (header, frame))| {
-                operation(context, caller, header, frame)
-                    .map_err(|error| error.at(format!("frame {number}")))
+                operation(context, caller, header, frame).map_err(at(number))
             });
             context.store.atomic_write(&operations.collect::<Result<Vec<_>>>()?, &options)?
         }
@@ -108,19 +148,21 @@ fn operation(
     header: &Header,
     frame: &Frame,
 ) -> Result<RowOperation> {
-    let (path, is_put) = match (&header.put, &header.delete) {
-        (Some(table), None) => (table, true),
-        (None, Some(table)) => (table, false),
-        _ => return Err(Error::invalid("give either `put` or `delete`, with the path of a table")),
+    let verb = header.verb()?;
+    let (Verb::Put(path) | Verb::Delete(path)) = verb else {
+        return Err(Error::invalid(format!(
+            "`{}` stands alone: a pair is written in one frame, with no others",
+            verb.label()
+        )));
     };
     let table = context.store.table(path)?;
-    for right in header.rights() {
+    for right in verb.rights(header.condition()) {
         caller.check_table(*right, table.path())?;
     }
     let row = row_of(only_row(frame)?)?;
-    let operation = match is_put {
-        true => RowOperation::put(table.path(), row),
-        false => RowOperation::delete(table.path(), row),
+    let operation = match verb {
+        Verb::Delete(_) => RowOperation::delete(table.path(), row),
+        _ => RowOperation::put(table.path(), row),
     };
     Ok(operation.when(header.condition()))
 }
@@ -132,74 +174,25 @@ fn write_pair(
     frame: &Frame,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
-    let batch = only_row(frame)?;
+    let (verb, condition) = (header.verb()?, header.condition());
     let key = key_of(frame)?;
-    for right in header.rights() {
+    for right in verb.rights(condition) {
         caller.check_pair(*right, key.major().first().map_or(&[], Vec::as_slice))?;
     }
     let kv = context.store.kv();
-    if header.delete_pair {
-        return match header.condition() {
-            Condition::IfVersion(version) => kv.delete_if_version(&key, version, options),
-            Condition::IfAbsent => Err(Error::invalid("`absent` is for puts")),
-            Condition::Always | Condition::IfPresent => {
-                kv.delete(&key, options).map(|was_there| match was_there {
-                    true => WriteResult::Stored { version: 0 },
-                    false => WriteResult::ConditionFailed { operation: 0, current: None },
-                })
-            }
+    if let Verb::DeletePair = verb {
+        let condition = match condition {
+            Condition::IfAbsent => return Err(Error::invalid("`absent` is for puts")),
+            // The answer tells whether there was one.
+            Condition::Always => Condition::IfPresent,
+            condition => condition,
         };
+        return kv.delete_if(&key, condition, options);
     }
-    let value = pairs::values(batch)?;
+    let value = pairs::values(only_row(frame)?)?;
     let value = match value.as_binary::<i32>() {
         values if values.is_null(0) => return Err(Error::invalid("the value is NULL")),
         values => values.value(0),
     };
-    match header.condition() {
-        Condition::Always => {
-            kv.put(&key, value, options).map(|version| WriteResult::Stored { version })
-        }
-        Condition::IfAbsent => kv.put_if_absent(&key, value, options),
-        Condition::IfPresent => kv.put_if_present(&key, value, options),
-        Condition::IfVersion(version) => kv.put_if_version(&key, value, version, options),
-    }
-}
-
-/// The pair of a whole key: a frame with its value, or no answer.
-pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let frames = frame::read(body)?;
-    let [frame] = frames.as_slice() else { return Err(Error::invalid("give one frame")) };
-    let key = key_of(frame)?;
-    caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
-    let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };
-    let header = json!({"version": pair.version, "expires_at_ms": pair.expires_at_ms});
-    let value = Value::Binary(pair.value).to_array(tonnage::ColumnType::Binary, 1)?;
-    let value = RecordBatch::try_from_iter([("value", value)])
-        .map_err(|error| Error::internal(format!("a pair cannot be told: {error}")))?;
-    Ok(vec![frame::write(header.to_string().as_bytes(), &[value])?])
-}
-
-/// A row. A column of NULLs alone need not tell its type.
-fn row_of(batch: &RecordBatch) -> Result<Row> {
-    let cells = batch.columns().iter().zip(batch.schema_ref().fields()).map(|(array, field)| {
-        let value = match array.data_type() {
-            DataType::Null => Value::Null,
-            _ => Value::from_array(array.as_ref(), field, 0)?,
-        };
-        Ok((field.name().clone(), value))
-    });
-    cells.collect()
-}
-
-fn only_row(frame: &Frame) -> Result<&RecordBatch> {
-    match frame.batches.as_slice() {
-        [batch] if batch.num_rows() == 1 => Ok(batch),
-        _ => Err(Error::invalid("each operation has one row: give more frames, or put in bulk")),
-    }
-}
-
-fn key_of(frame: &Frame) -> Result<Key> {
-    let batch = only_row(frame)?;
-    KeyForm::of(batch.schema_ref())?;
-    pairs::keys(batch)?.key(0)
+    kv.put_if(&key, value, condition, options)
 }

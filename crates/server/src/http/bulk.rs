@@ -15,16 +15,21 @@ use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use futures::StreamExt;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value as Json, json};
 use tempfile::NamedTempFile;
-use tonnage::{BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, Table};
+use tonnage::{
+    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, Table, TooManyErrors,
+};
 use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
+use tracing::Span;
 
 use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
 use crate::context::Context;
+use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice};
 use crate::jobs::{JobRequest, Leaving, counts_json};
 use crate::metrics::Door;
+use crate::spool::Spooled;
 
 /// What the query of the request may say.
 #[derive(Debug, Default, Deserialize)]
@@ -41,7 +46,7 @@ const FAILURES_MAX: usize = 1_000;
 
 /// Keeps what failed.
 #[derive(Default)]
-struct Failures(Mutex<Vec<serde_json::Value>>);
+struct Failures(Mutex<Vec<Json>>);
 
 impl BulkPutCallbacks for Failures {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
@@ -58,7 +63,7 @@ impl Failures {
         }
     }
 
-    fn take(&self) -> Vec<serde_json::Value> {
+    fn take(&self) -> Vec<Json> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -86,15 +91,19 @@ pub(super) async fn put(
     command.check(&caller)?;
     command.ttl()?;
     context.store.table(&path)?;
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
+    context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;
     let place = context.streams.take().await?;
-    let file = spooled(&context, body).await?;
+    let mut taken = context.spool.begin();
+    let file = spooled(&context, &mut taken, body).await?;
+    let (loading, span) = (context.clone(), Span::current());
     let report = tokio::task::spawn_blocking(move || {
         let _place = place;
-        load(&context, &command, &path, &file, format)
+        span.in_scope(|| load(&loading, &command, &path, &file, format))
     });
     let report = report.await;
     let report = report.map_err(|_| Error::internal("the load panicked: see the log"))??;
-    Ok(json_body(&report))
+    Ok(json_body(&Json::Object(report)))
 }
 
 /// The format that `Content-Type` names; where it names none the content tells.
@@ -121,7 +130,11 @@ fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
 }
 
 /// Takes a body to a temporary file.
-async fn spooled(context: &Arc<Context>, body: Body) -> Result<NamedTempFile> {
+async fn spooled(
+    context: &Context,
+    taken: &mut Spooled<'_>,
+    body: Body,
+) -> Answered<NamedTempFile> {
     let failed = |error: io::Error| Error::unavailable(format!("a temporary file: {error}"));
     let file = NamedTempFile::new().map_err(failed)?;
     let mut target: File = file.reopen().map_err(failed)?;
@@ -135,6 +148,7 @@ async fn spooled(context: &Arc<Context>, body: Body) -> Result<NamedTempFile> {
         match piece {
             None => return Ok(file),
             Some(Ok(bytes)) => {
+                taken.take(bytes.len() as u64)?;
                 // The page cache takes it; what waits is the disk's own.
                 let written =
                     tokio::task::spawn_blocking(move || target.write_all(&bytes).map(|()| target));
@@ -144,7 +158,7 @@ async fn spooled(context: &Arc<Context>, body: Body) -> Result<NamedTempFile> {
                     .map_err(failed)?;
             }
             Some(Err(error)) => {
-                return Err(Error::cancelled(format!("the body was cut off: {error}")));
+                return Err(Error::cancelled(format!("the body was cut off: {error}")).into());
             }
         }
     }
@@ -156,7 +170,7 @@ fn load(
     path: &str,
     file: &NamedTempFile,
     format: Option<Format>,
-) -> Result<serde_json::Value> {
+) -> Answered<Map<String, Json>> {
     let table = context.store.table(path)?;
     let options = ReadOptions {
         format,
@@ -184,9 +198,8 @@ fn load(
             if let tonnage::ErrorsMax::Count(max) = errors_max
                 && rejected > max
             {
-                return Err(Error::invalid(format!(
-                    "more than {max} records were rejected (errors_max)"
-                )));
+                let message = format!("more than {max} records were rejected (errors_max)");
+                return Err(Error::invalid(message).with_source(TooManyErrors));
             }
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(&table, batch.batch, command.ttl()?))?;
@@ -198,10 +211,17 @@ fn load(
     let leaving = if pushed.is_ok() { Leaving::Completed } else { Leaving::Stopped };
     context.metrics.stream_ended(leaving.label());
     let ended = context.jobs.leave(membership, stream, leaving);
-    pushed?;
     let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
-    let report = ended.result.map_err(|stopped| stopped.error)?;
-    Ok(report_json(&report, rejected, failures.take()))
+    let (report, stopped) = match ended.result {
+        Ok(report) => (report, None),
+        Err(stopped) => (*stopped.report, Some(stopped.error)),
+    };
+    let report = report_json(&report, rejected, failures.take());
+    match pushed.err().or(stopped) {
+        None => Ok(report),
+        // What was stored until then is told, too.
+        Some(error) => Err(Problem::from(error).with(report)),
+    }
 }
 
 /// What is said of the temporary file, as of the body that it holds.
@@ -216,15 +236,12 @@ fn entries(table: &Table, rows: arrow::array::RecordBatch, ttl: Option<Duration>
     entries
 }
 
-fn report_json(
-    report: &BulkPutReport,
-    rejected: u64,
-    failures: Vec<serde_json::Value>,
-) -> serde_json::Value {
-    json!({
-        "counts": counts_json(&report.total),
-        "rejected": rejected,
-        "failures": failures,
-        "seconds": report.seconds,
-    })
+fn report_json(report: &BulkPutReport, rejected: u64, failures: Vec<Json>) -> Map<String, Json> {
+    let members = [
+        ("counts", counts_json(&report.total)),
+        ("rejected", json!(rejected)),
+        ("failures", json!(failures)),
+        ("seconds", json!(report.seconds)),
+    ];
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod bulk;
+mod events;
 mod health;
 mod openapi;
 mod pairs;
@@ -26,6 +27,7 @@ use crate::auth::guard;
 use crate::context::Context;
 use crate::error::{PROBLEM_TYPE, Problem};
 use crate::metrics::Door;
+use crate::request_id;
 
 /// More is not kept of what the framework says of a request that it refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
@@ -41,7 +43,9 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/tables/{path}/row", get(rows::get).put(rows::put).delete(rows::delete))
         .route("/v1/pairs/{key}", get(pairs::get).put(pairs::put).delete(pairs::delete))
         .route("/v1/jobs", get(tables::jobs))
-        .route("/v1/jobs/{id}", axum::routing::delete(tables::cancel_job))
+        .route("/v1/jobs/{id}", get(tables::job).delete(tables::cancel_job))
+        .route("/v1/jobs/{id}/events", get(events::of_job))
+        .route("/v1/events", get(events::of_server))
         .route("/v1/admin/sync", post(tables::sync))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
@@ -54,6 +58,10 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .fallback(nothing_here)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
+        .layer(middleware::from_fn_with_state(
+            (context.request_ids.clone(), Door::http),
+            request_id::name,
+        ))
         .with_state(context.clone())
 }
 
@@ -96,6 +104,7 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
         "/v1/fetch-all" => "fetch_all",
         "/v1/pairs/{key}" => "pairs",
         "/v1/jobs" | "/v1/jobs/{id}" => "jobs",
+        "/v1/jobs/{id}/events" | "/v1/events" => "events",
         _ => "admin",
     };
     let response = next.run(request).await;

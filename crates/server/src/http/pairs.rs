@@ -7,9 +7,9 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tonnage::{Error, Key, Result, WriteOptions, WriteResult};
+use tonnage::{Error, Key, Result, WriteOptions};
 
-use super::rows::{Expected, condition_failed, tag};
+use super::rows::{condition_of_delete, condition_of_put, delete_answer, put_answer, tag};
 use super::shared::{Answer, Calling, Shared};
 use crate::auth::Right;
 use crate::config::parse_time;
@@ -58,28 +58,15 @@ pub(super) async fn put(
     headers: HeaderMap,
     value: Bytes,
 ) -> Answer<Response> {
-    let expected = Expected::of(&headers)?;
-    for right in expected.rights() {
+    let condition = condition_of_put(&headers)?;
+    for right in Right::of_put(condition) {
         caller.check_pair(*right, key.as_bytes())?;
     }
     let options = WriteOptions { ttl: ttl(&headers)?, ..WriteOptions::default() };
     let written = context.blocking(move |context| {
-        let (kv, key) = (context.store.kv(), Key::of_major([key]));
-        match expected {
-            Expected::Anything => {
-                kv.put(&key, &value, &options).map(|version| WriteResult::Stored { version })
-            }
-            Expected::Nothing => kv.put_if_absent(&key, &value, &options),
-            Expected::Something => kv.put_if_present(&key, &value, &options),
-            Expected::Version(version) => kv.put_if_version(&key, &value, version, &options),
-        }
+        context.store.kv().put_if(&Key::of_major([key]), &value, condition, &options)
     });
-    match written.await?.version() {
-        Some(version) => {
-            Ok((StatusCode::NO_CONTENT, [(header::ETAG, tag(version))]).into_response())
-        }
-        None => Err(condition_failed()),
-    }
+    put_answer(written.await?)
 }
 
 /// Deletes a pair.
@@ -89,22 +76,10 @@ pub(super) async fn delete(
     Path(key): Path<String>,
     headers: HeaderMap,
 ) -> Answer<StatusCode> {
-    let expected = Expected::of(&headers)?;
+    let condition = condition_of_delete(&headers)?;
     caller.check_pair(Right::Delete, key.as_bytes())?;
     let deleted = context.blocking(move |context| {
-        let (kv, key) = (context.store.kv(), Key::of_major([key]));
-        let options = WriteOptions::default();
-        match expected {
-            Expected::Version(version) => {
-                kv.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
-            }
-            Expected::Anything | Expected::Something => kv.delete(&key, &options),
-            Expected::Nothing => Err(Error::invalid("If-None-Match is for puts")),
-        }
+        context.store.kv().delete_if(&Key::of_major([key]), condition, &WriteOptions::default())
     });
-    match (deleted.await?, expected) {
-        (true, _) => Ok(StatusCode::NO_CONTENT),
-        (false, Expected::Anything) => Err(Error::not_found("no such pair").into()),
-        (false, _) => Err(condition_failed()),
-    }
+    delete_answer(deleted.await?, &headers, "no such pair")
 }

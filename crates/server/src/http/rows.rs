@@ -8,53 +8,66 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json};
-use tonnage::{Error, ErrorKind, Result, Row, Table, Value, WriteOptions, WriteResult};
+use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
 
 use super::shared::{Answer, Calling, Shared, json as json_body};
 use crate::auth::Right;
 use crate::error::Problem;
 use crate::json_value::value_of;
 
-/// What a write is to find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expected {
-    Anything,
-    Nothing,
-    Something,
-    Version(u64),
-}
-
-impl Expected {
-    /// Reads the conditions of a request.
-    ///
-    /// # Errors
-    /// `Invalid` for an ETag that no row has, or both headers.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Expected> {
-        let text = |name| {
-            headers.get(name).map(|value: &HeaderValue| {
-                value.to_str().map(str::trim).map_err(|_| Error::invalid("an ETag is no text"))
-            })
-        };
-        let wanted = text(header::IF_MATCH).transpose()?;
-        let unwanted = text(header::IF_NONE_MATCH).transpose()?;
-        match (wanted, unwanted) {
-            (None, None) => Ok(Expected::Anything),
-            (Some("*"), None) => Ok(Expected::Something),
-            (Some(tag), None) => parse_tag(tag).map(Expected::Version),
-            (None, Some("*")) => Ok(Expected::Nothing),
-            _ => Err(Error::invalid("give If-Match, or If-None-Match: *")),
-        }
+/// Reads the conditions of a put.
+///
+/// # Errors
+/// `Invalid` for an ETag that no row has, or both headers.
+pub(super) fn condition_of_put(headers: &HeaderMap) -> Result<Condition> {
+    let text = |name| {
+        headers.get(name).map(|value: &HeaderValue| {
+            value.to_str().map(str::trim).map_err(|_| Error::invalid("an ETag is no text"))
+        })
+    };
+    let wanted = text(header::IF_MATCH).transpose()?;
+    let unwanted = text(header::IF_NONE_MATCH).transpose()?;
+    match (wanted, unwanted) {
+        (None, None) => Ok(Condition::Always),
+        (Some("*"), None) => Ok(Condition::IfPresent),
+        (Some(tag), None) => parse_tag(tag).map(Condition::IfVersion),
+        (None, Some("*")) => Ok(Condition::IfAbsent),
+        _ => Err(Error::invalid("give If-Match, or If-None-Match: *")),
     }
 }
 
-impl Expected {
-    /// What a put under this condition does.
-    pub(super) fn rights(self) -> &'static [Right] {
-        match self {
-            Expected::Anything => &[Right::Insert, Right::Update],
-            Expected::Nothing => &[Right::Insert],
-            Expected::Something | Expected::Version(_) => &[Right::Update],
+/// Reads the conditions of a deletion: without any there must be something to delete.
+///
+/// # Errors
+/// As [`condition_of_put`].
+pub(super) fn condition_of_delete(headers: &HeaderMap) -> Result<Condition> {
+    match condition_of_put(headers)? {
+        Condition::Always => Ok(Condition::IfPresent),
+        Condition::IfAbsent => Err(Error::invalid("If-None-Match is for puts")),
+        condition => Ok(condition),
+    }
+}
+
+/// What a client hears of a put.
+pub(super) fn put_answer(written: WriteResult) -> Answer<Response> {
+    match written.version() {
+        Some(version) => {
+            Ok((StatusCode::NO_CONTENT, [(header::ETAG, tag(version))]).into_response())
         }
+        None => Err(condition_failed()),
+    }
+}
+
+/// What a client hears of a deletion. Without a condition of its own nothing was found.
+pub(super) fn delete_answer(
+    written: WriteResult,
+    headers: &HeaderMap,
+    missing: &str,
+) -> Answer<StatusCode> {
+    match (written.is_stored(), headers.contains_key(header::IF_MATCH)) {
+        (true, _) => Ok(StatusCode::NO_CONTENT),
+        (false, false) => Err(Error::not_found(missing).into()),
+        (false, true) => Err(condition_failed()),
     }
 }
 
@@ -71,7 +84,7 @@ pub(super) fn tag(version: u64) -> HeaderValue {
 }
 
 /// A condition that did not hold.
-pub(super) fn condition_failed() -> Problem {
+fn condition_failed() -> Problem {
     let error = Error::conflict("the condition does not hold: read again");
     Problem::new(StatusCode::PRECONDITION_FAILED, error)
 }
@@ -127,10 +140,10 @@ pub(super) async fn put(
     headers: HeaderMap,
     body: String,
 ) -> Answer<Response> {
-    let expected = Expected::of(&headers)?;
+    let condition = condition_of_put(&headers)?;
     let written = context.blocking(move |context| {
         let table = context.store.table(&path)?;
-        for right in expected.rights() {
+        for right in Right::of_put(condition) {
             caller.check_table(*right, table.path())?;
         }
         let mut row = key_of(&table, &key)?;
@@ -140,22 +153,9 @@ pub(super) async fn put(
             let column = &table.schema().columns[table.schema().require_column(&name)?];
             row.set(&column.name, value_of(&value, column)?);
         }
-        let options = WriteOptions::default();
-        match expected {
-            Expected::Anything => {
-                table.put(&row, &options).map(|version| WriteResult::Stored { version })
-            }
-            Expected::Nothing => table.put_if_absent(&row, &options),
-            Expected::Something => table.put_if_present(&row, &options),
-            Expected::Version(version) => table.put_if_version(&row, version, &options),
-        }
+        table.put_if(&row, condition, &WriteOptions::default())
     });
-    match written.await?.version() {
-        Some(version) => {
-            Ok((StatusCode::NO_CONTENT, [(header::ETAG, tag(version))]).into_response())
-        }
-        None => Err(condition_failed()),
-    }
+    put_answer(written.await?)
 }
 
 /// Deletes a row.
@@ -166,23 +166,12 @@ pub(super) async fn delete(
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Answer<StatusCode> {
-    let expected = Expected::of(&headers)?;
+    let condition = condition_of_delete(&headers)?;
     let deleted = context.blocking(move |context| {
         let table = context.store.table(&path)?;
         caller.check_table(Right::Delete, table.path())?;
         let key = key_of(&table, &key)?;
-        let options = WriteOptions::default();
-        match expected {
-            Expected::Version(version) => {
-                table.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
-            }
-            Expected::Anything | Expected::Something => table.delete(&key, &options),
-            Expected::Nothing => Err(Error::new(ErrorKind::Invalid, "If-None-Match is for puts")),
-        }
+        table.delete_if(&key, condition, &WriteOptions::default())
     });
-    match (deleted.await?, expected) {
-        (true, _) => Ok(StatusCode::NO_CONTENT),
-        (false, Expected::Anything) => Err(Error::not_found("no such row").into()),
-        (false, _) => Err(condition_failed()),
-    }
+    delete_answer(deleted.await?, &headers, "no such row")
 }

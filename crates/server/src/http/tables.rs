@@ -84,6 +84,16 @@ pub(super) async fn jobs(State(context): Shared, Extension(caller): Calling) -> 
     Ok(json_body(&json!({ "jobs": context.jobs.list() })))
 }
 
+/// A load, as the list tells it.
+pub(super) async fn job(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(id): Path<String>,
+) -> Answer<Response> {
+    caller.check_operator("list jobs of")?;
+    Ok(json_body(&context.jobs.of_id(&id)?))
+}
+
 /// Cancels a load.
 pub(super) async fn cancel_job(
     State(context): Shared,

@@ -1,5 +1,6 @@
 //! Bulk puts over Flight, by clients that behave.
 
+use arrow::array::{Int64Array, RecordBatch};
 use arrow_flight::utils::flight_data_to_batches;
 use serde_json::json;
 use tonic::Code;
@@ -278,4 +279,74 @@ fn pairs_are_put_and_their_nulls_told() {
     assert_eq!(told(&said, "failed").unwrap()[0]["position"], 1);
     let stored = server.store.kv().get(&tonnage::Key::of_major([b"c".to_vec()])).unwrap().unwrap();
     assert_eq!(stored.value, b"3");
+}
+
+/// Ships of which all but one have no number.
+fn nameless() -> RecordBatch {
+    let ids = Int64Array::from(vec![None, Some(1), None, None]);
+    RecordBatch::try_from_iter([("id", std::sync::Arc::new(ids) as _)]).unwrap()
+}
+
+/// Once a program had to look for a word in the message.
+#[test]
+fn too_many_errors_have_a_code_of_their_own() {
+    let server = Running::new();
+    let put = command(json!({"bulk_put": {"table": "ships", "errors_max": "1"}}));
+    let mut stream = messages(put, vec![nameless()]);
+    stream.push(end(4));
+    let (said, status) = server.client().put(stream);
+    let status = status.unwrap();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert_eq!(status.metadata().get("tonnage-code").unwrap(), "too-many-errors");
+    assert_eq!(status.metadata().get("tonnage-kind").unwrap(), "invalid request");
+    let stopped = told(&said, "stopped").unwrap();
+    assert_eq!(stopped["code"], "too-many-errors");
+    assert_eq!(
+        (&stopped["counts"]["inserted"], &stopped["counts"]["failed"]),
+        (&json!(1), &json!(3))
+    );
+}
+
+#[test]
+fn other_errors_have_no_code() {
+    let server = Running::new();
+    let put = command(json!({"bulk_put": {"table": "ships", "errors_max": "1"}}));
+    let mut stream = messages(put, vec![ships(0..10)]);
+    stream.push(end(11));
+    let (said, status) = server.client().put(stream);
+    assert!(status.unwrap().metadata().get("tonnage-code").is_none());
+    assert_eq!(told(&said, "stopped").unwrap()["code"], json!(null));
+}
+
+/// Whichever stream of a job ends last, each hears why.
+#[test]
+fn all_streams_of_a_job_hear_of_too_many_errors() {
+    let server = Running::new();
+    let put = |name: &str| {
+        let job = json!({"table": "ships", "errors_max": "1", "job": "nightly", "stream": name});
+        command(json!({ "bulk_put": job }))
+    };
+    let (mut first, mut second) = (server.client(), server.client());
+    let (sender, receiver) = futures::channel::mpsc::unbounded();
+    for message in messages(put("first"), vec![ships(10..20)]) {
+        sender.unbounded_send(message).unwrap();
+    }
+    let flight = &mut first.flight;
+    let mut answers = first.runtime.block_on(flight.do_put(receiver)).unwrap().into_inner();
+    let ready = first.runtime.block_on(answers.message()).unwrap();
+    assert!(ready.is_some());
+    let mut stream = messages(put("second"), vec![nameless()]);
+    stream.push(end(4));
+    let (_, status) = second.put(stream);
+    assert_eq!(status.unwrap().metadata().get("tonnage-code").unwrap(), "too-many-errors");
+    sender.unbounded_send(end(10)).unwrap();
+    drop(sender);
+    let status = loop {
+        match first.runtime.block_on(answers.message()) {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the job was stopped"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.metadata().get("tonnage-code").unwrap(), "too-many-errors");
 }

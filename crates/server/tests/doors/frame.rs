@@ -1,40 +1,8 @@
 //! Actions with many tables in one call.
 
-use std::io::Cursor;
-
-use arrow::array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use serde_json::{Value as Json, json};
 
-use crate::support::{Running, ships};
-
-fn frame(header: Json, batch: &RecordBatch) -> Vec<u8> {
-    let mut data = Vec::new();
-    let mut writer = StreamWriter::try_new(&mut data, batch.schema_ref()).unwrap();
-    writer.write(batch).unwrap();
-    writer.finish().unwrap();
-    drop(writer);
-    let header = header.to_string().into_bytes();
-    [header, data]
-        .iter()
-        .flat_map(|part| (part.len() as u32).to_le_bytes().into_iter().chain(part.iter().copied()))
-        .collect()
-}
-
-fn read(answer: &[u8]) -> (Json, usize) {
-    let length = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
-    let header = serde_json::from_slice(&answer[4..4 + length]).unwrap();
-    let data = &answer[8 + length..];
-    let rows = match data.is_empty() {
-        true => 0,
-        false => StreamReader::try_new(Cursor::new(data), None)
-            .unwrap()
-            .map(|batch| batch.unwrap().num_rows())
-            .sum(),
-    };
-    (header, rows)
-}
+use crate::support::{Running, frame, read_frame, ships};
 
 #[test]
 fn rows_of_many_tables_are_put_and_got_in_one_call() {
@@ -57,7 +25,11 @@ fn rows_of_many_tables_are_put_and_got_in_one_call() {
     let tables = ["ships", "none", "boats"];
     let body = tables.iter().flat_map(|table| frame(json!({ "table": table }), &keys)).collect();
     let answers = client.act_bytes("tonnage.MultiGet", body).unwrap();
-    let answers: Vec<_> = answers.iter().map(|answer| read(answer)).collect();
+    let answers: Vec<_> = answers
+        .iter()
+        .map(|answer| read_frame(answer))
+        .map(|(header, rows)| (header, rows.iter().map(|batch| batch.num_rows()).sum::<usize>()))
+        .collect();
     assert_eq!((answers[0].1, answers[2].1), (2, 4));
     assert_eq!(answers[1].0["error"]["kind"], "not found", "its error is its own");
 }

@@ -74,6 +74,10 @@ fn the_door_describes_itself() {
     let paths = api["paths"].as_object().unwrap();
     assert!(paths.contains_key("/v1/fetch-all"), "{paths:?}");
     for (path, methods) in paths {
+        // Its answer has no end.
+        if path == "/v1/events" {
+            continue;
+        }
         for method in methods.as_object().unwrap().keys().filter(|key| *key != "parameters") {
             let path = path.replace(['{', '}'], "");
             let (head, body) = server.http(&format!("{} {path}", method.to_uppercase()), "", "");

@@ -2,6 +2,7 @@
 
 mod bulk_get;
 mod bulk_put;
+mod events;
 mod fetch_all;
 mod frame;
 mod http;
@@ -9,7 +10,10 @@ mod http_sql;
 mod ingest;
 mod metadata;
 mod prepared;
+mod request_id;
 mod security;
+mod single;
+mod spool;
 mod sql;
 mod support;
 mod tls;

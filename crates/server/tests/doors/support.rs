@@ -1,6 +1,6 @@
 //! A server on free ports, its clients, and record batches.
 
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,6 +13,8 @@ use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::sql::client::FlightSqlServiceClient;
 use arrow_flight::utils::batches_to_flight_data;
 use arrow_flight::{Action, FlightData, FlightDescriptor, FlightInfo};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use futures::StreamExt;
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
@@ -289,4 +291,33 @@ pub(crate) fn told<'a>(said: &'a [Json], name: &str) -> Option<&'a Json> {
 
 pub(crate) fn code(status: &Option<Status>) -> Option<Code> {
     status.as_ref().map(Status::code)
+}
+
+/// A frame of an action.
+pub(crate) fn frame(header: Json, batch: &RecordBatch) -> Vec<u8> {
+    let mut data = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut data, batch.schema_ref()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    let header = header.to_string().into_bytes();
+    [header, data]
+        .iter()
+        .flat_map(|part| (part.len() as u32).to_le_bytes().into_iter().chain(part.iter().copied()))
+        .collect()
+}
+
+/// The header and the rows of a frame.
+pub(crate) fn read_frame(answer: &[u8]) -> (Json, Vec<RecordBatch>) {
+    let length = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
+    let header = serde_json::from_slice(&answer[4..4 + length]).unwrap();
+    let data = &answer[8 + length..];
+    let rows = match data.is_empty() {
+        true => Vec::new(),
+        false => StreamReader::try_new(Cursor::new(data), None)
+            .unwrap()
+            .map(|batch| batch.unwrap())
+            .collect(),
+    };
+    (header, rows)
 }

@@ -127,7 +127,26 @@ impl KeyValue {
         self.put_if(key, value, Condition::IfVersion(version), options)
     }
 
-    fn put_if(
+    /// Stores a value if a condition holds of the pair under the key. [`KeyValue::put`] and the
+    /// `put_if_...` are this with a condition each.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Condition, Key, Store, WriteOptions};
+    ///
+    /// let pairs = Store::open("memory:")?.kv();
+    /// let (key, now) = (Key::of_major(["counter"]), WriteOptions::default());
+    /// let put = |value: &[u8], condition| pairs.put_if(&key, value, condition, &now);
+    /// let first = put(b"1", Condition::IfAbsent)?.version().expect("there was none");
+    /// assert!(put(b"2", Condition::IfVersion(first))?.is_stored());
+    /// assert!(!put(b"3", Condition::IfVersion(first))?.is_stored());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`KeyValue::put`].
+    pub fn put_if(
         &self,
         key: &Key,
         value: &[u8],
@@ -183,7 +202,12 @@ impl KeyValue {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
-    fn delete_if(
+    /// Deletes the value under a key if a condition holds of it. Without one, deleting a pair that
+    /// is not there is carried out, too.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn delete_if(
         &self,
         key: &Key,
         condition: Condition,

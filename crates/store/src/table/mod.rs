@@ -98,7 +98,29 @@ impl Table {
         self.put_if(row, Condition::IfVersion(version), options)
     }
 
-    fn put_if(
+    /// Stores a row if a condition holds of the one with its key. [`Table::put`] and the
+    /// `put_if_...` are this with a condition each.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Condition, Row, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE ships (name STRING, speed DOUBLE, PRIMARY KEY (name))")?;
+    /// let ships = store.table("ships")?;
+    /// let ship = |speed: f64| Row::new().with("name", "ARGO").with("speed", speed);
+    /// let now = WriteOptions::default();
+    /// let put = |speed, condition| ships.put_if(&ship(speed), condition, &now);
+    /// let first = put(7.5, Condition::IfAbsent)?.version().expect("there was none");
+    /// assert!(put(8.0, Condition::IfVersion(first))?.is_stored());
+    /// assert!(!put(8.5, Condition::IfVersion(first))?.is_stored());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn put_if(
         &self,
         row: &Row,
         condition: Condition,
@@ -140,7 +162,12 @@ impl Table {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
-    fn delete_if(
+    /// Deletes the row with this key if a condition holds of it. Without one, deleting a row that
+    /// is not there is carried out, too.
+    ///
+    /// # Errors
+    /// As [`Table::delete`].
+    pub fn delete_if(
         &self,
         key: &Row,
         condition: Condition,

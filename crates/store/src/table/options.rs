@@ -166,6 +166,13 @@ pub struct StoredRow {
     pub expires_at_ms: u64,
 }
 
+impl StoredRow {
+    /// A row as another store told it.
+    pub fn new(row: Row, version: u64, expires_at_ms: u64) -> Self {
+        Self { row, version, expires_at_ms }
+    }
+}
+
 /// How to scan a table.
 #[derive(Clone, Debug)]
 pub struct TableScanOptions {

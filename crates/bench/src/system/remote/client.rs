@@ -1,9 +1,9 @@
 //! One record, pair or row at a time, each a call of its own.
 
-use std::sync::Arc;
-
-use tonnage::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use tonnage::{Condition, Durability, Error, Result, Row, RowOperation, Value, WriteOptions};
+use tonnage::arrow::array::{Array, AsArray, RecordBatch};
+use tonnage::{
+    Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Value, WriteOptions,
+};
 use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
 
 use super::server::Remote;
@@ -72,17 +72,22 @@ fn push_fields(batch: &RecordBatch, fields: Option<&[usize]>, into: &mut Record)
 impl Client for RemoteClient<'_> {
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
         into.clear();
-        let keys: ArrayRef = Arc::new(StringArray::from(vec![key]));
-        let keys = RecordBatch::try_from_iter([("id", keys)])
-            .map_err(|error| Error::internal(format!("a key as a batch: {error}")))?;
-        let request = BulkGetRequest::of(&self.shape()?.table);
-        let mut found = false;
-        for batch in self.system.client.bulk_get([Ok(keys)], &request)? {
-            let batch = batch?;
-            found |= batch.num_rows() > 0;
-            push_fields(&batch, fields, into)?;
+        let shape = self.shape()?;
+        let names: Option<Vec<String>> = fields
+            .map(|fields| fields.iter().map(|field| field_name(*field).to_string()).collect());
+        let (key, freshness) = (Row::new().with("id", key), GetOptions::default());
+        let client = &self.system.client;
+        let Some(found) = client.get_with(&shape.table, &key, names.as_deref(), &freshness)? else {
+            return Ok(false);
+        };
+        for (name, value) in found.row.iter() {
+            match value {
+                Value::Binary(field) => into.push(field),
+                _ if name == "id" => {}
+                _ => return Err(Error::internal("a record came in columns of another type")),
+            }
         }
-        Ok(found)
+        Ok(true)
     }
 
     fn insert(&mut self, key: &str, record: &Record) -> Result<()> {
@@ -158,6 +163,9 @@ impl Client for RemoteClient<'_> {
             return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
         }
         let entry = self.system.embedded.table(table)?;
+        if key.len() == entry.schema().key_columns().count() {
+            return Ok(u64::from(self.system.client.get(table, key)?.is_some()));
+        }
         let keys = tonnage_client::batch_of(entry.schema(), std::slice::from_ref(key))?;
         let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
         rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))

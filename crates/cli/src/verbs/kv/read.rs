@@ -6,13 +6,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::{Args, ValueEnum};
-use tonnage::kv::BulkPairs;
-use tonnage::{Depth, Error, Key, KeyRange, PairBatch, PairGetOptions, Result};
+use tonnage::{Depth, Error, Key, KeyRange, PairGetOptions, Result};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
+use crate::placed_pairs::{PlacedBatch, PlacedPairs};
 use crate::values::{BytesAs, Direction};
 
 /// `--depth`.
@@ -131,7 +131,7 @@ impl MultiGetArgs {
             limit_per_key: self.limit_per_key,
             ..self.pairs.options()
         };
-        let pairs = globals.open()?.kv().bulk_get(self.keys.clone(), &options)?;
+        let pairs = globals.place()?.bulk_get_pairs(&self.keys, &options)?;
         self.pairs.write(pairs, None)
     }
 }
@@ -148,7 +148,7 @@ pub(crate) struct KvScanArgs {
 
 impl KvScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let pairs = globals.open()?.kv().scan(&self.pairs.options())?;
+        let pairs = globals.place()?.scan_pairs(&self.pairs.options(), self.limit)?;
         self.pairs.write(pairs, self.limit)
     }
 }
@@ -163,7 +163,7 @@ impl PairOutputArgs {
         }
     }
 
-    fn write(&self, pairs: BulkPairs, limit: Option<u64>) -> CliResult {
+    fn write(&self, pairs: PlacedPairs, limit: Option<u64>) -> CliResult {
         let cancel = interrupt::cancel();
         let schema = self.schema();
         let mut output = self.output.open(schema.clone())?;
@@ -197,18 +197,21 @@ impl PairOutputArgs {
         Arc::new(Schema::new(fields))
     }
 
-    fn rows(&self, schema: &SchemaRef, batch: &PairBatch, count: usize) -> Result<RecordBatch> {
+    fn rows(&self, schema: &SchemaRef, batch: &PlacedBatch, count: usize) -> Result<RecordBatch> {
         let mut keys = StringBuilder::new();
         for index in 0..count {
             keys.append_value(batch.key(index)?.to_string());
         }
-        let versions: UInt64Array = (0..count).map(|index| batch.version(index)).collect();
+        let versions = (0..count).map(|index| batch.version(index).map(Some));
+        let versions = versions.collect::<Result<UInt64Array>>()?;
         let mut columns: Vec<ArrayRef> = vec![Arc::new(keys.finish()), Arc::new(versions)];
         match self.values {
             _ if self.keys_only => {}
             BytesAs::Base64 => {
                 let mut values = BinaryBuilder::new();
-                (0..count).for_each(|index| values.append_value(batch.value(index)));
+                for index in 0..count {
+                    values.append_value(batch.value(index)?);
+                }
                 columns.push(Arc::new(values.finish()));
             }
             BytesAs::Text => columns.push(Arc::new(texts(batch, count)?.finish())),
@@ -218,10 +221,10 @@ impl PairOutputArgs {
     }
 }
 
-fn texts(batch: &PairBatch, count: usize) -> Result<StringBuilder> {
+fn texts(batch: &PlacedBatch, count: usize) -> Result<StringBuilder> {
     let mut values = StringBuilder::new();
     for index in 0..count {
-        let text = std::str::from_utf8(batch.value(index));
+        let text = std::str::from_utf8(batch.value(index)?);
         let key = batch.key(index)?;
         values.append_value(text.map_err(|_| {
             Error::invalid(format!(

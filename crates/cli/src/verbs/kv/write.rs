@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::Args;
-use tonnage::{Condition, Error, Key, Result, WriteOptions};
-use tonnage_client::PairWrite;
+use tonnage::{Error, Key, Result, WriteOptions};
 use tonnage_files::{ReadOptions, Source};
 
 use super::read::{RangeArgs, Scope};
@@ -15,7 +14,6 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::output::println;
-use crate::place::Place;
 use crate::time_limit;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
@@ -89,25 +87,8 @@ impl DeleteArgs {
             timeout: time_limit::left(),
             ..WriteOptions::default()
         };
-        let deleted = match globals.place()? {
-            Place::Store(store) => store.kv().delete_subtree_with(
-                &self.key,
-                self.depth.into(),
-                range.as_ref(),
-                &options,
-            )?,
-            Place::Server(client) if self.depth == Scope::Parent && range.is_none() => {
-                let (delete, condition) = (PairWrite::Delete, Condition::Always);
-                let written = client.write_pair(&self.key, &delete, &condition, &options)?;
-                u64::from(written.is_stored())
-            }
-            Place::Server(_) => {
-                return Err(Failure::usage(
-                    "through a server kv delete takes single keys: leave out --depth, --from, --to \
-                     and --prefix",
-                ));
-            }
-        };
+        let place = globals.place()?;
+        let deleted = place.delete_pairs(&self.key, self.depth.into(), range.as_ref(), &options)?;
         if deleted == 0 {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);
@@ -141,8 +122,7 @@ impl KvLoadArgs {
             ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
         let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
         let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
-        let store = globals.open_or_create(true)?;
-        let place = Place::Store(store);
+        let place = globals.place_or_create(true)?;
         self.job.run(globals, &place, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })
     }
 }

@@ -20,7 +20,7 @@ use tonnage_sql::{Answer, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlToken
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
-use crate::shell::{Shell, caret, describe};
+use crate::shell::{Backend, Shell, caret, describe};
 use crate::{interrupt, values};
 
 /// Run SQL statements, or a shell at a terminal: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN,
@@ -72,13 +72,7 @@ impl SqlArgs {
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
         if statements.is_none() && self.file.is_none() && std::io::stdin().is_terminal() {
-            return match globals.is_server() {
-                true => Err(Failure::usage(
-                    "the shell works on a store itself: give a server its statements as they are, \
-                     with -c, with -f or through a pipe",
-                )),
-                false => self.shell(globals),
-            };
+            return self.shell(globals);
         }
         let text = self.text(statements)?;
         if globals.is_server() {
@@ -115,8 +109,13 @@ impl SqlArgs {
                 "--format: a screen shows table, json, jsonl and csv; in the shell write \\o FILE for the others",
             ));
         }
-        let sql = self.sql(globals.open_or_create(self.create).map_err(missing)?)?;
-        Shell::new(sql, self.output.format).run(&globals.store, globals.quiet)
+        let backend = match globals.is_server() {
+            true => Backend::of_server(self.connect(globals)?)?,
+            false => {
+                Backend::Store(self.sql(globals.open_or_create(self.create).map_err(missing)?)?)
+            }
+        };
+        Shell::new(backend, self.output.format).run(&globals.store, globals.quiet)
     }
 
     fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {

@@ -4,28 +4,23 @@ use std::time::Instant;
 
 use tonnage::Store;
 use tonnage_client::{Answer, Client, Rows};
-use tonnage_sql::{SqlTokenKind, SqlTokens};
 
 use super::{SqlArgs, pointed, while_it_ran};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 use crate::output::{LineOutput, describe_count};
+use crate::statements::statements;
 
 impl SqlArgs {
     /// Carries the statements out at a server. A text of definitions alone is answered on standard
     /// output, as a store answers it.
     pub(super) fn run_on_server(&self, globals: &Globals, text: &str) -> CliResult {
-        if self.create || self.memory.is_some() {
-            return Err(Failure::usage(
-                "--create and --memory are for a store of this process: leave them out with a server",
-            ));
-        }
         let statements = statements(text);
         if statements.is_empty() {
             return Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"));
         }
-        let client = globals.server.connect(&globals.store, self.timeout)?;
+        let client = self.connect(globals)?;
         if tonnage::ddl::parse(text).is_ok() {
             return self.define_on_server(&client, text).map_err(|failure| pointed(text, failure));
         }
@@ -42,6 +37,15 @@ impl SqlArgs {
             globals.info(format_args!("{} ({seconds:.3} s)", described?));
         }
         Ok(Exit::Success)
+    }
+
+    pub(super) fn connect(&self, globals: &Globals) -> CliResult<Client> {
+        if self.create || self.memory.is_some() {
+            return Err(Failure::usage(
+                "--create and --memory are for a store of this process: leave them out with a server",
+            ));
+        }
+        globals.server.connect(&globals.store, self.timeout)
     }
 
     fn define_on_server(&self, client: &Client, text: &str) -> CliResult {
@@ -106,28 +110,4 @@ fn copy_of(client: &Client, ddl: &str) -> CliResult<Store> {
     }
     copy.execute(ddl)?;
     Ok(copy)
-}
-
-/// The statements of a text, without their semicolons.
-fn statements(text: &str) -> Vec<&str> {
-    let tokens = SqlTokens::read(text);
-    let said = tokens.tokens().iter().filter(|token| token.kind != SqlTokenKind::Comment);
-    let said: Vec<_> = said.collect();
-    said.split(|token| token.kind == SqlTokenKind::End)
-        .filter_map(|statement| {
-            let (first, last) = (statement.first()?, statement.last()?);
-            Some(&text[first.range.start..last.range.end])
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::statements;
-
-    #[test]
-    fn statements_are_parted_by_semicolons_outside_quotes_and_comments() {
-        let text = "SELECT ';' FROM a; -- one; two\n;  UPDATE a SET b = 1 ;";
-        assert_eq!(statements(text), ["SELECT ';' FROM a", "UPDATE a SET b = 1"]);
-    }
 }

@@ -30,6 +30,27 @@ impl std::error::Error for BulkPutError {
     }
 }
 
+/// What causes the error of a load in which more entries failed than
+/// [`BulkPutOptions::errors_max`](crate::BulkPutOptions::errors_max) allows: its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyErrors;
+
+impl TooManyErrors {
+    /// Whether an error has it among its causes.
+    pub fn caused(error: &Error) -> bool {
+        let first = std::error::Error::source(error);
+        std::iter::successors(first, |cause| cause.source()).any(|cause| cause.is::<Self>())
+    }
+}
+
+impl std::fmt::Display for TooManyErrors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("more entries failed than errors_max allows")
+    }
+}
+
+impl std::error::Error for TooManyErrors {}
+
 /// A bulk put that could not begin.
 impl From<Error> for BulkPutError {
     fn from(error: Error) -> Self {

@@ -380,8 +380,7 @@ impl<'a> Host<'a> {
         let is_flushed = flushed.is_ok();
         // What a callback or a stream said counts for more than what the session says after it was
         // stopped by them.
-        let stopped = lock(&outcomes.stopped_by).as_ref().map(Error::restated);
-        match stopped.map_or(flushed, Err) {
+        match outcomes.stopped().map_or(flushed, Err) {
             Ok(()) => Ok(report),
             Err(error) => Err(BulkPutError {
                 error,

@@ -39,7 +39,7 @@ mod stream;
 mod ttls;
 
 pub use callbacks::{BulkPutCallbacks, Entry, ExistingEntry, FailedEntry, NoCallbacks};
-pub use failure::BulkPutError;
+pub use failure::{BulkPutError, TooManyErrors};
 pub use load::{Load, TryPush};
 pub use options::{BulkPutOptions, ErrorsMax};
 pub use progress::Progress;

@@ -9,7 +9,7 @@ use tonnage_engine::{Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun
 
 use super::{
     BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
-    FailedEntry, Progress, StreamReport, UnreadEntry,
+    FailedEntry, Progress, StreamReport, TooManyErrors, UnreadEntry,
 };
 use crate::inner::Inner;
 
@@ -22,7 +22,7 @@ pub(super) struct Outcomes {
     errors_max: ErrorsMax,
     deadline: Option<Instant>,
     stopped: AtomicBool,
-    pub(super) stopped_by: Mutex<Option<Error>>,
+    stopped_by: Mutex<Option<Error>>,
     too_many_errors: AtomicBool,
 }
 
@@ -108,7 +108,11 @@ impl Outcomes {
 
     /// What stopped the load.
     pub(super) fn stopped(&self) -> Option<Error> {
-        lock(&self.stopped_by).as_ref().map(Error::restated)
+        let error = lock(&self.stopped_by).as_ref().map(Error::restated)?;
+        Some(match self.has_too_many_errors() {
+            true => error.with_source(TooManyErrors),
+            false => error,
+        })
     }
 
     /// Stops the load; of several causes the first one counts.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Cancel, EntryBatch, ErrorKind, ErrorsMax, Load, OnExisting,
-    Payload, Result, Row, Store, TryPush,
+    Payload, Result, Row, Store, TooManyErrors, TryPush,
 };
 
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -271,8 +271,11 @@ fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb
         store.load(&BulkPutOptions { errors_max: ErrorsMax::Count(0), ..at_leisure() }).unwrap();
     let stream = load.stream("only");
     load.push(stream, rows([row! { "sensor" => 1_i64 }])).unwrap();
-    assert!(failure(load.wait_durable(stream, 2, SOON)).message().contains("errors_max"));
-    assert!(failure(load.finish()).too_many_errors);
+    let waited = failure(load.wait_durable(stream, 2, SOON));
+    assert!(waited.message().contains("errors_max") && TooManyErrors::caused(&waited));
+    let stopped = failure(load.finish());
+    assert!(stopped.too_many_errors && TooManyErrors::caused(&stopped.error));
+    assert!(TooManyErrors::caused(&stopped.into()), "it is not lost on the way to an Error");
 }
 
 #[rstest]

@@ -1,0 +1,44 @@
+//! Deletes the pairs at and below a key.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use tonnage::{Error, KeyRange, Result, WriteOptions};
+
+use super::command::{ComponentsCommand, DepthChoice, DurabilityChoice, parse};
+use super::frame;
+use super::one_row::key_of;
+use crate::auth::{Caller, Right};
+use crate::context::Context;
+
+/// Which pairs go.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Header {
+    depth: DepthChoice,
+    components: Option<ComponentsCommand>,
+    durability: Option<DurabilityChoice>,
+    timeout_ms: Option<u64>,
+}
+
+/// Deletes them, and tells how many there were.
+pub(super) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let frames = frame::read(body)?;
+    let [frame] = frames.as_slice() else {
+        return Err(Error::invalid("give one frame, with one key"));
+    };
+    let header: Header = parse("its header", &frame.header)?;
+    let key = key_of(frame)?;
+    caller.check_pair(Right::Delete, key.major().first().map_or(&[], Vec::as_slice))?;
+    let defaults = WriteOptions::default();
+    let options = WriteOptions {
+        durability: header.durability.map_or(defaults.durability, Into::into),
+        timeout: header.timeout_ms.map(Duration::from_millis),
+        ..defaults
+    };
+    let range = header.components.map(KeyRange::from);
+    let kv = context.store.kv();
+    let deleted = kv.delete_subtree_with(&key, header.depth.into(), range.as_ref(), &options)?;
+    Ok(vec![json!({"deleted": deleted}).to_string().into_bytes()])
+}

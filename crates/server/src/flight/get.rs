@@ -1,0 +1,116 @@
+//! The row or the pair of a whole key, in one request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use serde::Deserialize;
+use serde_json::json;
+use tonnage::{ColumnType, Consistency, Error, GetOptions, Result, StoredRow, TableSchema, Value};
+
+use super::command::parse;
+use super::frame::{self, Frame};
+use super::one_row::{key_of, only_row, row_of};
+use crate::auth::{Caller, Right};
+use crate::context::Context;
+use crate::metrics::Door;
+
+/// Which row to get.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    table: String,
+    /// The columns wanted; all, unless they are given.
+    #[serde(default)]
+    columns: Option<Vec<String>>,
+    #[serde(default)]
+    consistency: Freshness,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+/// How fresh the row must be.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Freshness {
+    None,
+    TimeMs(u64),
+    Version(u64),
+    #[default]
+    Absolute,
+}
+
+impl From<Freshness> for Consistency {
+    fn from(freshness: Freshness) -> Self {
+        match freshness {
+            Freshness::None => Consistency::None,
+            Freshness::TimeMs(ms) => Consistency::Time(Duration::from_millis(ms)),
+            Freshness::Version(version) => Consistency::Version(version),
+            Freshness::Absolute => Consistency::Absolute,
+        }
+    }
+}
+
+/// The row of a whole primary key: a frame with it, or no answer.
+pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let frame = only_frame(body)?;
+    let header: Header = parse("its header", &frame.header)?;
+    let table = context.store.table(&header.table)?;
+    caller.check_table(Right::Read, table.path())?;
+    let options = GetOptions {
+        consistency: header.consistency.into(),
+        timeout: header.timeout_ms.map(Duration::from_millis),
+    };
+    let columns = places(table.schema(), header.columns.as_deref())?;
+    let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
+        return Ok(Vec::new());
+    };
+    context.metrics.rows_out(Door::flight, 1);
+    answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
+}
+
+/// The pair of a whole key: a frame with its value, or no answer.
+pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let key = key_of(&only_frame(body)?)?;
+    caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
+    let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };
+    let value = Value::Binary(pair.value).to_array(ColumnType::Binary, 1)?;
+    let value = RecordBatch::try_from_iter([("value", value)])
+        .map_err(|error| Error::internal(format!("a pair cannot be told: {error}")))?;
+    answer(pair.version, pair.expires_at_ms, value)
+}
+
+fn only_frame(body: &[u8]) -> Result<Frame> {
+    let mut frames = frame::read(body)?;
+    match (frames.pop(), frames.is_empty()) {
+        (Some(frame), true) => Ok(frame),
+        _ => Err(Error::invalid("give one frame, with one key; use a bulk get for more")),
+    }
+}
+
+fn answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
+    let header = json!({"version": version, "expires_at_ms": expires_at_ms});
+    Ok(vec![frame::write(header.to_string().as_bytes(), &[row])?])
+}
+
+/// The numbers of the columns wanted.
+fn places(schema: &TableSchema, wanted: Option<&[String]>) -> Result<Vec<usize>> {
+    match wanted {
+        None => Ok((0..schema.columns.len()).collect()),
+        Some([]) => Err(Error::invalid("`columns` is empty: name some, or leave it out")),
+        Some(names) => names.iter().map(|name| schema.require_column(name)).collect(),
+    }
+}
+
+fn batch_of(schema: &TableSchema, columns: &[usize], found: &StoredRow) -> Result<RecordBatch> {
+    let columns = columns.iter().map(|place| &schema.columns[*place]);
+    let cells = columns.clone().map(|column| {
+        let value = found.row.get(&column.name).unwrap_or(&Value::Null);
+        value.to_array(column.column_type, 1)
+    });
+    let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
+    let fields = columns.map(|column| column.to_arrow()).collect::<Vec<_>>();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), cells)
+        .map_err(|error| Error::internal(format!("a row cannot be told: {error}")))
+}

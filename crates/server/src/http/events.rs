@@ -1,0 +1,188 @@
+//! Server-sent events: how a load goes on, and what the server does.
+//!
+//! Events are made when the client takes them: one that reads slowly gets fewer, and nothing waits
+//! for it.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value as Json, json};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
+
+use super::shared::{Answer, Calling, Shared};
+use crate::admit::Place;
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::drain::Phase;
+use crate::jobs::Followed;
+
+/// Proxies cut off what is silent for longer.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Tells how a load goes on, until it has ended.
+pub(super) async fn of_job(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(id): Path<String>,
+) -> Answer<Response> {
+    caller.check_operator("list jobs of")?;
+    context.check_open()?;
+    let followed = context.jobs.follow(&id)?;
+    let place = context.event_streams.take().await?;
+    Ok(answer(Events::new(context, place, Topic::Job { followed, last: Json::Null })))
+}
+
+/// Tells what the server does, until it ends.
+pub(super) async fn of_server(
+    State(context): Shared,
+    Extension(caller): Calling,
+) -> Answer<Response> {
+    caller.check_operator("watch")?;
+    context.check_open()?;
+    let place = context.event_streams.take().await?;
+    let last = [Json::Null, Json::Null, Json::Null];
+    Ok(answer(Events::new(context, place, Topic::Server { caller, last })))
+}
+
+fn answer(events: Events) -> Response {
+    let pieces = futures::stream::unfold(events, |mut events| async move {
+        let piece = events.next().await?;
+        Some((Ok::<_, Infallible>(Bytes::from(piece)), events))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        // nginx would hold events back.
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(pieces)).into_response()
+}
+
+/// What is told of.
+enum Topic {
+    Job { followed: Followed, last: Json },
+    Server { caller: Caller, last: [Json; 3] },
+}
+
+/// The events of one client.
+struct Events {
+    context: Arc<Context>,
+    topic: Topic,
+    ticks: Interval,
+    told: Instant,
+    is_over: bool,
+    _place: Place,
+}
+
+impl Events {
+    fn new(context: Arc<Context>, place: Place, topic: Topic) -> Self {
+        let mut ticks = interval(INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { context, topic, ticks, told: Instant::now(), is_over: false, _place: place }
+    }
+
+    /// The next piece of the body.
+    async fn next(&mut self) -> Option<String> {
+        if self.is_over {
+            return None;
+        }
+        let phases = self.context.phases.clone();
+        loop {
+            let piece = tokio::select! {
+                biased;
+                () = phases.reached(Phase::Draining) => {
+                    self.is_over = true;
+                    event("closing", &json!({}))
+                }
+                ended = ended(&mut self.topic) => {
+                    self.is_over = true;
+                    event("ended", &ended)
+                }
+                _ = self.ticks.tick() => self.news().await,
+            };
+            if !piece.is_empty() {
+                self.told = Instant::now();
+                return Some(piece);
+            }
+            if self.told.elapsed() >= SILENCE_MAX {
+                self.told = Instant::now();
+                return Some(": nothing new\n\n".to_owned());
+            }
+        }
+    }
+
+    /// What has changed since it was told last.
+    async fn news(&mut self) -> String {
+        match &mut self.topic {
+            Topic::Job { followed, last } => {
+                let Some(view) = followed.view() else { return String::new() };
+                // The time alone is no news.
+                let news = json!([view["counts"], view["streams"]]);
+                changed("progress", &view, last, news)
+            }
+            Topic::Server { caller, last: [jobs, counters, tables] } => {
+                let context = &self.context;
+                let running = json!({"jobs": context.jobs.running()});
+                let counted = counters_of(context);
+                let caller = caller.clone();
+                let listed = context.blocking(move |context| {
+                    let tables = context.store.tables().into_iter();
+                    let seen = tables.filter(|table| caller.may_see(table.path()));
+                    Ok(seen.map(|table| table.path().to_owned()).collect::<Vec<_>>())
+                });
+                let mut news = changed("jobs", &running, jobs, running.clone());
+                news += &changed("counters", &counted, counters, counted.clone());
+                if let Ok(paths) = listed.await {
+                    let listed = json!({"tables": paths});
+                    news += &changed("catalog", &listed, tables, listed.clone());
+                }
+                news
+            }
+        }
+    }
+}
+
+/// Waits for the end of the load that is watched; for ever where none is.
+async fn ended(topic: &mut Topic) -> Json {
+    match topic {
+        Topic::Job { followed, .. } => {
+            followed.ended().await.map_or_else(|| json!({}), |ended| Json::clone(&ended))
+        }
+        Topic::Server { .. } => std::future::pending().await,
+    }
+}
+
+fn counters_of(context: &Context) -> Json {
+    let metrics = &context.metrics;
+    json!({
+        "connections": metrics.connections_open(),
+        "rows_in": metrics.rows_moved("in"),
+        "rows_out": metrics.rows_moved("out"),
+        "statements": context.statements.count(),
+        "loads": context.jobs.loads_taken(),
+        "streams": context.streams.taken(),
+    })
+}
+
+/// An event, unless what counts as news of it is what was told last.
+fn changed(name: &str, data: &Json, last: &mut Json, news: Json) -> String {
+    match *last == news {
+        true => String::new(),
+        false => {
+            *last = news;
+            event(name, data)
+        }
+    }
+}
+
+/// JSON has no line ends of its own, so it is one line of data.
+fn event(name: &str, data: &Json) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
+}
