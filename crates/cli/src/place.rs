@@ -10,7 +10,7 @@ use arrow::datatypes::SchemaRef;
 use tonnage::{
     BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Condition, Depth, EntryStream,
     Error, GetOptions, Key, KeyRange, Pair, PairGetOptions, Row, RowOperation, Store,
-    TableDefinition, TableEntry, TableScanOptions, WriteOptions, WriteResult,
+    TableDefinition, TableEntry, TableScanOptions, Value, WriteOptions, WriteResult,
 };
 use tonnage_client::{BulkGetRequest, Client, PairScanRequest, PairWrite, Rows, ScanRequest};
 
@@ -259,8 +259,13 @@ fn get_one(
     let Some(found) = found else {
         return Ok(PlacedRows { schema, batches: Box::new(std::iter::empty()) });
     };
-    let batch = tonnage_client::batch_of(&table.schema, &[found.row])?;
-    let batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())
+    let cells = names.iter().map(|name| {
+        let column = &table.schema.columns[table.schema.require_column(name)?];
+        let value = found.row.get(&column.name).unwrap_or(&Value::Null);
+        value.to_array(column.column_type, 1)
+    });
+    let cells = cells.collect::<tonnage::Result<Vec<_>>>()?;
+    let batch = RecordBatch::try_new(schema.clone(), cells)
         .map_err(|error| Error::internal(format!("a row as a batch: {error}")))?;
     Ok(PlacedRows { schema, batches: Box::new(std::iter::once(Ok(batch))) })
 }

@@ -166,6 +166,8 @@ fn a_row_is_got_by_its_whole_key() {
     let remote = Remote::new().with_ships(10);
     let run = remote.run(&["get", "ships", "7,2022-01-03T00:00:00", "--columns", "lat,ship"]);
     assert_eq!(run.ends(0).out, "lat,ship\n7.5,7\n");
+    let run = remote.run(&["get", "ships", "7,2022-01-03T00:00:00", "--columns", "ship,ship"]);
+    assert_eq!(run.ends(0).out, "ship,ship\n7,7\n");
     remote.run(&["get", "ships", "7,2029-01-01T00:00:00"]).ends(1).says(&["no row has any"]);
     let run = remote.run(&["get", "ships", "7,2022-01-03T00:00:00", "--keys-only"]).ends(0);
     assert_eq!(run.lines()[0], "ship,at");
