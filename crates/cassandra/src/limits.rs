@@ -38,6 +38,7 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
         spaces_per_batch: 1,
         total_order: false,
         absolute_consistency: true,
+        acks_all: false,
         fsync: sync.is_some_and(|sync| sync == "batch" || sync == "group"),
         persistent: true,
         shared: true,

@@ -162,6 +162,7 @@ fn capability(shards: u32) -> Capability {
         spaces_per_batch: usize::MAX,
         total_order: true,
         absolute_consistency: true,
+        acks_all: true,
         fsync: true,
         persistent: true,
         shared: false,

@@ -37,6 +37,8 @@ impl MemoryStore {
                 spaces_per_batch: usize::MAX,
                 total_order: true,
                 absolute_consistency: true,
+                // It stands for a cluster then.
+                acks_all: !shared,
                 fsync: false,
                 persistent: false,
                 shared,

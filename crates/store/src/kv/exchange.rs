@@ -28,7 +28,7 @@ impl KeyValue {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<ExchangedPair> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         self.exchange(key, Some(value), condition, options)
     }
 
@@ -42,7 +42,7 @@ impl KeyValue {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<ExchangedPair> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         self.exchange(key, None, condition, options)
     }
 

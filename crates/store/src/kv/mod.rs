@@ -156,7 +156,7 @@ impl KeyValue {
         if options.keep_ttl {
             return Ok(self.put_returning(key, value, condition, options)?.result);
         }
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let mut batch = WriteBatch::new(self.store.pairs);
         self.add_put(&mut batch, key, value, condition, options)?;
         self.write_batch(&batch, options)
@@ -262,7 +262,7 @@ impl KeyValue {
         if operations.is_empty() {
             return Err(Error::invalid("an atomic write needs at least one operation"));
         }
-        options.check_blind()?;
+        options.check_blind(self.store.engine.capability())?;
         let mut batch = WriteBatch::new(self.store.pairs);
         let mut bytes = Vec::new();
         for operation in operations {
@@ -354,7 +354,7 @@ impl KeyValue {
         range: Option<&KeyRange>,
         options: &WriteOptions,
     ) -> Result<u64> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let WriteTerms { durability, deadline } = options.terms();
         let options = PairGetOptions {
             depth,

@@ -158,7 +158,7 @@ impl KeyValue {
     /// # Errors
     /// As [`KeyValue::delete_lob`]; `TimedOut`: then the object is there as it was.
     pub fn delete_lob_with(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
-        options.check_blind()?;
+        options.check_blind(self.store.engine.capability())?;
         let WriteTerms { durability, deadline } = options.terms();
         let Some(space) = space(&self.store)? else { return Ok(false) };
         let keys = LobKeys::new(key, &self.store)?;

@@ -69,7 +69,7 @@ impl Table {
         if options.limit == Some(0) {
             return Err(Error::invalid("limit is 0: allow at least one row"));
         }
-        options.acks.check(options.durability)?;
+        options.acks.check(options.durability, self.store.engine.capability())?;
         check_timeout(options.timeout)?;
         let deadline = deadline_after(options.timeout);
         let terms = WriteTerms { durability: options.durability, deadline };

@@ -50,7 +50,7 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<Exchanged> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let (row, number) = self.store.numbered(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
@@ -69,7 +69,7 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<Exchanged> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             let result = WriteResult::ConditionFailed { operation: 0, current: None };

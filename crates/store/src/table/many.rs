@@ -22,7 +22,7 @@ impl Table {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut batches = Vec::with_capacity(rows.len());
         let mut encode = |row: &Row| {
-            options.check_blind()?;
+            options.check_blind(self.store.engine.capability())?;
             let (row, _) = self.store.numbered(&self.entry, row, condition)?;
             self.entry.codec.encode_row(&row, &mut key, &mut value)?;
             let mut batch = WriteBatch::new(self.entry.space);

@@ -126,7 +126,7 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let (row, _) = self.store.numbered(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
@@ -173,7 +173,7 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult> {
-        options.check()?;
+        options.check(self.store.engine.capability())?;
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             return Ok(WriteResult::ConditionFailed { operation: 0, current: None });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Deadline, Direction, Durability, Error, Result, WriteOutcome};
+use tonnage_engine::{Capability, Deadline, Direction, Durability, Error, Result, WriteOutcome};
 
 use crate::acks::Acks;
 use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
@@ -39,24 +39,24 @@ impl WriteOptions {
     }
 
     /// Refuses what contradicts itself.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, capability: &Capability) -> Result<()> {
         check_timeout(self.timeout)?;
         if self.keep_ttl && self.expires_at_ms.is_some() {
             return Err(Error::invalid(
                 "keep_ttl and expires_at_ms both say when the row expires: give one of them",
             ));
         }
-        self.acks.check(self.durability)
+        self.acks.check(self.durability, capability)
     }
 
     /// The same where a row is not read before it is written.
-    pub(crate) fn check_blind(&self) -> Result<()> {
+    pub(crate) fn check_blind(&self, capability: &Capability) -> Result<()> {
         if self.keep_ttl {
             return Err(Error::invalid(
                 "keep_ttl goes with writes of single rows and pairs: put them one by one, or give expires_at_ms",
             ));
         }
-        self.check()
+        self.check(capability)
     }
 }
 

@@ -91,7 +91,7 @@ impl RowSession {
     /// # Errors
     /// `Invalid` for a row that does not fit, naming the column.
     pub fn put(&mut self, row: &[ValueRef<'_>], options: &WriteOptions) -> Result<u64> {
-        options.check_blind()?;
+        options.check_blind(self.store.engine.capability())?;
         let row = self.store.numbered_cells(&self.entry, row)?;
         self.entry.codec.encode_cells(&row, &mut self.key, &mut self.value)?;
         self.batch.clear();

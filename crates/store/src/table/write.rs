@@ -87,7 +87,7 @@ pub(super) fn encode(
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
-    options.check_blind()?;
+    options.check_blind(store.engine.capability())?;
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());

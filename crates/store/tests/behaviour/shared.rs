@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use tonnage::{
-    BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
+    Acks, BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
     IndexRange, Payload, Row, Store, SystemClock, Value, WriteOptions,
 };
 use tonnage_engine::{Engine, MemoryEngine};
@@ -203,6 +203,21 @@ fn an_index_that_another_process_makes_is_left_to_it() {
         CreateIndexOptions { progress: Some(Arc::new(progress)), ..CreateIndexOptions::default() };
     assert!(here.create_index(&by_colour(), &options).unwrap());
     assert_eq!(of_colour(&there, "red").len(), 1_000);
+}
+
+/// Once a cluster acknowledged such a write when a majority of the copies had it.
+#[test]
+fn a_write_that_all_copies_must_have_is_refused() {
+    let [store] = openings();
+    store.execute(CARS).unwrap();
+    let cars = store.table("cars").unwrap();
+    let options = WriteOptions { acks: Acks::All, ..WriteOptions::default() };
+    let error = cars.put(&car(1, "red", 2000), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("a majority"), "{error}");
+    let options = BulkPutOptions { acks: Acks::All, ..BulkPutOptions::default() };
+    assert_eq!(store.load(&options).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert!(!cars.get(&row! { "plate" => 1 }).unwrap().is_some());
 }
 
 /// Two processes change tables at the same time: neither waits for the other for ever.

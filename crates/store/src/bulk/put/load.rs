@@ -79,7 +79,7 @@ pub enum TryPush {
 impl Load {
     pub(crate) fn open(store: &Arc<Inner>, options: &BulkPutOptions) -> Result<Load> {
         let started = Instant::now();
-        options.check()?;
+        options.check(store.engine.capability())?;
         let outcomes = Outcomes::new(store, options, std::iter::empty(), started)?;
         let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
         let means = Means::of(store, options, workers).with_queue();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonnage_engine::{Durability, Error, OnExisting, Result};
+use tonnage_engine::{Capability, Durability, Error, OnExisting, Result};
 
 use super::{BulkPutCallbacks, NoCallbacks, Progress};
 use crate::acks::Acks;
@@ -131,7 +131,7 @@ impl Default for BulkPutOptions {
 
 impl BulkPutOptions {
     /// Refuses settings out of their range, each by name and with its limits.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, capability: &Capability) -> Result<()> {
         within("stream_parallelism", self.stream_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
         within("per_shard_parallelism", self.per_shard_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
         within("memory_bytes_max", self.memory_bytes() as u64, 1 << 20, 1 << 50)?;
@@ -148,7 +148,7 @@ impl BulkPutOptions {
                 return Err(Error::invalid(format!("{name} is 0: give a longer one, or none")));
             }
         }
-        self.acks.check(self.durability)?;
+        self.acks.check(self.durability, capability)?;
         match self.errors_max {
             ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
                 Err(Error::invalid(format!(

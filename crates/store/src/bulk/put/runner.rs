@@ -22,7 +22,7 @@ pub(crate) fn run(
     options: &BulkPutOptions,
 ) -> Put {
     let started = Instant::now();
-    options.check()?;
+    options.check(store.engine.capability())?;
     if streams.is_empty() {
         return Err(Error::invalid("a bulk put needs at least one stream").into());
     }
@@ -53,7 +53,7 @@ pub(crate) fn run_in_memory(
     options: &BulkPutOptions,
 ) -> Put {
     let started = Instant::now();
-    options.check()?;
+    options.check(store.engine.capability())?;
     let rows: usize =
         streams.iter().flat_map(|(_, batches)| batches).map(|batch| batch.payload.len()).sum();
     let workers = options
