@@ -6,6 +6,7 @@
 #[allow(dead_code, reason = "nodes are not killed here")]
 mod cluster;
 
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What the program prints; it must succeed.
@@ -15,6 +16,17 @@ fn tonnage(store: &str, arguments: &[&str]) -> String {
     let errors = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.success(), "{arguments:?}: {errors}");
     String::from_utf8(answer.stdout).unwrap()
+}
+
+/// A file of the real data; none, with a message, if it is missing.
+fn real(name: &str) -> Option<PathBuf> {
+    let beside = || PathBuf::from("../../../shared/data");
+    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is missing", path.display());
+    None
 }
 
 #[test]
@@ -69,4 +81,53 @@ fn an_index_on_a_cluster_finds_what_is_loaded_changed_and_deleted() {
     };
     assert_eq!((count("c7"), count("c8"), count("c9")), (99, 102, 100));
     tonnage(&store, &["check"]);
+}
+
+/// Files of the real data, each with the key of its table.
+const FILES: [(&str, &str, &str); 3] = [
+    ("day", "SHARD(MMSI), BaseDateTime", "ais_us_20220103.parquet"),
+    ("series", "SHARD(series), timestamp", "iot_nab.csv.gz"),
+    ("devices", "model", "phone_devices.jsonl"),
+];
+
+const QUESTIONS: [&str; 9] = [
+    "SELECT count(*) AS n, count(DISTINCT MMSI) AS ships, max(BaseDateTime) AS last, \
+     count(VesselName) AS named, sum(Cargo) AS cargo FROM day",
+    "SELECT MMSI, max(BaseDateTime) AS last FROM day GROUP BY MMSI ORDER BY MMSI",
+    "SELECT * FROM day WHERE MMSI = (SELECT min(MMSI) FROM day) ORDER BY BaseDateTime",
+    "SELECT MMSI, BaseDateTime FROM day WHERE CallSign = 'WDK6281' ORDER BY MMSI, BaseDateTime",
+    "SELECT Status, count(*) AS n FROM day GROUP BY Status ORDER BY Status",
+    "SELECT series, count(*) AS n, min(timestamp) AS first, max(value) AS most FROM series \
+     GROUP BY series ORDER BY series",
+    "SELECT timestamp, value FROM series WHERE series LIKE '%ec2_cpu_utilization_24ae8d' \
+     ORDER BY timestamp DESC LIMIT 20",
+    "SELECT model, name, os FROM devices WHERE maker = 'SHARP' ORDER BY model",
+    "SELECT maker, count(*) AS n FROM devices GROUP BY maker ORDER BY maker",
+];
+
+#[test]
+#[ignore = "takes minutes, and a node: make cluster-test"]
+fn real_data_gives_the_answers_that_it_gives_embedded() {
+    let files = FILES.map(|(table, key, file)| real(file).map(|path| (table, key, path)));
+    let [Some(day), Some(series), Some(devices)] = files else { return };
+    let Some(nodes) = cluster::Nodes::start(1) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let embedded = place.path().join("store").to_string_lossy().into_owned();
+    let on_cluster = format!("cassandra://{}/real?create=1", nodes.hosts());
+    let answers = [embedded, on_cluster].map(|store| {
+        for (table, key, path) in [&day, &series, &devices] {
+            let path = path.to_string_lossy();
+            tonnage(&store, &["load", "--create", "--primary-key", key, table, &path]);
+        }
+        let sql = |text: &str| tonnage(&store, &["sql", "--format", "csv", "-c", text]);
+        sql("CREATE INDEX by_call_sign ON day (CallSign)");
+        sql("CREATE INDEX by_maker ON devices (maker)");
+        assert!(sql(&format!("EXPLAIN {}", QUESTIONS[3])).contains("by_call_sign"));
+        QUESTIONS.map(sql)
+    });
+    let [embedded, on_cluster] = answers;
+    for ((question, embedded), on_cluster) in QUESTIONS.iter().zip(embedded).zip(on_cluster) {
+        assert!(embedded.lines().count() > 1, "{question}: no rows");
+        assert_eq!(embedded, on_cluster, "{question}");
+    }
 }
