@@ -142,10 +142,10 @@ def test_pairs_are_scanned_counted_and_deleted(store: tonnage.Store) -> None:
     assert kv.count() == 4
     values = [row["value"] for row in kv.scan(direction="forward").rows()]
     assert sorted(values) == [b"a", b"b", b"c", b"x"]
-    below = kv.bulk_get(["/u"], depth="children", limit_per_key=2)
+    below = kv.bulk_get(["/u"], depth="children_only", limit_per_key=2)
     assert len(list(below.rows())) == 2
     end = tonnage.KeyRange(low="b")
-    assert kv.delete_subtree("/u", depth="children", range=end) == 2
+    assert kv.delete_subtree("/u", depth="children_only", range=end) == 2
     assert kv.count() == 2
 
 
