@@ -217,7 +217,7 @@ fn a_write_that_all_copies_must_have_is_refused() {
     assert!(error.message().contains("a majority"), "{error}");
     let options = BulkPutOptions { acks: Acks::All, ..BulkPutOptions::default() };
     assert_eq!(store.load(&options).unwrap_err().kind(), ErrorKind::Unsupported);
-    assert!(!cars.get(&row! { "plate" => 1 }).unwrap().is_some());
+    assert!(cars.get(&row! { "plate" => 1 }).unwrap().is_none());
 }
 
 /// Two processes change tables at the same time: neither waits for the other for ever.
