@@ -79,7 +79,7 @@ fn key(schema: &TableSchema, argument: &str) -> Result<Vec<Value>> {
     let values = texts.iter().zip(&columns);
     values
         .map(|(text, column)| {
-            Value::parse(text, column.column_type)
+            Value::parse_exact(text, column.column_type)
                 .map_err(|error| error.at(format!("key column {}", column.name)))
         })
         .collect()

@@ -112,7 +112,7 @@ pub(crate) fn batch_of_values<'a>(
 ) -> Result<RecordBatch> {
     let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     for (name, value) in values {
-        let (field, column) = match type_of(value) {
+        let (field, column) = match type_of(value)? {
             None => (Field::new(name, DataType::Null, true), Arc::new(NullArray::new(1)) as _),
             Some(kind) => (kind.to_arrow(&name, true), json_of_nested(value).to_array(kind, 1)?),
         };
@@ -131,15 +131,19 @@ fn json_of_nested(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-fn type_of(value: &Value) -> Option<ColumnType> {
-    Some(match value {
-        Value::Null => return None,
+fn type_of(value: &Value) -> Result<Option<ColumnType>> {
+    Ok(Some(match value {
+        Value::Null => return Ok(None),
         Value::Boolean(_) => ColumnType::Boolean,
         Value::Integer(_) => ColumnType::Integer,
         Value::Long(_) => ColumnType::Long,
         Value::Float(_) => ColumnType::Float,
         Value::Double(_) => ColumnType::Double,
-        Value::Number { scale, .. } => ColumnType::Number { precision: 38, scale: *scale },
+        Value::Number { .. } | Value::WideNumber(_) => {
+            return value.number_type().map(Some).ok_or_else(|| {
+                Error::invalid(format!("{value} has more than 76 digits, the most of a NUMBER"))
+            });
+        }
         Value::String(_) => ColumnType::String,
         Value::Binary(_) => ColumnType::Binary,
         Value::Timestamp { precision, .. } => ColumnType::Timestamp(*precision),
@@ -147,5 +151,5 @@ fn type_of(value: &Value) -> Option<ColumnType> {
         Value::Date(_) => ColumnType::Date,
         Value::Time(_) => ColumnType::Time,
         Value::Json(_) | Value::Array(_) | Value::Map(_) | Value::Record(_) => ColumnType::Json,
-    })
+    }))
 }

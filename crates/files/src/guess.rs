@@ -4,7 +4,7 @@
 //! |---|---|
 //! | whole numbers that fit 64 bits, without leading zeros or a plus | Int64 |
 //! | such numbers and others with a point or an exponent, none of which a double would round | Float64 |
-//! | the same, some of which a double would round | Decimal128, as long as 38 digits hold all of them |
+//! | the same, some of which a double would round | Decimal128 if 38 digits hold all of them, Decimal256 if 76 do |
 //! | `true` or `false` | Boolean |
 //! | points in time with a time of day | Timestamp in seconds, milliseconds, microseconds or nanoseconds, as their fractions need |
 //! | JSON objects or arrays, or JSON values of several kinds | Utf8 marked as JSON |
@@ -14,7 +14,9 @@
 
 use std::collections::HashMap;
 
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Field, TimeUnit};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, TimeUnit,
+};
 
 use crate::text::block::{Cell, CellKind};
 use crate::text::decimal::Digits;
@@ -218,9 +220,11 @@ impl Guess {
     }
 
     fn decimal(&self) -> DataType {
-        match self.digits_before + self.digits_behind <= u32::from(DECIMAL128_MAX_PRECISION) {
-            true => DataType::Decimal128(DECIMAL128_MAX_PRECISION, self.digits_behind as i8),
-            false => DataType::Utf8,
+        let behind = self.digits_behind as i8;
+        match self.digits_before.saturating_add(self.digits_behind) {
+            0..=38 => DataType::Decimal128(DECIMAL128_MAX_PRECISION, behind),
+            39..=76 => DataType::Decimal256(DECIMAL256_MAX_PRECISION, behind),
+            _ => DataType::Utf8,
         }
     }
 

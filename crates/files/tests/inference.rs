@@ -28,9 +28,15 @@ fn inferred(source: &Source) -> DataType {
 #[case::what_a_double_rounds("1.5\n9007199254740993", DataType::Decimal128(38, 1))]
 #[case::the_largest_whole_number("9223372036854775807\n1.25", DataType::Decimal128(38, 2))]
 #[case::nineteen_digits("0.1234567890123456789", DataType::Decimal128(38, 19))]
-#[case::more_digits_than_any_number(
+#[case::forty_digits(
+    "1234567890123456789012345678.901234567891\n1.5",
+    DataType::Decimal256(76, 12)
+)]
+#[case::seventy_six_digits(concat!("0.12345678901234567890123456789012345678", "90123456789012345678901234567890123456"), DataType::Decimal256(76, 76))]
+#[case::more_digits_than_any_number_has(concat!("9.12345678901234567890123456789012345678", "90123456789012345678901234567890123456"), DataType::Utf8)]
+#[case::more_than_38_digits_before_and_behind(
     "0.1234567890123456789\n123456789012345678901.5",
-    DataType::Utf8
+    DataType::Decimal256(76, 19)
 )]
 #[case::seventeen_digits_of_a_double("0.10000000000000001\n2", DataType::Float64)]
 #[case::beyond_doubles("1e400\n1.5", DataType::Utf8)]
@@ -79,6 +85,11 @@ fn csv_columns(#[case] values: &str, #[case] expected: DataType) {
 )]
 #[case::what_a_double_rounds("9007199254740993", "1.5", DataType::Decimal128(38, 1))]
 #[case::beyond_64_bits("18446744073709551615", "1", DataType::Decimal128(38, 0))]
+#[case::beyond_128_bits(
+    "1234567890123456789012345678901234567890",
+    "1",
+    DataType::Decimal256(76, 0)
+)]
 #[case::beyond_doubles("1.5", "1e400", DataType::Utf8)]
 #[case::mixed("1", "\"x\"", DataType::Utf8)]
 fn json_members(#[case] first: &str, #[case] second: &str, #[case] expected: DataType) {

@@ -7,11 +7,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
 };
-use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use arrow::datatypes::{DataType, Field, Schema, TimeUnit, i256};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
 use proptest::option::weighted;
@@ -154,6 +154,25 @@ proptest! {
                 prop_assert_eq!(&again, &batch, "{} {:?}", format, compression);
             }
         }
+    }
+}
+
+/// The longest decimals, as they are and in lists, in files whose types are told and guessed.
+#[test]
+fn decimals_of_76_digits_come_back_from_every_format() {
+    let nines = "9".repeat(76);
+    let digits = |text: &str| Some(i256::from_string(text).unwrap());
+    let numbers = [digits(&nines), digits(&format!("-{nines}")), digits("0"), digits("-1"), None];
+    let numbers = Decimal256Array::from_iter(numbers).with_precision_and_scale(76, 38).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable([("n", Arc::new(numbers) as _, true)]);
+    let batch = batch.unwrap();
+    for format in Format::ALL {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        let options = ReadOptions { format: Some(format), ..wanting(batch.schema()) };
+        assert_eq!(read(&source, &options), (batch.clone(), vec![]), "{format}");
+        let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+        let found = infer_schema(&source, &options, 100_000).unwrap();
+        assert_eq!(found.field(0).data_type(), &DataType::Decimal256(76, 38), "{format}");
     }
 }
 

@@ -2,10 +2,10 @@
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -137,6 +137,10 @@ fn cell_of<'py>(
             let text = array.as_primitive::<Decimal128Type>().value_as_string(row);
             makers(py)?.decimal.bind(py).call1((text,))?
         }
+        DataType::Decimal256(..) => {
+            let text = array.as_primitive::<Decimal256Type>().value_as_string(row);
+            makers(py)?.decimal.bind(py).call1((text,))?
+        }
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>().value(row);
             makers(py)?.date_of_ordinal.bind(py).call1((i64::from(days) + EPOCH_ORDINAL,))?
@@ -253,6 +257,10 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
                 dict.set_item(name, value_of(py, value)?)?;
             }
             dict.into_any()
+        }
+        Value::WideNumber(number) => {
+            let text = format!("{}E{}", number.unscaled(), -i32::from(number.scale()));
+            makers(py)?.decimal.bind(py).call1((text,))?
         }
         Value::Number { unscaled, scale } => {
             let text = format!("{unscaled}E{}", -i32::from(*scale));

@@ -1,5 +1,6 @@
 //! Python's values as Tonnage's.
 
+use arrow::datatypes::i256;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -69,8 +70,20 @@ fn whole(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     match object.extract::<i128>() {
         Ok(unscaled) => Ok(Value::Number { unscaled, scale: 0 }),
-        Err(_) => Err(PyOverflowError::new_err(format!("{object} does not fit a column"))),
+        Err(_) => {
+            // Python refuses to write very long numbers out.
+            let digits = object.str().ok().and_then(|text| digits_of(text.to_str().ok()?));
+            let refused =
+                || PyOverflowError::new_err("a number of more than 76 digits fits no column");
+            digits.map(|digits| Value::number(digits, 0)).ok_or_else(refused)
+        }
     }
+}
+
+/// The whole number that a text is, of at most 76 digits.
+fn digits_of(text: &str) -> Option<i256> {
+    let magnitude = text.strip_prefix('-').unwrap_or(text).trim_start_matches('0');
+    (magnitude.len() <= 76).then(|| i256::from_string(text)).flatten()
 }
 
 fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -157,15 +170,11 @@ fn decimal(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let digits: Vec<u8> = tuple.getattr("digits")?.extract()?;
     let exponent: i32 = tuple.getattr("exponent")?.extract().map_err(|_| refused())?;
     let is_negative: bool = tuple.getattr("sign")?.extract::<u8>()? == 1;
-    let mut unscaled = 0_i128;
-    for digit in digits {
-        unscaled = unscaled
-            .checked_mul(10)
-            .and_then(|shifted| shifted.checked_add(i128::from(digit)))
-            .ok_or_else(refused)?;
-    }
+    let sign = if is_negative { "-" } else { "" };
+    let digits: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+    let unscaled = digits_of(&format!("{sign}{digits}")).ok_or_else(refused)?;
     let scale = i8::try_from(-exponent).map_err(|_| refused())?;
-    Ok(Value::Number { unscaled: if is_negative { -unscaled } else { unscaled }, scale })
+    Ok(Value::number(unscaled, scale))
 }
 
 /// A row out of a mapping, or out of a sequence in the order of `columns`.

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use tonnage::{Column, ColumnType, Error, Result, Value};
 
 /// The value for a column: numbers and booleans as JSON has them, everything else as its text. A
-/// number that JSON's readers would round may come as text, too.
+/// number that JSON's readers would round must come as text.
 ///
 /// # Errors
 /// `Invalid`, with the column's name.
@@ -18,10 +18,9 @@ pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
         (Json::Array(_) | Json::Object(_), kind) if kind.is_nested() => {
             Value::parse(&json.to_string(), kind)
         }
-        (Json::Bool(_), ColumnType::Boolean) | (Json::Number(_), _)
-            if column.column_type != ColumnType::String =>
-        {
-            Value::parse(&json.to_string(), column.column_type)
+        (Json::Bool(truth), ColumnType::Boolean) => Ok(Value::Boolean(*truth)),
+        (Json::Number(number), kind) if kind != ColumnType::String => {
+            Value::parse_json_number(number, kind)
         }
         _ => Err(Error::invalid(format!("{json} is no {}", column.column_type))),
     };
@@ -56,7 +55,9 @@ mod tests {
         for (name, given, wanted) in cases {
             assert_eq!(value_of(&given, column(name)).unwrap(), wanted, "{name} {given}");
         }
-        for (name, given) in [("k", json!([1])), ("s", json!(5)), ("b", json!({}))] {
+        let rounded = serde_json::from_str("12345678901234567890.5").unwrap();
+        for (name, given) in [("k", json!([1])), ("s", json!(5)), ("b", json!({})), ("n", rounded)]
+        {
             let error = value_of(&given, column(name)).unwrap_err();
             assert!(error.message().contains(&format!("column {name}")), "{error}");
         }

@@ -104,7 +104,7 @@ pub use tonnage_engine::{
     ManualClock, OnExisting, Result, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
-pub use value::{NestedRef, Value, ValueRef};
+pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

@@ -164,7 +164,7 @@ impl GetArgs {
         };
         let end = |option: &str, text: &Option<String>| match text {
             None => Ok(None),
-            Some(text) => Value::parse(text, column.column_type)
+            Some(text) => Value::parse_exact(text, column.column_type)
                 .map(|value| Some((value, true)))
                 .map_err(|error| error.at(format!("{option}, for key column {}", column.name))),
         };

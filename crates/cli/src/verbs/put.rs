@@ -171,7 +171,7 @@ fn value_of(json: &Json, column_type: ColumnType) -> Result<Value> {
         _ if column_type == ColumnType::Json => Ok(Value::Json(json.to_string())),
         _ if column_type.is_nested() => Value::parse(&json.to_string(), column_type),
         Json::String(text) => Value::parse(text, column_type),
-        Json::Number(number) if is_number => Value::parse(&number.to_string(), column_type),
+        Json::Number(number) if is_number => Value::parse_json_number(number, column_type),
         Json::Bool(value) if column_type == ColumnType::Boolean => Ok(Value::Boolean(*value)),
         other => Err(Error::invalid(format!("{other} does not fit {column_type}"))),
     }
@@ -195,9 +195,11 @@ pub(crate) fn json_of(row: &Row) -> String {
 fn json_value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Boolean(_) | Value::Integer(_) | Value::Long(_) | Value::Number { .. } => {
-            value.to_string()
-        }
+        Value::Boolean(_)
+        | Value::Integer(_)
+        | Value::Long(_)
+        | Value::Number { .. }
+        | Value::WideNumber(_) => value.to_string(),
         Value::Float(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         // JSON text is passed on as it is, on one line: line ends in it can only be space between
@@ -220,6 +222,12 @@ mod tests {
             value_of(&Json::from(vec![1, 2]), ColumnType::Json).unwrap(),
             Value::Json("[1,2]".into())
         );
+        // JSON's reader has rounded it.
+        let long: Json = serde_json::from_str("12345678901234567890.5").unwrap();
+        let error = value_of(&long, ColumnType::NUMBER).unwrap_err();
+        assert!(error.message().contains("must stand in quotes"), "{error}");
+        let whole = value_of(&Json::from(i64::MIN), ColumnType::NUMBER).unwrap();
+        assert_eq!(whole.to_string(), i64::MIN.to_string());
         assert!(value_of(&Json::from(5), ColumnType::String).is_err());
         assert!(value_of(&Json::from("x"), ColumnType::Integer).is_err());
     }

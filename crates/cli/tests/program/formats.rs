@@ -2,11 +2,11 @@
 
 use crate::common::Place;
 
-const DDL: &str = "CREATE TABLE t (id LONG, at TIMESTAMP(3), i INTEGER, f FLOAT, d DOUBLE, n NUMBER(10, 2), s STRING, b BOOLEAN,
+const DDL: &str = "CREATE TABLE t (id LONG, at TIMESTAMP(3), i INTEGER, f FLOAT, d DOUBLE, n NUMBER(10, 2), w NUMBER(76, 20), s STRING, b BOOLEAN,
     bytes BINARY, u UUID, j JSON, day DATE, clock TIME, four BINARY(4), hash BINARY(16), e ENUM('red', 'it''s'),
-    a ARRAY(STRING), m MAP(LONG), r RECORD(c NUMBER(9, 2), e ENUM(x, y), l ARRAY(DATE), b BINARY, j JSON, u UUID, t TIMESTAMP(3), x BINARY(16)), PRIMARY KEY (SHARD(id), at))";
-const ROWS: &str = r#"{"id":1,"at":"2022-01-03T00:00:00.5","i":-7,"f":1.5,"d":1e100,"n":12.34,"s":"a, \"b\"\nc","b":true,"bytes":"AAEC","u":"00112233-4455-6677-8899-aabbccddeeff","j":{"x":[1,2]},"day":"2022-01-03","clock":"06:00:00.25","four":"AAECAw==","hash":"AAECAwQFBgcICQoLDA0ODw==","e":"it's","a":["x",null,"a, \"b\""],"m":{"k":5,"l":null},"r":{"c":1.25,"e":"y","l":["2022-01-03",null],"b":"AAECAwQF","j":{"y":[1,"z"]},"u":"00112233-4455-6677-8899-aabbccddeeff","t":"2022-01-03T00:00:00.5","x":"AAECAwQFBgcICQoLDA0ODw=="}}
-{"id":2,"at":"1969-12-31T23:59:59","i":null,"f":null,"d":null,"n":null,"s":"","b":null,"bytes":null,"u":null,"j":null,"day":"1969-12-31"}
+    a ARRAY(STRING), aw ARRAY(NUMBER(50)), m MAP(LONG), r RECORD(c NUMBER(9, 2), e ENUM(x, y), l ARRAY(DATE), b BINARY, j JSON, u UUID, t TIMESTAMP(3), x BINARY(16)), PRIMARY KEY (SHARD(id), at))";
+const ROWS: &str = r#"{"id":1,"at":"2022-01-03T00:00:00.5","i":-7,"f":1.5,"d":1e100,"n":12.34,"w":-99999999999999999999999999999999999999999999999999999999.99999999999999999999,"s":"a, \"b\"\nc","b":true,"bytes":"AAEC","u":"00112233-4455-6677-8899-aabbccddeeff","j":{"x":[1,2]},"day":"2022-01-03","clock":"06:00:00.25","four":"AAECAw==","hash":"AAECAwQFBgcICQoLDA0ODw==","e":"it's","a":["x",null,"a, \"b\""],"aw":["77777777777777777777777777777777777777777777777777",null,1],"m":{"k":5,"l":null},"r":{"c":1.25,"e":"y","l":["2022-01-03",null],"b":"AAECAwQF","j":{"y":[1,"z"]},"u":"00112233-4455-6677-8899-aabbccddeeff","t":"2022-01-03T00:00:00.5","x":"AAECAwQFBgcICQoLDA0ODw=="}}
+{"id":2,"at":"1969-12-31T23:59:59","i":null,"f":null,"d":null,"n":null,"w":0.00000000000000000001,"s":"","b":null,"bytes":null,"u":null,"j":null,"day":"1969-12-31"}
 {"id":3,"at":"2022-01-03T00:00:00","i":0,"f":0.0,"d":-0.5,"n":-0.01,"s":null,"b":false,"bytes":"","u":null,"j":"text","clock":"23:59:59.999999999","a":[],"m":{},"r":{"c":null}}
 "#;
 

@@ -30,6 +30,25 @@ fn track() -> Place {
     place
 }
 
+/// A key with more digits than its column has found the row of the rounded key.
+#[test]
+fn a_key_that_its_column_would_round_is_refused() {
+    let place = Place::new();
+    place
+        .run(&["sql", "CREATE TABLE t (g LONG, k NUMBER(60, 20), PRIMARY KEY (SHARD(g), k))"])
+        .ends(0);
+    let key = "1234567890123456789012345678901234567890.5";
+    place.run(&["sql", &format!("INSERT INTO t VALUES (1, {key})")]).ends(0);
+    let zeros = format!("1,{key}{}", "0".repeat(30));
+    assert_eq!(place.run(&["get", "t", &zeros, "--format", "jsonl"]).ends(0).lines().len(), 1);
+    let near = format!("{key}{}1", "0".repeat(19));
+    for arguments in [vec![format!("1,{near}")], vec!["1".into(), "--from".into(), near.clone()]] {
+        let mut run = vec!["get", "t"];
+        run.extend(arguments.iter().map(String::as_str));
+        place.run(&run).ends(1).says(&["would be rounded", "NUMBER(60, 20)"]);
+    }
+}
+
 #[test]
 fn relatives_come_along_below_their_parents() {
     let run = shop().run(&[

@@ -20,14 +20,15 @@ use arrow::array::{
 use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type, i256,
 };
 use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell, CellKind, Span};
-use super::decimal::decimal;
+use super::decimal::{decimal, wide_decimal};
 use super::generated_key;
 use super::json_check::{is_json, unescape};
 use super::layout::Layout;
@@ -215,6 +216,9 @@ impl Cells<'_> {
             DataType::Decimal128(precision, scale) if *scale >= 0 => {
                 self.decimals(*precision, *scale, faults)?
             }
+            DataType::Decimal256(precision, scale) if *scale >= 0 => {
+                self.wide_decimals(*precision, *scale, faults)?
+            }
             DataType::Boolean => self.booleans(faults),
             DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
             DataType::Binary => self.binaries(faults)?,
@@ -332,6 +336,16 @@ impl Cells<'_> {
             Ok(())
         });
         let values = PrimitiveArray::<Decimal128Type>::new(values.into(), nulls);
+        Ok(Arc::new(values.with_precision_and_scale(precision, scale).map_err(internal)?))
+    }
+
+    fn wide_decimals(&self, precision: u8, scale: i8, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let mut values = vec![i256::ZERO; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            values[row] = wide_decimal(text, precision, scale)?;
+            Ok(())
+        });
+        let values = PrimitiveArray::<Decimal256Type>::new(values.into(), nulls);
         Ok(Arc::new(values.with_precision_and_scale(precision, scale).map_err(internal)?))
     }
 

@@ -1,5 +1,7 @@
 //! Decimal numbers as text, digit by digit.
 
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
+
 use super::scalar::Reason;
 
 /// The digits of a number without the zeros that lead and follow them, and where the point stands
@@ -86,9 +88,9 @@ impl Digits {
             && (has_fewer_digits(&shortest) || is_again(shortest))
     }
 
-    /// The number counted in units of `scale` digits behind the point, if that is exact and has at
-    /// most `precision` digits.
-    fn unscaled(&self, precision: u8, scale: i8) -> Result<i128, Reason> {
+    /// How many zeros follow the digits when the number is counted in units of `scale` digits behind
+    /// the point, if that is exact and takes at most `precision` digits.
+    fn zeros(&self, precision: u8, scale: i8) -> Result<u32, Reason> {
         if self.digits.is_empty() {
             return Ok(0);
         }
@@ -99,15 +101,44 @@ impl Digits {
         if zeros < 0 || zeros + self.digits.len() as i64 > i64::from(precision) {
             return Err(TOO_LONG);
         }
-        // At most 38 digits, which an i128 holds.
-        let value =
-            self.digits.iter().fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
-        let value = value * 10_i128.pow(zeros as u32);
+        Ok(zeros as u32)
+    }
+
+    /// The number counted in such units, of a precision of up to 38.
+    fn unscaled(&self, precision: u8, scale: i8) -> Result<i128, Reason> {
+        let zeros = self.zeros(precision, scale)?;
+        let value = whole_of(&self.digits) * 10_i128.pow(zeros);
         Ok(if self.negative { -value } else { value })
+    }
+
+    /// The same of a precision of up to 76.
+    fn wide_unscaled(&self, precision: u8, scale: i8) -> Result<i256, Reason> {
+        let zeros = self.zeros(precision, scale)?;
+        let power = |exponent: usize| i256::from_i128(10).wrapping_pow(exponent as u32);
+        // At most 76 digits, which 256 bits hold.
+        let value = self.digits.chunks(DECIMAL128_MAX_PRECISION.into()).fold(
+            i256::ZERO,
+            |value, digits| {
+                value.wrapping_mul(power(digits.len())).wrapping_add(whole_of(digits).into())
+            },
+        );
+        let value = value.wrapping_mul(power(zeros as usize));
+        Ok(if self.negative { value.wrapping_neg() } else { value })
     }
 }
 
-/// A decimal number, exactly as it is written, counted in units of `scale` digits behind the point.
+/// What at most 38 digits say, which an i128 holds.
+fn whole_of(digits: &[u8]) -> i128 {
+    digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
+}
+
+/// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale` digits
+/// behind the point.
+pub(crate) fn wide_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i256, Reason> {
+    Digits::of(text).ok_or("is not a number")?.wide_unscaled(precision, scale)
+}
+
+/// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale` digits behind the point.
 pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> {
     let (negative, digits) = match text.first() {
         Some(b'-') => (true, &text[1..]),
@@ -177,6 +208,26 @@ mod tests {
     }
 
     #[test]
+    fn wide_decimals_are_read_as_they_stand() {
+        let nines = "9".repeat(76);
+        let cases = [
+            (nines.clone(), 76, 0, Ok(nines.clone())),
+            (format!("-0.{nines}"), 76, 76, Ok(format!("-{nines}"))),
+            (format!("{}.{}", &nines[..40], &nines[..36]), 76, 36, Ok(nines.clone())),
+            ("1.5e40".to_owned(), 60, 2, Ok(format!("15{}", "0".repeat(41)))),
+            ("-0.00".to_owned(), 60, 2, Ok("0".to_owned())),
+            (format!("{nines}9"), 76, 0, Err(TOO_LONG)),
+            (format!("1{}", "0".repeat(40)), 40, 0, Err(TOO_LONG)),
+            ("0.001".to_owned(), 60, 2, Err(TOO_FINE)),
+            ("1.2.3".to_owned(), 60, 2, Err("is not a number")),
+        ];
+        for (text, precision, scale, expected) in cases {
+            let found = wide_decimal(text.as_bytes(), precision, scale);
+            assert_eq!(found.map(|value| value.to_string()), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_a_double_rounds_is_known() {
         for text in [
             "0.1",
@@ -215,6 +266,7 @@ mod tests {
         fn decimals_read_back(value in -10_i128.pow(20)..10_i128.pow(20)) {
             let text = format!("{}{}.{:04}", if value < 0 { "-" } else { "" }, value.abs() / 10_000, value.abs() % 10_000);
             prop_assert_eq!(decimal(text.as_bytes(), 38, 4), Ok(value));
+            prop_assert_eq!(wide_decimal(text.as_bytes(), 60, 4), Ok(value.into()));
         }
     }
 }

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tonnage._polars_condition import Condition, quoted
+from tonnage.result import refuse_wide_decimals
 from tonnage.table import Table
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class _Empty:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         names = ", ".join(quoted(column.name) for column in self._table.columns)
         text = f"SELECT {names} FROM {_path(self._table)} LIMIT 0"
-        return self._table._store.sql(text).__arrow_c_stream__()
+        rows = self._table._store.sql(text)
+        refuse_wide_decimals(rows)
+        return rows.__arrow_c_stream__()
 
 
 def _query(

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tonnage import _tonnage
+from tonnage.errors import Unsupported
 
 if TYPE_CHECKING:
     import pandas
@@ -99,6 +100,7 @@ class Batches:
         """All rows as a polars data frame."""
         import polars
 
+        refuse_wide_decimals(self)
         return polars.DataFrame(self)
 
     def df(self) -> pandas.DataFrame:
@@ -138,6 +140,16 @@ class Batches:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.columns)})"
+
+
+def refuse_wide_decimals(rows: Batches) -> None:
+    """Refuse columns that polars cannot hold: it panics when it meets one."""
+    for name, kind in zip(rows.columns, rows._native.column_types, strict=True):
+        if "Decimal256" in kind:
+            raise Unsupported(
+                f"column '{name}' is a NUMBER of more than 38 digits, which polars does not hold: "
+                f"take arrow() or df(), or select CAST({name} AS STRING)"
+            )
 
 
 class Result(Batches):

@@ -21,7 +21,9 @@ pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
         Value::Long(_) => ColumnType::Long,
         Value::Float(_) => ColumnType::Float,
         Value::Double(_) => ColumnType::Double,
-        Value::Number { scale, .. } => ColumnType::Number { precision: 38, scale: *scale },
+        Value::Number { .. } | Value::WideNumber(_) => value.number_type().ok_or_else(|| {
+            Error::invalid(format!("{value} has more than 76 digits, the most that a NUMBER has"))
+        })?,
         Value::String(_) => ColumnType::String,
         Value::Json(_) => ColumnType::Json,
         Value::Binary(_) => ColumnType::Binary,

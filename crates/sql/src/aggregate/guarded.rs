@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, not_impl_err};
-use datafusion::functions_aggregate::{min_max, sum};
+use datafusion::functions_aggregate::{average::avg_udaf, min_max, sum};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
@@ -12,15 +12,16 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs,
 };
 
-use super::{extreme, total};
+use super::{average, extreme, total};
 
 /// The functions as sessions have them.
-pub(crate) fn guarded() -> [AggregateUDF; 3] {
+pub(crate) fn guarded() -> [AggregateUDF; 4] {
     let guarded = |inner, part| AggregateUDF::new_from_impl(Guarded { inner, part });
     [
         guarded(min_max::min_udaf(), Part::Extreme { is_max: false }),
         guarded(min_max::max_udaf(), Part::Extreme { is_max: true }),
         guarded(sum::sum_udaf(), Part::Total),
+        guarded(avg_udaf(), Part::Average),
     ]
 }
 
@@ -35,6 +36,7 @@ struct Guarded {
 enum Part {
     Extreme { is_max: bool },
     Total,
+    Average,
 }
 
 impl Guarded {
@@ -42,14 +44,15 @@ impl Guarded {
         match self.part {
             Part::Extreme { is_max } => extreme::groups(is_max, result),
             Part::Total => total::groups(result),
+            Part::Average => None,
         }
     }
 
-    fn total(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
-        if self.part == Part::Total {
-            total::total(arguments.return_field.data_type(), arguments.is_distinct)
-        } else {
-            None
+    fn whole(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
+        match self.part {
+            Part::Extreme { .. } => None,
+            Part::Total => total::total(arguments.return_field.data_type(), arguments.is_distinct),
+            Part::Average => average::average(arguments),
         }
     }
 }
@@ -68,21 +71,25 @@ impl AggregateUDFImpl for Guarded {
     }
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.total(&arguments).map_or_else(|| self.inner.accumulator(arguments), Ok)
+        self.whole(&arguments).map_or_else(|| self.inner.accumulator(arguments), Ok)
     }
 
     fn create_sliding_accumulator(
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
-        self.total(&arguments).map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
+        self.whole(&arguments).map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let state = if self.part == Part::Total {
-            total::state_type(arguments.return_type())
-        } else {
-            None
+        let argument = arguments.input_fields.first().map(|field| field.data_type());
+        let state = match (&self.part, argument) {
+            (Part::Total, _) => total::state_type(arguments.return_type()),
+            (Part::Average, Some(given)) if average::is_own(argument) => {
+                let own = average::state_fields(arguments.name, given, arguments.is_distinct);
+                return own.map_or_else(|| self.inner.state_fields(arguments), Ok);
+            }
+            _ => None,
         };
         let Some(state) = state else { return self.inner.state_fields(arguments) };
         let field = match arguments.is_distinct {
@@ -97,7 +104,10 @@ impl AggregateUDFImpl for Guarded {
     }
 
     fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
-        self.inner.groups_accumulator_supported(arguments)
+        let argument = arguments.expr_fields.first().map(|field| field.data_type());
+        // One accumulator for each group does it: such averages are rare.
+        !(self.part == Part::Average && average::is_own(argument))
+            && self.inner.groups_accumulator_supported(arguments)
     }
 
     fn create_groups_accumulator(

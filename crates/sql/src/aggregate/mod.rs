@@ -4,9 +4,11 @@
 //! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number,
 //!    which infinity is beyond, and pass over NaN.
 //! 2. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
+//! 3. `avg` of decimals of 256 bits wraps around at their end.
 //!
 //! All else of these functions is the library's: [`Guarded`] hands it on.
 
+mod average;
 mod extreme;
 mod groups;
 mod guarded;

@@ -1,13 +1,18 @@
 //! Sums of whole numbers and decimals, exact or an error.
 //!
 //! The state is a decimal of 128 bits, in which no number of LONGs overflows, so that a sum whose
-//! end fits is right whatever it was on its way.
+//! end fits is right whatever it was on its way. That of longer decimals has 256 bits.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, PrimitiveArray};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type};
+use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, AsArray, Int64Array, PrimitiveArray};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type,
+    DecimalType, Int64Type,
+};
 use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
 
@@ -20,6 +25,9 @@ pub(super) fn state_type(result: &DataType) -> Option<DataType> {
         DataType::Decimal128(_, scale) => {
             Some(DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale))
         }
+        DataType::Decimal256(_, scale) => {
+            Some(DataType::Decimal256(DECIMAL256_MAX_PRECISION, *scale))
+        }
         _ => None,
     }
 }
@@ -29,19 +37,64 @@ pub(super) fn groups(result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
     let state_type = state_type(result)?;
     Some(match result {
         DataType::Int64 => Box::new(Groups::<OfLongs>::new(state_type, result.clone())),
-        _ => Box::new(Groups::<OfDecimals>::new(state_type, result.clone())),
+        DataType::Decimal256(..) => {
+            Box::new(Groups::<OfDecimals<Decimal256Type>>::new(state_type, result.clone()))
+        }
+        _ => Box::new(Groups::<OfDecimals<Decimal128Type>>::new(state_type, result.clone())),
     })
 }
 
 /// The sum of all.
 pub(super) fn total(result: &DataType, is_distinct: bool) -> Option<Box<dyn Accumulator>> {
     let state_type = state_type(result)?;
-    let seen = is_distinct.then(HashMap::new);
-    Some(Box::new(Total { sum: 0, count: 0, seen, state_type, result_type: result.clone() }))
+    Some(match result {
+        DataType::Decimal256(..) => Box::new(Total {
+            sum: Sum::<Decimal256Type>::new(state_type, is_distinct),
+            result_type: result.clone(),
+        }),
+        _ => Box::new(Total {
+            sum: Sum::<Decimal128Type>::new(state_type, is_distinct),
+            result_type: result.clone(),
+        }),
+    })
 }
 
+/// Decimals that sums are kept in.
+pub(super) trait Summed: DecimalType + Debug {
+    /// The same number as a key of a map.
+    type Key: Copy + Debug + Eq + Hash + Send + Sync;
+
+    fn key(number: Self::Native) -> Self::Key;
+    fn number(key: Self::Key) -> Self::Native;
+    /// A whole number.
+    fn whole(number: i64) -> Self::Native;
+}
+
+macro_rules! summed {
+    ($type:ty, $native:ty) => {
+        impl Summed for $type {
+            type Key = $native;
+
+            fn key(number: $native) -> $native {
+                number
+            }
+
+            fn number(key: $native) -> $native {
+                key
+            }
+
+            fn whole(number: i64) -> $native {
+                number.into()
+            }
+        }
+    };
+}
+
+summed!(Decimal128Type, i128);
+summed!(Decimal256Type, arrow::datatypes::i256);
+
 struct OfLongs;
-struct OfDecimals;
+struct OfDecimals<T>(std::marker::PhantomData<T>);
 
 impl Fold for OfLongs {
     type Input = Int64Type;
@@ -52,7 +105,7 @@ impl Fold for OfLongs {
     }
 
     fn both(one: i128, other: i128) -> Result<i128> {
-        added(one, other)
+        added::<Decimal128Type>(one, other)
     }
 
     fn finish(states: PrimitiveArray<Decimal128Type>, _: &DataType) -> Result<ArrayRef> {
@@ -61,27 +114,44 @@ impl Fold for OfLongs {
     }
 }
 
-impl Fold for OfDecimals {
-    type Input = Decimal128Type;
-    type State = Decimal128Type;
+impl<T: Summed + Send + 'static> Fold for OfDecimals<T> {
+    type Input = T;
+    type State = T;
 
-    fn first(number: i128) -> i128 {
+    fn first(number: T::Native) -> T::Native {
         number
     }
 
-    fn both(one: i128, other: i128) -> Result<i128> {
-        added(one, other)
+    fn both(one: T::Native, other: T::Native) -> Result<T::Native> {
+        added::<T>(one, other)
     }
 
-    fn finish(states: PrimitiveArray<Decimal128Type>, result: &DataType) -> Result<ArrayRef> {
-        states.iter().flatten().try_for_each(held)?;
+    fn finish(states: PrimitiveArray<T>, result: &DataType) -> Result<ArrayRef> {
+        states.iter().flatten().try_for_each(held::<T>)?;
         Ok(Arc::new(states.with_data_type(result.clone())))
     }
 }
 
-fn added(one: i128, other: i128) -> Result<i128> {
-    one.checked_add(other)
-        .map_or_else(|| exec_err!("sum is out of range: a decimal has 38 digits at most"), Ok)
+fn added<T: DecimalType>(one: T::Native, other: T::Native) -> Result<T::Native> {
+    one.add_checked(other).or_else(|_| too_long::<T, _>())
+}
+
+fn held<T: DecimalType>(sum: T::Native) -> Result<()> {
+    T::validate_decimal_precision(sum, T::MAX_PRECISION, 0).or_else(|_| too_long::<T, _>())
+}
+
+#[cold]
+fn too_long<T: DecimalType, S>() -> Result<S> {
+    match T::MAX_PRECISION {
+        DECIMAL256_MAX_PRECISION => {
+            exec_err!(
+                "sum is out of range: a decimal has {DECIMAL256_MAX_PRECISION} digits at most"
+            )
+        }
+        most => exec_err!(
+            "sum is out of range: it has more than {most} digits; sum CAST(x AS NUMBER(76, s)) instead, with the scale of x"
+        ),
+    }
 }
 
 fn long(sum: i128) -> Result<i64> {
@@ -91,88 +161,125 @@ fn long(sum: i128) -> Result<i64> {
     })
 }
 
-fn held(sum: i128) -> Result<()> {
-    if sum.unsigned_abs() < 10_u128.pow(DECIMAL128_MAX_PRECISION.into()) {
-        return Ok(());
-    }
-    exec_err!("sum is out of range: a decimal has 38 digits at most")
-}
-
 /// One sum, from which numbers may be taken again as a window moves on.
 #[derive(Debug)]
-struct Total {
-    sum: i128,
+pub(super) struct Sum<T: Summed> {
+    pub(super) sum: T::Native,
     /// How many numbers it is the sum of.
-    count: u64,
+    pub(super) count: u64,
     /// For a sum of different numbers how often each came.
-    seen: Option<HashMap<i128, u64>>,
+    seen: Option<HashMap<T::Key, u64>>,
     state_type: DataType,
-    result_type: DataType,
 }
 
-impl Total {
-    fn add(&mut self, number: i128) -> Result<()> {
+impl<T: Summed> Sum<T> {
+    pub(super) fn new(state_type: DataType, is_distinct: bool) -> Self {
+        let seen = is_distinct.then(HashMap::new);
+        Self { sum: T::Native::default(), count: 0, seen, state_type }
+    }
+
+    fn add(&mut self, number: T::Native) -> Result<()> {
         if let Some(seen) = &mut self.seen {
-            let times = seen.entry(number).or_default();
+            let times = seen.entry(T::key(number)).or_default();
             *times += 1;
             if *times > 1 {
                 return Ok(());
             }
         }
-        self.sum = added(self.sum, number)?;
+        self.sum = added::<T>(self.sum, number)?;
         self.count += 1;
         Ok(())
     }
 
-    fn take(&mut self, number: i128) -> Result<()> {
+    fn take(&mut self, number: T::Native) -> Result<()> {
         if let Some(seen) = &mut self.seen
-            && let Some(times) = seen.get_mut(&number)
+            && let Some(times) = seen.get_mut(&T::key(number))
         {
             *times -= 1;
             if *times > 0 {
                 return Ok(());
             }
-            seen.remove(&number);
+            seen.remove(&T::key(number));
         }
-        self.sum = added(self.sum, -number)?;
+        self.sum = self.sum.sub_checked(number).or_else(|_| too_long::<T, _>())?;
         self.count -= 1;
         Ok(())
     }
 
-    fn each(values: &ArrayRef, mut visit: impl FnMut(i128) -> Result<()>) -> Result<()> {
+    fn each(values: &ArrayRef, mut visit: impl FnMut(T::Native) -> Result<()>) -> Result<()> {
         match values.data_type() {
             DataType::Int64 => values
                 .as_primitive::<Int64Type>()
                 .iter()
                 .flatten()
-                .try_for_each(|number| visit(number.into())),
-            _ => values.as_primitive::<Decimal128Type>().iter().flatten().try_for_each(visit),
+                .try_for_each(|number| visit(T::whole(number))),
+            _ => values.as_primitive::<T>().iter().flatten().try_for_each(visit),
         }
     }
 
-    fn decimals(&self, numbers: impl Iterator<Item = i128>) -> ArrayRef {
-        Arc::new(Decimal128Array::from_iter_values(numbers).with_data_type(self.state_type.clone()))
+    pub(super) fn add_all(&mut self, values: &ArrayRef) -> Result<()> {
+        Self::each(values, |number| self.add(number))
+    }
+
+    pub(super) fn take_all(&mut self, values: &ArrayRef) -> Result<()> {
+        Self::each(values, |number| self.take(number))
+    }
+
+    /// Adds lists of different numbers.
+    pub(super) fn add_lists(&mut self, lists: &ArrayRef) -> Result<()> {
+        let lists = lists.as_list::<i32>();
+        lists.iter().flatten().try_for_each(|numbers| self.add_all(&numbers))
+    }
+
+    /// The different numbers as a list; nothing for a sum of all.
+    pub(super) fn list(&self) -> Option<ScalarValue> {
+        let seen = self.seen.as_ref()?;
+        let numbers = PrimitiveArray::<T>::from_iter_values(seen.keys().map(|key| T::number(*key)));
+        let numbers: ArrayRef = Arc::new(numbers.with_data_type(self.state_type.clone()));
+        Some(ScalarValue::List(Arc::new(
+            datafusion::common::utils::SingleRowListArrayBuilder::new(numbers).build_list_array(),
+        )))
+    }
+
+    /// The sum as it is handed on; NULL for a sum of no number.
+    pub(super) fn partial(&self) -> Result<ScalarValue> {
+        scalar::<T>((self.count > 0).then_some(self.sum), &self.state_type)
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.seen.as_ref().map_or(0, |seen| seen.capacity() * size_of::<(T::Key, u64)>())
     }
 }
 
-impl Accumulator for Total {
+/// A decimal as a value of a type.
+pub(super) fn scalar<T: DecimalType>(
+    number: Option<T::Native>,
+    data_type: &DataType,
+) -> Result<ScalarValue> {
+    let array = PrimitiveArray::<T>::from_iter([number]).with_data_type(data_type.clone());
+    ScalarValue::try_from_array(&array, 0)
+}
+
+#[derive(Debug)]
+struct Total<T: Summed> {
+    sum: Sum<T>,
+    result_type: DataType,
+}
+
+impl<T: Summed> Accumulator for Total<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        Self::each(&values[0], |number| self.add(number))
+        self.sum.add_all(&values[0])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        if self.seen.is_none() {
-            return self.update_batch(states);
+        match self.sum.seen {
+            None => self.update_batch(states),
+            Some(_) => self.sum.add_lists(&states[0]),
         }
-        states[0]
-            .as_list::<i32>()
-            .iter()
-            .flatten()
-            .try_for_each(|numbers| Self::each(&numbers, |number| self.add(number)))
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        Self::each(&values[0], |number| self.take(number))
+        self.sum.take_all(&values[0])
     }
 
     fn supports_retract_batch(&self) -> bool {
@@ -180,34 +287,25 @@ impl Accumulator for Total {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        if self.count == 0 {
+        let Sum { sum, count, .. } = self.sum;
+        if count == 0 {
             return ScalarValue::try_from(&self.result_type);
         }
-        Ok(match self.result_type {
-            DataType::Decimal128(precision, scale) => {
-                held(self.sum)?;
-                ScalarValue::Decimal128(Some(self.sum), precision, scale)
-            }
-            _ => ScalarValue::Int64(Some(long(self.sum)?)),
-        })
+        if self.result_type != DataType::Int64 {
+            held::<T>(sum)?;
+            return scalar::<T>(Some(sum), &self.result_type);
+        }
+        match scalar::<T>(Some(sum), &self.sum.state_type)? {
+            ScalarValue::Decimal128(Some(sum), ..) => Ok(ScalarValue::Int64(Some(long(sum)?))),
+            _ => exec_err!("a sum of whole numbers is kept in 128 bits"),
+        }
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let Some(seen) = &self.seen else {
-            let sum = (self.count > 0).then_some(self.sum);
-            let DataType::Decimal128(precision, scale) = self.state_type else {
-                return exec_err!("a sum is kept as a decimal");
-            };
-            return Ok(vec![ScalarValue::Decimal128(sum, precision, scale)]);
-        };
-        let numbers = self.decimals(seen.keys().copied());
-        Ok(vec![ScalarValue::List(Arc::new(
-            datafusion::common::utils::SingleRowListArrayBuilder::new(numbers).build_list_array(),
-        ))])
+        Ok(vec![self.sum.list().map_or_else(|| self.sum.partial(), Ok)?])
     }
 
     fn size(&self) -> usize {
-        let seen = self.seen.as_ref().map_or(0, |seen| seen.capacity() * size_of::<(i128, u64)>());
-        size_of_val(self) + seen
+        size_of_val(self) + self.sum.size()
     }
 }

@@ -11,8 +11,12 @@
 //!    `k = 5`.
 //! 4. A division of decimals is one of doubles. The planner would cut its result after a few
 //!    digits.
+//! 5. A decimal of 128 bits beside one of 256 becomes one of 256 with the digits that it has. The
+//!    planner would widen both to what holds either, and refuse them where that has more than 76
+//!    digits: a literal `1.5` beside NUMBER(76), too. A literal that is compared with a column of 256
+//!    bits gets the column's own type if that holds it.
 
-use arrow::datatypes::{DataType, i256};
+use arrow::datatypes::{DataType, Decimal256Type, DecimalType, i256};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, InList, ScalarFunction, WindowFunction};
@@ -104,6 +108,33 @@ fn is_reckoned(op: Operator) -> bool {
 
 /// Values that are compared with each other.
 fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_fitted = fitted(parts, schema);
+    compared_as_kinds(parts, schema) || is_fitted
+}
+
+/// Literals beside decimals of 256 bits of one type as that type, where it holds them: the planner
+/// would widen the column to what holds any whole number, and not look into keys and indexes.
+fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let mut types = parts
+        .iter()
+        .filter(|part| !matches!(part, Expr::Literal(..)))
+        .map(|part| part.get_type(schema).ok());
+    let Some(Some(DataType::Decimal256(precision, scale))) = types.next() else { return false };
+    if !types.all(|other| other == Some(DataType::Decimal256(precision, scale))) {
+        return false;
+    }
+    let mut changed = false;
+    for part in parts.iter_mut() {
+        if let Some(digits) = any_number(part).and_then(|number| number.at(precision, scale)) {
+            let literal = ScalarValue::Decimal256(Some(digits), precision, scale);
+            **part = Expr::Literal(literal, None);
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     if !parts.iter().any(|part| number(part).is_some()) {
         return unified(parts, schema);
     }
@@ -141,9 +172,32 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 
 /// Values of which decimals become doubles when there is a double among them.
 fn unified(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_widened = widened(parts, schema);
     let mut parts: Vec<(&mut Expr, &DFSchema)> =
         parts.iter_mut().map(|part| (&mut **part, schema)).collect();
-    unify(&mut parts)
+    unify(&mut parts) || is_widened
+}
+
+/// Decimals of 128 bits beside those of 256.
+fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_wide = |part: &&mut Expr| matches!(part.get_type(schema), Ok(DataType::Decimal256(..)));
+    if !parts.iter().any(is_wide) {
+        return false;
+    }
+    let mut changed = false;
+    for part in parts {
+        let Ok(DataType::Decimal128(precision, scale)) = part.get_type(schema) else { continue };
+        let wide = DataType::Decimal256(precision, scale);
+        **part = match std::mem::take(&mut **part) {
+            Expr::Literal(ScalarValue::Decimal128(digits, ..), metadata) => {
+                let digits = digits.map(i256::from_i128);
+                Expr::Literal(ScalarValue::Decimal256(digits, precision, scale), metadata)
+            }
+            part => Expr::Cast(Cast::new(Box::new(part), wide)),
+        };
+        changed = true;
+    }
+    changed
 }
 
 fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
@@ -236,7 +290,35 @@ fn number(expr: &Expr) -> Option<Number> {
     }
 }
 
+/// The same, or a whole number.
+fn any_number(expr: &Expr) -> Option<Number> {
+    match expr {
+        Expr::Literal(ScalarValue::Int64(Some(whole)), _) => {
+            Some(Number { digits: i256::from(*whole), scale: 0 })
+        }
+        Expr::Literal(ScalarValue::UInt64(Some(whole)), _) => {
+            Some(Number { digits: i256::from_i128((*whole).into()), scale: 0 })
+        }
+        _ => number(expr),
+    }
+}
+
 impl Number {
+    /// The digits in a column of that many, if it holds the number as it is.
+    fn at(&self, precision: u8, scale: i8) -> Option<i256> {
+        let shift = i16::from(scale) - i16::from(self.scale);
+        let power = i256::from_i128(10).checked_pow(shift.unsigned_abs().into())?;
+        let digits = match shift >= 0 {
+            true => self.digits.checked_mul(power)?,
+            false if self.digits.wrapping_rem(power) == i256::ZERO => {
+                self.digits.wrapping_div(power)
+            }
+            false => return None,
+        };
+        Decimal256Type::validate_decimal_precision(digits, precision, scale).ok()?;
+        Some(digits)
+    }
+
     fn text(&self) -> String {
         format!("{}e{}", self.digits, -i32::from(self.scale))
     }

@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Datum};
 use arrow::compute::kernels::numeric::{add, mul, sub};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, FieldRef};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type,
+    Field, FieldRef,
+};
 use arrow::error::ArrowError;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
@@ -68,6 +71,7 @@ impl AnalyzerRule for OverflowRule {
 fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let may_overflow = |expr: &Expr| match expr.get_type(schema) {
         Ok(DataType::Decimal128(precision, _)) => precision == DECIMAL128_MAX_PRECISION,
+        Ok(DataType::Decimal256(precision, _)) => precision == DECIMAL256_MAX_PRECISION,
         Ok(data_type) => data_type.is_integer(),
         Err(_) => false,
     };
@@ -149,8 +153,18 @@ impl ScalarUDFImpl for Checked {
             };
         apply(left, right, |left, right| {
             let result = kernel(left, right)?;
-            if let DataType::Decimal128(precision, _) = result.data_type() {
-                result.as_primitive::<Decimal128Type>().validate_decimal_precision(*precision)?;
+            match result.data_type() {
+                DataType::Decimal128(precision, _) => {
+                    result
+                        .as_primitive::<Decimal128Type>()
+                        .validate_decimal_precision(*precision)?;
+                }
+                DataType::Decimal256(precision, _) => {
+                    result
+                        .as_primitive::<Decimal256Type>()
+                        .validate_decimal_precision(*precision)?;
+                }
+                _ => {}
             }
             Ok(result)
         })

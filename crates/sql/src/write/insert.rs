@@ -208,7 +208,55 @@ fn settle_doubles(
             }
         }
     }
+    for (place, column_type) in types.iter().enumerate() {
+        if matches!(column_type, ColumnType::Number { .. }) {
+            settle_decimals(values, place, column_type.is_wide());
+        }
+    }
     Ok(true)
+}
+
+/// Makes text, which the column reads, of the literals that go into a column of decimals, if all in
+/// that place are numbers: one with an exponent would make doubles of all of them, and no decimal
+/// might hold the longest number of a wide column and the smallest.
+fn settle_decimals(values: &mut ast::Values, place: usize, is_wide: bool) {
+    let cells = || values.rows.iter().filter_map(|row| row.content.get(place));
+    let is_null = |cell: &ast::Expr| {
+        matches!(cell, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Null, .. }))
+    };
+    let is_approximate = |cell: &ast::Expr| matches!(signed(cell), ast::Expr::Cast { .. });
+    if !(is_wide || cells().any(is_approximate))
+        || !cells().all(|cell| is_null(cell) || digits_of(cell).is_some())
+    {
+        return;
+    }
+    for cell in values.rows.iter_mut().filter_map(|row| row.content.get_mut(place)) {
+        if let Some(digits) = digits_of(cell) {
+            *cell = ast::Expr::value(ast::Value::SingleQuotedString(digits));
+        }
+    }
+}
+
+/// What is written of a number, also of one that was made a double.
+fn digits_of(cell: &ast::Expr) -> Option<String> {
+    let literal = |expr: &ast::Expr| match expr {
+        ast::Expr::Value(ast::ValueWithSpan { value, .. }) => Some(value.clone()),
+        _ => None,
+    };
+    let digits = match signed(cell) {
+        ast::Expr::Cast { expr, data_type: ast::DataType::DoublePrecision, .. } => {
+            match literal(expr)? {
+                ast::Value::SingleQuotedString(digits) => digits,
+                _ => return None,
+            }
+        }
+        number => match literal(number)? {
+            ast::Value::Number(digits, _) => digits,
+            _ => return None,
+        },
+    };
+    let is_negative = matches!(cell, ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, .. });
+    Some(format!("{}{}", if is_negative { "-" } else { "" }, digits.replace('_', "")))
 }
 
 /// Whether a cell is one literal.

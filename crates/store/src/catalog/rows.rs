@@ -18,14 +18,16 @@ use crate::index::StoredIndex;
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
-/// read. Who does not know of indexes, further types or identity columns must not write such a table.
+/// read. Who does not know of indexes, further types, identity columns or numbers of more than 38
+/// digits must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
 const FORMAT_WITH_IDENTITY: u32 = 4;
+const FORMAT_WITH_WIDE_NUMBERS: u32 = 5;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -80,9 +82,12 @@ impl StoredTable {
         let schema = &self.schema;
         let before = schema.history.iter().flat_map(|layout| &layout.columns);
         let types = schema.columns.iter().map(|column| column.column_type);
-        if schema.identity_column().is_some() {
+        let mut types = types.chain(before.map(|column| column.column_type));
+        if types.clone().any(|own| own.holds_wide()) {
+            FORMAT_WITH_WIDE_NUMBERS
+        } else if schema.identity_column().is_some() {
             FORMAT_WITH_IDENTITY
-        } else if types.chain(before.map(|column| column.column_type)).any(|own| own.is_further()) {
+        } else if types.any(|own| own.is_further()) {
             FORMAT_WITH_FURTHER_TYPES
         } else if self.indexes.is_empty() {
             FORMAT_PLAIN

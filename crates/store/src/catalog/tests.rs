@@ -361,12 +361,17 @@ fn only_tables_that_need_a_newer_format_have_it() {
     assert_eq!(format("CREATE TABLE t (a ARRAY(STRING), id LONG, PRIMARY KEY (id))"), 3);
     let numbered = "CREATE TABLE t (id LONG GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id))";
     assert_eq!(format(numbered), 4);
+    assert_eq!(format("CREATE TABLE t (id LONG, n NUMBER(38, 9), PRIMARY KEY (id))"), 1);
+    assert_eq!(format("CREATE TABLE t (id LONG, n NUMBER(39), PRIMARY KEY (id))"), 5);
+    let nested = "CREATE TABLE t (id LONG, r RECORD(a ARRAY(NUMBER(76))), PRIMARY KEY (id))";
+    assert_eq!(format(nested), 5);
+    assert_eq!(format(&numbered.replace("PRIMARY", "n NUMBER(50), PRIMARY")), 5);
 }
 
 #[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 5, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 6, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {

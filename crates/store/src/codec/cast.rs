@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, PrimitiveArray,
-    StringArray, Time64NanosecondArray, new_null_array,
+    Decimal256Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    PrimitiveArray, StringArray, Time64NanosecondArray, new_null_array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Decimal128Type, Field, FieldRef, Int32Type, Int64Type, Time64NanosecondType,
-    TimeUnit, TimestampSecondType,
+    DataType, Decimal128Type, Decimal256Type, Field, FieldRef, Int32Type, Int64Type,
+    Time64NanosecondType, TimeUnit, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result};
 
@@ -38,6 +38,9 @@ pub(super) fn cast_column(
     if array.data_type() == &column_type.data_type() {
         return Ok(match column_type {
             ColumnType::Json => check_json_cells(array),
+            ColumnType::Number { precision, .. } if column_type.is_wide() => {
+                check_wide_digits(array, precision)
+            }
             ColumnType::Number { precision, .. } => check_digits(array, precision),
             ColumnType::Enum(symbols) => check_symbols(array, symbols),
             ColumnType::Time => check_times(array),
@@ -155,7 +158,13 @@ fn may_round(from: &DataType, column_type: ColumnType) -> bool {
             false
         }
         (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float) => true,
-        (DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..), ColumnType::Double) => true,
+        (
+            DataType::Int64
+            | DataType::UInt64
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..),
+            ColumnType::Double,
+        ) => true,
         _ => false,
     }
 }
@@ -247,6 +256,14 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
         ColumnType::Double => parse!(Float64Array, value::parse_double),
         ColumnType::Boolean => parse!(BooleanArray, value::parse_boolean),
         ColumnType::Binary => parse!(BinaryArray, value::parse_binary),
+        ColumnType::Number { precision, scale } if column_type.is_wide() => {
+            let read = |cell| value::parse_wide_number(cell, precision, scale);
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(read)));
+            (
+                Arc::new(Decimal256Array::from_iter(cells).with_data_type(column_type.data_type())),
+                failures,
+            )
+        }
         ColumnType::Number { precision, scale } => {
             let (cells, failures) = gather(
                 text.iter()
@@ -368,10 +385,7 @@ fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
         return (array.clone(), Vec::new());
     }
     let check = |unscaled: i128| match is_too_long(unscaled) {
-        true => Err(format!(
-            "a number of more than {precision} digits does not fit {}",
-            array.data_type()
-        )),
+        true => Err(too_long(array, precision)),
         false => Ok(unscaled),
     };
     let (cells, failures) = gather(numbers.iter().map(|cell| cell.map(check)));
@@ -379,6 +393,27 @@ fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
         Arc::new(Decimal128Array::from_iter(cells).with_data_type(array.data_type().clone())),
         failures,
     )
+}
+
+fn check_wide_digits(array: &ArrayRef, precision: u8) -> Cast {
+    let numbers = array.as_primitive::<Decimal256Type>();
+    if numbers.values().iter().all(|unscaled| value::fits_wide(*unscaled, precision)) {
+        return (array.clone(), Vec::new());
+    }
+    let check = |unscaled| match value::fits_wide(unscaled, precision) {
+        true => Ok(unscaled),
+        false => Err(too_long(array, precision)),
+    };
+    let (cells, failures) = gather(numbers.iter().map(|cell| cell.map(check)));
+    (
+        Arc::new(Decimal256Array::from_iter(cells).with_data_type(array.data_type().clone())),
+        failures,
+    )
+}
+
+#[cold]
+fn too_long(array: &ArrayRef, precision: u8) -> Reason {
+    format!("a number of more than {precision} digits does not fit {}", array.data_type())
 }
 
 fn narrow_longs(array: &ArrayRef) -> Cast {

@@ -5,17 +5,18 @@
 //! |---|---|---|
 //! | INTEGER, LONG, TIMESTAMP | big-endian, sign bit flipped | little-endian |
 //! | FLOAT, DOUBLE | total order of IEEE 754, see [`key_f64`] | bits, little-endian |
-//! | NUMBER | its digits at the column's scale as 16 bytes big-endian, sign bit flipped | 16 bytes little-endian |
+//! | NUMBER | its digits at the column's scale as 16 bytes big-endian, 32 beyond a precision of 38, sign bit flipped | 16 or 32 bytes little-endian |
 //! | BOOLEAN | one byte, 0 or 1 | the same |
 //! | UUID, BINARY(n) | its bytes | the same |
 //! | DATE, TIME | as INTEGER and LONG | the same |
 //! | ENUM | the place of its symbol as 2 bytes big-endian | 2 bytes little-endian |
 //! | STRING, BINARY, JSON | escaped: `00` stands as `00 FF`, and `00 01` ends it | as it is, its end kept apart |
 
+use arrow::datatypes::i256;
 use tonnage_engine::KeyPart;
 
-use crate::value::NANOSECONDS_PER_DAY;
-use crate::{ColumnType, Value, ValueRef};
+use crate::value::{NANOSECONDS_PER_DAY, fits_wide};
+use crate::{ColumnType, Value, ValueRef, WideNumberRef};
 
 /// How a column delimits itself in a key.
 pub(crate) fn key_part(column_type: ColumnType) -> KeyPart {
@@ -25,6 +26,7 @@ pub(crate) fn key_part(column_type: ColumnType) -> KeyPart {
     }
 }
 
+const SIGN_8: u8 = 1 << 7;
 const SIGN_32: u32 = 1 << 31;
 const SIGN_64: u64 = 1 << 63;
 const SIGN_128: u128 = 1 << 127;
@@ -42,6 +44,13 @@ pub(crate) fn key_i64(value: i64) -> [u8; 8] {
 #[inline]
 pub(crate) fn key_i128(value: i128) -> [u8; 16] {
     (value as u128 ^ SIGN_128).to_be_bytes()
+}
+
+#[inline]
+pub(crate) fn key_i256(value: i256) -> [u8; 32] {
+    let mut bytes = value.to_be_bytes();
+    bytes[0] ^= SIGN_8;
+    bytes
 }
 
 /// As [`key_f64`].
@@ -72,6 +81,12 @@ pub(crate) fn unkey_i64(bytes: [u8; 8]) -> i64 {
 #[inline]
 pub(crate) fn unkey_i128(bytes: [u8; 16]) -> i128 {
     (u128::from_be_bytes(bytes) ^ SIGN_128) as i128
+}
+
+#[inline]
+pub(crate) fn unkey_i256(mut bytes: [u8; 32]) -> i256 {
+    bytes[0] ^= SIGN_8;
+    i256::from_be_bytes(bytes)
 }
 
 #[inline]
@@ -138,7 +153,15 @@ pub(crate) fn push_key_value(
         (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
             if scale == own && fits(unscaled, precision) =>
         {
-            key.extend_from_slice(&key_i128(unscaled));
+            match column_type.is_wide() {
+                true => key.extend_from_slice(&key_i256(unscaled.into())),
+                false => key.extend_from_slice(&key_i128(unscaled)),
+            }
+        }
+        (ValueRef::WideNumber(number), ColumnType::Number { precision, scale })
+            if is_wide_cell(number, precision, scale) =>
+        {
+            key.extend_from_slice(&key_i256(number.unscaled()));
         }
         (ValueRef::Boolean(value), ColumnType::Boolean) => key.push(u8::from(value)),
         (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own))
@@ -174,6 +197,9 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
         ColumnType::Long => Value::Long(unkey_i64(*part.first_chunk()?)),
         ColumnType::Float => Value::Float(unkey_f32(*part.first_chunk()?)),
         ColumnType::Double => Value::Double(unkey_f64(*part.first_chunk()?)),
+        ColumnType::Number { scale, .. } if column_type.is_wide() => {
+            Value::number(unkey_i256(*part.first_chunk()?), scale)
+        }
         ColumnType::Number { scale, .. } => {
             Value::Number { unscaled: unkey_i128(*part.first_chunk()?), scale }
         }
@@ -238,7 +264,15 @@ pub(super) fn with_plain_bytes(
         (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
             if scale == own && fits(unscaled, precision) =>
         {
-            write(&unscaled.to_le_bytes());
+            match column_type.is_wide() {
+                true => write(&i256::from_i128(unscaled).to_le_bytes()),
+                false => write(&unscaled.to_le_bytes()),
+            }
+        }
+        (ValueRef::WideNumber(number), ColumnType::Number { precision, scale })
+            if is_wide_cell(number, precision, scale) =>
+        {
+            write(&number.unscaled().to_le_bytes());
         }
         (ValueRef::Boolean(value), ColumnType::Boolean) => write(&[u8::from(value)]),
         (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own))
@@ -275,6 +309,13 @@ pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::Long => ValueRef::Long(i64::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Float => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Double => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Number { scale, .. } if column_type.is_wide() => {
+            let bytes: &[u8; 32] = bytes.try_into().ok()?;
+            match i256::from_le_bytes(*bytes).to_i128() {
+                Some(unscaled) => ValueRef::Number { unscaled, scale },
+                None => ValueRef::WideNumber(WideNumberRef::of_stored(bytes, scale)),
+            }
+        }
         ColumnType::Number { scale, .. } => {
             ValueRef::Number { unscaled: i128::from_le_bytes(bytes.try_into().ok()?), scale }
         }
@@ -303,7 +344,13 @@ pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
 
 /// Whether a NUMBER has no more digits than its column allows.
 fn fits(unscaled: i128, precision: u8) -> bool {
-    unscaled.unsigned_abs() < 10_u128.pow(u32::from(precision.min(38)))
+    // All that 128 bits hold has at most 39 digits.
+    10_u128.checked_pow(precision.into()).is_none_or(|limit| unscaled.unsigned_abs() < limit)
+}
+
+/// Whether a column of these digits holds a number as it is.
+fn is_wide_cell(number: WideNumberRef<'_>, precision: u8, scale: i8) -> bool {
+    number.scale() == scale && fits_wide(number.unscaled(), precision)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use arrow::array::{
 };
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    TimestampNanosecondType, TimestampSecondType, i256,
 };
 
 use super::cell;
@@ -44,6 +44,10 @@ pub(super) fn plain_array<'a>(
         ColumnType::Double => {
             Arc::new(primitive::<Float64Type, 8>(rows, cells, f64::from_le_bytes)?)
         }
+        ColumnType::Number { .. } if column_type.is_wide() => Arc::new(
+            primitive::<Decimal256Type, 32>(rows, cells, i256::from_le_bytes)?
+                .with_data_type(data_type),
+        ),
         ColumnType::Number { .. } => Arc::new(
             primitive::<Decimal128Type, 16>(rows, cells, i128::from_le_bytes)?
                 .with_data_type(data_type),
@@ -75,6 +79,10 @@ pub(super) fn key_array<'a>(
         ColumnType::Long => Arc::new(primitive::<Int64Type, 8>(rows, cells, cell::unkey_i64)?),
         ColumnType::Float => Arc::new(primitive::<Float32Type, 4>(rows, cells, cell::unkey_f32)?),
         ColumnType::Double => Arc::new(primitive::<Float64Type, 8>(rows, cells, cell::unkey_f64)?),
+        ColumnType::Number { .. } if column_type.is_wide() => Arc::new(
+            primitive::<Decimal256Type, 32>(rows, cells, cell::unkey_i256)?
+                .with_data_type(data_type),
+        ),
         ColumnType::Number { .. } => Arc::new(
             primitive::<Decimal128Type, 16>(rows, cells, cell::unkey_i128)?
                 .with_data_type(data_type),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::TimeUnit;
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
@@ -176,6 +176,7 @@ fn write_fixed(
         ColumnType::Long => primitive!(Int64Type),
         ColumnType::Float => primitive!(Float32Type),
         ColumnType::Double => primitive!(Float64Type),
+        ColumnType::Number { .. } if column_type.is_wide() => primitive!(Decimal256Type),
         ColumnType::Number { .. } => primitive!(Decimal128Type),
         ColumnType::Timestamp(precision) => match timestamp_unit(precision) {
             TimeUnit::Second => primitive!(TimestampSecondType),

@@ -5,7 +5,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
@@ -216,6 +216,9 @@ pub(crate) fn write_column(
         ColumnType::Long => primitive!(Int64Type, cell::key_i64),
         ColumnType::Float => primitive!(Float32Type, cell::key_f32),
         ColumnType::Double => primitive!(Float64Type, cell::key_f64),
+        ColumnType::Number { .. } if column_type.is_wide() => {
+            primitive!(Decimal256Type, cell::key_i256)
+        }
         ColumnType::Number { .. } => primitive!(Decimal128Type, cell::key_i128),
         ColumnType::Timestamp(precision) => match timestamp_unit(precision) {
             TimeUnit::Second => primitive!(TimestampSecondType, cell::key_i64),

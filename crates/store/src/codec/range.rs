@@ -193,14 +193,17 @@ fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
     if let (Some(held), Some(value)) = (moment(held), moment(value)) {
         return held.cmp(&value);
     }
-    let finest = match column_type {
-        ColumnType::Number { .. } | ColumnType::Float => ColumnType::Double,
-        _ => return Ordering::Equal,
-    };
-    if value.is_kept_as(held) {
+    let is_decimal = matches!(value, Value::Number { .. } | Value::WideNumber(_));
+    if matches!(column_type, ColumnType::Number { .. })
+        || is_decimal && matches!(column_type, ColumnType::Float | ColumnType::Double)
+    {
+        // Doubles would make one number of two that differ behind their sixteenth digit.
+        return held.compare_exactly(value).unwrap_or(Ordering::Equal);
+    }
+    if column_type != ColumnType::Float || value.is_kept_as(held) {
         return Ordering::Equal;
     }
-    match (held.convert(finest), value.convert(finest)) {
+    match (held.convert(ColumnType::Double), value.convert(ColumnType::Double)) {
         (Ok(Value::Double(held)), Ok(Value::Double(value))) => {
             held.partial_cmp(&value).unwrap_or(Ordering::Equal)
         }

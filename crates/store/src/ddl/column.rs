@@ -4,7 +4,7 @@ use sqlparser::tokenizer::Token;
 use tonnage_engine::Result;
 
 use super::cursor::Cursor;
-use crate::schema::{ColumnDefinition, Generated, Identity};
+use crate::schema::{ColumnDefinition, Generated, Identity, NUMBER_DIGITS_MAX};
 use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Value};
 
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
@@ -124,16 +124,16 @@ fn number(cursor: &mut Cursor) -> Result<ColumnType> {
         return Ok(ColumnType::NUMBER);
     }
     let location = cursor.location();
-    let precision = cursor.whole("a precision of 1 to 38")?;
+    let precision = cursor.whole("a precision of 1 to 76")?;
     let scale = if cursor.token(&Token::Comma) {
         cursor.whole("a scale of 0 to the precision")?
     } else {
         0
     };
-    if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision {
+    if !(1..=NUMBER_DIGITS_MAX).contains(&precision) || scale < 0 || scale as u8 > precision {
         return Err(cursor.error_at(
             location,
-            &format!("NUMBER takes a precision of 1 to 38 and a scale of 0 to the precision, not ({precision}, {scale})"),
+            &format!("NUMBER takes a precision of 1 to {NUMBER_DIGITS_MAX} and a scale of 0 to the precision, not ({precision}, {scale})"),
         ));
     }
     cursor.expect(&Token::RParen)?;

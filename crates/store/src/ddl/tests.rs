@@ -195,7 +195,7 @@ fn mistakes_name_their_place() {
             "line 1, column 35",
             "-2147483648 to 2147483647",
         ),
-        ("CREATE TABLE t (x NUMBER(40, 2))", "line 1, column 26", "precision of 1 to 38"),
+        ("CREATE TABLE t (x NUMBER(77, 2))", "line 1, column 26", "precision of 1 to 76"),
         ("CREATE TABLE t (x TIMESTAMP(12))", "line 1, column 29", "0 to 9"),
         (
             "CREATE TABLE t (x LONG PRIMARY KEY, PRIMARY KEY (x))",

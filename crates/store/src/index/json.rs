@@ -133,7 +133,8 @@ fn asked(value: &Value) -> Result<Scalar<'_>> {
         | Value::Long(_)
         | Value::Float(_)
         | Value::Double(_)
-        | Value::Number { .. } => match value.convert_to(ColumnType::Double)? {
+        | Value::Number { .. }
+        | Value::WideNumber(_) => match value.convert_to(ColumnType::Double)? {
             Value::Double(value) => Scalar::Number(value),
             _ => return Err(Error::internal("a number is no double")),
         },

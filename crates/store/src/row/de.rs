@@ -53,7 +53,7 @@ impl<'a> Held<'a> {
     /// The double next to a decimal.
     fn as_double(self) -> Option<f64> {
         match self.value {
-            Value::Number { .. } => self.value.to_string().parse().ok(),
+            Value::Number { .. } | Value::WideNumber(_) => self.value.to_string().parse().ok(),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Values that serde writes, as rows.
 
+use arrow::datatypes::i256;
 use serde::ser::{
     Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
     SerializeTupleStruct, Serializer,
@@ -122,10 +123,7 @@ impl Serializer for ValueSerializer {
     }
 
     fn serialize_u128(self, value: u128) -> Written<Value> {
-        match i128::try_from(value) {
-            Ok(unscaled) => Ok(Value::Number { unscaled, scale: 0 }),
-            Err(_) => unfit(&format!("the number {value}")),
-        }
+        Ok(Value::number(i256::from_parts(value, 0), 0))
     }
 
     fn serialize_f32(self, value: f32) -> Written<Value> {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use tonnage_engine::{Error, Result};
 
 use super::name::check_name;
-use super::{Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, TableSchema};
+use super::{
+    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, NUMBER_DIGITS_MAX,
+    TableSchema,
+};
 use crate::{ColumnType, Value};
 
 /// A table as someone asks for it.
@@ -309,10 +312,12 @@ fn invalid<T>(message: impl Into<String>) -> Result<T> {
 fn check_type(name: &str, column_type: ColumnType) -> Result<()> {
     match column_type {
         ColumnType::Number { precision, scale }
-            if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision =>
+            if !(1..=NUMBER_DIGITS_MAX).contains(&precision)
+                || scale < 0
+                || scale as u8 > precision =>
         {
             invalid(format!(
-                "column '{name}': NUMBER takes a precision of 1 to 38 and a scale of 0 to the precision, not ({precision}, {scale})"
+                "column '{name}': NUMBER takes a precision of 1 to {NUMBER_DIGITS_MAX} and a scale of 0 to the precision, not ({precision}, {scale})"
             ))
         }
         ColumnType::Timestamp(precision) if precision > 9 => invalid(format!(

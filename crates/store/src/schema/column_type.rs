@@ -23,7 +23,7 @@ pub enum ColumnType {
     Double,
     /// A decimal number.
     Number {
-        /// How many digits it has in all, 1 to 38.
+        /// How many digits it has in all, 1 to 76.
         precision: u8,
         /// How many of them stand behind the point.
         scale: i8,
@@ -83,6 +83,12 @@ pub fn timestamp_unit(precision: u8) -> TimeUnit {
     }
 }
 
+/// The most digits that a NUMBER can have.
+pub const NUMBER_DIGITS_MAX: u8 = 76;
+
+/// The first precision whose numbers 128 bits do not hold.
+const WIDE_DIGITS_MIN: u8 = 39;
+
 /// Arrow's name for the key under which a field says what its bytes mean.
 const EXTENSION: &str = "ARROW:extension:name";
 const EXTENSION_JSON: &str = "arrow.json";
@@ -112,6 +118,9 @@ impl ColumnType {
             ColumnType::Long => DataType::Int64,
             ColumnType::Float => DataType::Float32,
             ColumnType::Double => DataType::Float64,
+            ColumnType::Number { precision, scale } if self.is_wide() => {
+                DataType::Decimal256(precision, scale)
+            }
             ColumnType::Number { precision, scale } => DataType::Decimal128(precision, scale),
             ColumnType::String | ColumnType::Json => DataType::Utf8,
             ColumnType::Boolean => DataType::Boolean,
@@ -193,11 +202,9 @@ impl ColumnType {
             DataType::Decimal32(precision, scale)
             | DataType::Decimal64(precision, scale)
             | DataType::Decimal128(precision, scale)
+            | DataType::Decimal256(precision, scale)
                 if *scale >= 0 =>
             {
-                ColumnType::Number { precision: *precision, scale: *scale }
-            }
-            DataType::Decimal256(precision, scale) if *precision <= 38 && *scale >= 0 => {
                 ColumnType::Number { precision: *precision, scale: *scale }
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::String,
@@ -256,10 +263,29 @@ impl ColumnType {
             ColumnType::Long | ColumnType::Double | ColumnType::Timestamp(_) | ColumnType::Time => {
                 Some(8)
             }
+            ColumnType::Number { .. } if self.is_wide() => Some(32),
             ColumnType::Number { .. } | ColumnType::Uuid => Some(16),
             ColumnType::FixedBinary(width) => Some(usize::from(*width)),
             ColumnType::String | ColumnType::Binary | ColumnType::Json => None,
             ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => None,
+        }
+    }
+
+    /// Whether it is a NUMBER of more digits than 128 bits hold: its values take 32 bytes each.
+    pub fn is_wide(&self) -> bool {
+        matches!(self, ColumnType::Number { precision: WIDE_DIGITS_MIN.., .. })
+    }
+
+    /// Whether it is such a NUMBER, or has one in it.
+    pub(crate) fn holds_wide(&self) -> bool {
+        match self {
+            ColumnType::Array(element) | ColumnType::Map(element) => {
+                element.column_type().holds_wide()
+            }
+            ColumnType::Record(fields) => {
+                fields.fields().iter().any(|field| field.column_type.holds_wide())
+            }
+            plain => plain.is_wide(),
         }
     }
 

@@ -54,6 +54,8 @@ impl Identity {
         );
         let reason = if !is_whole {
             format!("is of type {column_type}: an IDENTITY is an INTEGER, a LONG or a NUMBER")
+        } else if column_type.is_wide() {
+            format!("is of type {column_type}: a NUMBER of at most 38 digits can be an IDENTITY")
         } else if self.increment == 0 {
             "INCREMENT BY 0 would give each row the same number".to_owned()
         } else if self.cache == 0 {

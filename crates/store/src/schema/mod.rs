@@ -16,7 +16,7 @@ mod table;
 pub use build::{Change, ColumnDefinition, TableDefinition};
 pub use column::Column;
 pub use column_type::{
-    ColumnType, ElementType, RecordField, RecordFields, is_json, timestamp_unit,
+    ColumnType, ElementType, NUMBER_DIGITS_MAX, RecordField, RecordFields, is_json, timestamp_unit,
 };
 pub use enum_type::EnumSymbols;
 pub(crate) use identity::NUMBER_GIVEN;

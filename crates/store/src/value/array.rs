@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, ListArray, MapArray,
-    StringArray, StructArray, Time64NanosecondArray, new_null_array,
+    Decimal256Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    ListArray, MapArray, StringArray, StructArray, Time64NanosecondArray, new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type,
-    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
+    Int32Type, Int64Type, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result};
 
@@ -61,6 +61,9 @@ impl Value {
             ColumnType::Long => Value::Long(array.as_primitive::<Int64Type>().value(row)),
             ColumnType::Float => Value::Float(array.as_primitive::<Float32Type>().value(row)),
             ColumnType::Double => Value::Double(array.as_primitive::<Float64Type>().value(row)),
+            ColumnType::Number { scale, .. } if column_type.is_wide() => {
+                Value::number(array.as_primitive::<Decimal256Type>().value(row), scale)
+            }
             ColumnType::Number { scale, .. } => {
                 Value::Number { unscaled: array.as_primitive::<Decimal128Type>().value(row), scale }
             }
@@ -138,6 +141,12 @@ impl Value {
             Value::Long(value) => Arc::new(Int64Array::from_value(value, count)),
             Value::Float(value) => Arc::new(Float32Array::from_value(value, count)),
             Value::Double(value) => Arc::new(Float64Array::from_value(value, count)),
+            Value::Number { unscaled, .. } if column_type.is_wide() => {
+                wide_numbers(Decimal256Array::from_value(unscaled.into(), count), data_type)
+            }
+            Value::WideNumber(number) => {
+                wide_numbers(Decimal256Array::from_value(number.unscaled(), count), data_type)
+            }
             Value::Number { unscaled, .. } => {
                 Arc::new(Decimal128Array::from_value(unscaled, count).with_data_type(data_type))
             }
@@ -228,6 +237,10 @@ fn fixed_bytes(bytes: Vec<u8>, width: u16) -> ArrayRef {
     Arc::new(array.expect("whole cells of one width"))
 }
 
+fn wide_numbers(numbers: Decimal256Array, data_type: DataType) -> ArrayRef {
+    Arc::new(numbers.with_data_type(data_type))
+}
+
 /// An array of values that are each NULL or of the column type exactly.
 pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
     macro_rules! collect {
@@ -256,6 +269,10 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
         ColumnType::Time => collect!(Time64NanosecondArray, Time),
         ColumnType::Json => collect!(StringArray, Json),
         ColumnType::Binary => collect!(BinaryArray, Binary),
+        ColumnType::Number { .. } if column_type.is_wide() => {
+            let digits = |value: &Value| value.as_number().map(|(digits, _)| digits);
+            wide_numbers(values.iter().map(digits).collect(), column_type.data_type())
+        }
         ColumnType::Number { .. } => {
             let digits = |value: &Value| {
                 if let Value::Number { unscaled, .. } = value { Some(*unscaled) } else { None }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Value;
+use super::{Value, WideNumberRef};
 use crate::ColumnType;
 
 /// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a
@@ -29,6 +29,8 @@ pub enum ValueRef<'a> {
         /// How many of them stand behind the point.
         scale: i8,
     },
+    /// A decimal number whose digits 128 bits do not hold.
+    WideNumber(WideNumberRef<'a>),
     /// Text.
     String(&'a str),
     /// Bytes.
@@ -116,6 +118,7 @@ impl ValueRef<'_> {
             ValueRef::Float(value) => Value::Float(value),
             ValueRef::Double(value) => Value::Double(value),
             ValueRef::Number { unscaled, scale } => Value::Number { unscaled, scale },
+            ValueRef::WideNumber(number) => Value::number(number.unscaled(), number.scale()),
             ValueRef::String(text) => Value::String(text.to_owned()),
             ValueRef::Binary(bytes) => Value::Binary(bytes.to_vec()),
             ValueRef::Timestamp { value, precision } => Value::Timestamp { value, precision },
@@ -140,6 +143,7 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             Value::Number { unscaled, scale } => {
                 ValueRef::Number { unscaled: *unscaled, scale: *scale }
             }
+            Value::WideNumber(number) => ValueRef::WideNumber(number.as_ref().into()),
             Value::String(text) => ValueRef::String(text),
             Value::Binary(bytes) => ValueRef::Binary(bytes),
             Value::Timestamp { value, precision } => {

@@ -1,10 +1,12 @@
 //! Values made to fit a column.
 
+use arrow::datatypes::i256;
 use tonnage_engine::{Error, Result};
 
-use super::parse::{number_out_of_range, of_width, parse_number, rescale_number};
+use super::parse::{number_out_of_range, of_width, rescale_number};
 use super::reason::Reason;
-use super::{Value, nested, time};
+use super::wide::{power_of_ten, rescale_wide};
+use super::{Value, WideNumber, nested, time};
 use crate::ColumnType;
 
 impl Value {
@@ -103,6 +105,7 @@ impl Value {
             Value::Float(value) => whole_of_double(value.into()),
             Value::Double(value) => whole_of_double(value),
             Value::Number { unscaled, scale } => whole_of_number(unscaled, scale),
+            Value::WideNumber(ref number) => whole_of_wide(number),
             _ => return Ok(None),
         };
         let whole = whole
@@ -121,7 +124,7 @@ impl Value {
             Value::Double(value) => Some(value),
             // The shortest text of a decimal reads back as the nearest double, which a division
             // would miss.
-            Value::Number { .. } => self.to_string().parse().ok(),
+            Value::Number { .. } | Value::WideNumber(_) => self.to_string().parse().ok(),
             _ => None,
         }
     }
@@ -136,20 +139,28 @@ impl Value {
     }
 
     fn to_number(&self, precision: u8, scale: i8) -> std::result::Result<Option<Value>, Reason> {
-        let unscaled = match *self {
-            Value::Integer(value) => rescale_number(value.into(), 0, scale, precision),
-            Value::Long(value) => rescale_number(value.into(), 0, scale, precision),
-            Value::Number { unscaled, scale: from } => {
-                rescale_number(unscaled, from.into(), scale, precision)
+        let is_wide = ColumnType::Number { precision, scale }.is_wide();
+        let of_digits = |digits: i128, from: i8| match is_wide {
+            true => rescale_wide(digits.into(), from.into(), scale, precision)
+                .map(|unscaled| Value::number(unscaled, scale)),
+            false => rescale_number(digits, from.into(), scale, precision)
+                .map(|unscaled| Value::Number { unscaled, scale }),
+        };
+        let number = match self {
+            Value::Integer(value) => of_digits((*value).into(), 0),
+            Value::Long(value) => of_digits((*value).into(), 0),
+            Value::Number { unscaled, scale: from } => of_digits(*unscaled, *from),
+            Value::WideNumber(number) => {
+                rescale_wide(number.unscaled(), number.scale().into(), scale, precision)
+                    .map(|unscaled| Value::number(unscaled, scale))
             }
             Value::Float(_) | Value::Double(_) => {
-                Some(parse_number(&self.to_string(), precision, scale)?)
+                Some(Value::read(&self.to_string(), ColumnType::Number { precision, scale })?)
             }
             _ => return Ok(None),
         };
-        let unscaled =
-            unscaled.ok_or_else(|| number_out_of_range(&self.to_string(), precision, scale))?;
-        Ok(Some(Value::Number { unscaled, scale }))
+        let out_of_range = || number_out_of_range(&self.to_string(), precision, scale);
+        number.map(Some).ok_or_else(out_of_range)
     }
 
     /// The value as a JSON value: numbers and booleans as such, JSON as it is, the rest as the text
@@ -173,6 +184,7 @@ impl Value {
                 self.to_string().into()
             }
             Value::Number { .. } => self.to_double().map_or(serde_json::Value::Null, number),
+            Value::WideNumber(_) => self.to_string().into(),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::to_json(self),
             Value::Json(text) => {
                 serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
@@ -196,4 +208,16 @@ fn whole_of_number(unscaled: i128, scale: i8) -> Option<i128> {
     } else {
         (unscaled % power == 0).then_some(unscaled / power)
     }
+}
+
+/// A whole number, the nearest that 128 bits hold; nothing for a fraction.
+fn whole_of_wide(number: &WideNumber) -> Option<i128> {
+    let unscaled = number.unscaled();
+    let furthest = if unscaled.is_negative() { i128::MIN } else { i128::MAX };
+    if number.scale() < 0 {
+        return Some(furthest);
+    }
+    let power = power_of_ten(number.scale().unsigned_abs().into())?;
+    (unscaled.wrapping_rem(power) == i256::ZERO)
+        .then(|| unscaled.wrapping_div(power).to_i128().unwrap_or(furthest))
 }

@@ -1,9 +1,35 @@
 //! Whether a column holds a value as it was given, or one near to it.
 
-use super::parse::split_number;
+use std::cmp::Ordering;
+
+use tonnage_engine::{Error, Result};
+
+use super::decimal_text::compare_exactly;
 use super::{Value, time};
+use crate::ColumnType;
 
 impl Value {
+    /// Reads the text of a value for a key column, which holds it as it is or not at all.
+    ///
+    /// # Errors
+    /// As [`Value::parse`]; `Invalid` too for a value that the column would round.
+    pub fn parse_exact(text: &str, column_type: ColumnType) -> Result<Value> {
+        let value = Value::parse(text, column_type)?;
+        if Value::String(text.to_owned()).is_kept_as(&value) {
+            return Ok(value);
+        }
+        Err(Error::invalid(format!(
+            "'{text}' would be rounded to {value} to fit {column_type}, and no key has more digits"
+        )))
+    }
+
+    /// How two numbers compare, whatever their types, digit by digit. Text may be a number, and a
+    /// fraction stands for the number that its shortest text shows. Nothing when one of them is no
+    /// number.
+    pub(crate) fn compare_exactly(&self, other: &Value) -> Option<Ordering> {
+        compare_exactly(self, other)
+    }
+
     /// Whether `held`, which a column made of this value, still says the same: no digit of a
     /// fraction, and no part of a second was lost. A fraction stands for the number that its
     /// shortest text shows.
@@ -23,7 +49,7 @@ impl Value {
                     || value.to_string() == held.to_string()
             }
             (
-                Value::Integer(_) | Value::Long(_) | Value::Number { .. },
+                Value::Integer(_) | Value::Long(_) | Value::Number { .. } | Value::WideNumber(_),
                 Value::Double(_) | Value::Float(_),
             )
             | (
@@ -32,9 +58,10 @@ impl Value {
                 | Value::Long(_)
                 | Value::Float(_)
                 | Value::Double(_)
-                | Value::Number { .. },
-                Value::Number { .. },
-            ) => decimal(self) == decimal(held),
+                | Value::Number { .. }
+                | Value::WideNumber(_),
+                Value::Number { .. } | Value::WideNumber(_),
+            ) => self.compare_exactly(held) == Some(Ordering::Equal),
             _ => true,
         }
     }
@@ -51,28 +78,6 @@ pub(crate) fn moment(value: &Value) -> Option<i128> {
         }
         _ => None,
     }
-}
-
-/// A number as digits without zeros at their end, and how many of them stand behind the point.
-fn decimal(value: &Value) -> Option<(i128, i32)> {
-    let (mut digits, mut scale) = match value {
-        Value::Integer(value) => (i128::from(*value), 0),
-        Value::Long(value) => (i128::from(*value), 0),
-        Value::Number { unscaled, scale } => (*unscaled, i32::from(*scale)),
-        Value::String(text) => {
-            let (digits, scale) = split_number(text.trim())?;
-            (digits?, scale)
-        }
-        value => {
-            let (digits, scale) = split_number(&value.to_string())?;
-            (digits?, scale)
-        }
-    };
-    while digits != 0 && digits % 10 == 0 {
-        digits /= 10;
-        scale -= 1;
-    }
-    Some((digits, if digits == 0 { 0 } else { scale }))
 }
 
 #[cfg(test)]

@@ -6,12 +6,15 @@
 mod array;
 mod borrowed;
 mod convert;
+mod decimal_text;
 mod exact;
 mod nested;
+mod number;
 mod parse;
 mod reason;
 mod show;
 mod time;
+mod wide;
 
 pub(crate) use array::{array_of, timestamps};
 pub use borrowed::{NestedRef, ValueRef};
@@ -19,11 +22,14 @@ pub(crate) use exact::moment;
 pub(crate) use parse::{
     check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double, parse_float,
     parse_integer, parse_long, parse_number, parse_symbol, parse_time, parse_timestamp, parse_uuid,
+    parse_wide_number,
 };
 pub(crate) use reason::Reason;
 pub(crate) use time::{
     NANOSECONDS_PER_DAY, rescale as rescale_timestamp, units_per_second as timestamp_units,
 };
+pub(crate) use wide::fits_wide;
+pub use wide::{WideNumber, WideNumberRef};
 
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +55,9 @@ pub enum Value {
         /// How many of them stand behind the point.
         scale: i8,
     },
+    /// A decimal number whose digits 128 bits do not hold. [`Value::number`] makes both forms, and
+    /// [`Value::as_number`] reads both.
+    WideNumber(Box<WideNumber>),
     /// Text.
     String(String),
     /// Bytes.
@@ -97,7 +106,7 @@ impl Value {
             Value::Long(_) => "LONG",
             Value::Float(_) => "FLOAT",
             Value::Double(_) => "DOUBLE",
-            Value::Number { .. } => "NUMBER",
+            Value::Number { .. } | Value::WideNumber(_) => "NUMBER",
             Value::String(_) => "STRING",
             Value::Binary(_) => "BINARY",
             Value::Timestamp { .. } => "TIMESTAMP",

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use serde_json::Value as Json;
+use tonnage_engine::{Error, Result};
 
 use super::Value;
 use super::reason::Reason;
@@ -48,6 +49,21 @@ fn of_json(json: Json, column_type: ColumnType) -> Read<Value> {
     }
 }
 
+impl Value {
+    /// The value for a column of that type that a number of JSON is. One of more than 15 digits that
+    /// is no whole number of 64 bits was rounded when it was read.
+    ///
+    /// # Errors
+    /// `Invalid` for a number that does not fit the column, or that was rounded.
+    pub fn parse_json_number(
+        number: &serde_json::Number,
+        column_type: ColumnType,
+    ) -> Result<Value> {
+        let digits = exact_digits(number, column_type).map_err(Error::invalid)?;
+        Value::parse(&digits, column_type)
+    }
+}
+
 /// The digits that a double is sure to keep, and so a number that was read as one.
 const DIGITS_KEPT: usize = 15;
 
@@ -55,7 +71,8 @@ const DIGITS_KEPT: usize = 15;
 fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> Read<String> {
     let text = number.to_string();
     let is_double = matches!(column_type, ColumnType::Float | ColumnType::Double);
-    match is_double || number.is_u64() || digits_in(&text) <= DIGITS_KEPT {
+    let is_whole = number.is_i64() || number.is_u64();
+    match is_double || is_whole || digits_in(&text) <= DIGITS_KEPT {
         true => Ok(text),
         false => Err(format!(
             "about {text}: a number of more than {DIGITS_KEPT} digits in JSON must stand in quotes"
@@ -153,7 +170,7 @@ pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     match value {
         Value::Null => f.write_str("null"),
         Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => write!(f, "{value}"),
-        Value::Number { .. } => {
+        Value::Number { .. } | Value::WideNumber(_) => {
             let text = value.to_string();
             let quote = if digits_in(&text) > DIGITS_KEPT { "\"" } else { "" };
             write!(f, "{quote}{text}{quote}")

@@ -1,10 +1,12 @@
 //! Values out of text. Each reader answers with the reason when it fails; the same readers serve
 //! single values and columns of text.
 
+use arrow::datatypes::i256;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
 
+use super::decimal_text::DecimalText;
 use super::reason::Reason;
 use super::{Value, nested, time};
 use crate::{ColumnType, EnumSymbols};
@@ -30,6 +32,9 @@ impl Value {
             ColumnType::Long => Value::Long(parse_long(text)?),
             ColumnType::Float => Value::Float(parse_float(text)?),
             ColumnType::Double => Value::Double(parse_double(text)?),
+            ColumnType::Number { precision, scale } if column_type.is_wide() => {
+                Value::number(parse_wide_number(text, precision, scale)?, scale)
+            }
             ColumnType::Number { precision, scale } => {
                 Value::Number { unscaled: parse_number(text, precision, scale)?, scale }
             }
@@ -130,10 +135,27 @@ pub(crate) fn parse_number(
     precision: u8,
     scale: i8,
 ) -> std::result::Result<i128, Reason> {
-    let (digits, text_scale) =
-        split_number(text.trim()).ok_or_else(|| not_a(text, "a NUMBER", "a number is needed"))?;
-    let value = digits.and_then(|digits| rescale_number(digits, text_scale, scale, precision));
-    value.ok_or_else(|| number_out_of_range(&quoted(text), precision, scale))
+    decimal_of(text, precision, scale, |number| number.narrow(precision, scale))
+}
+
+/// The same for a precision of more than 38.
+pub(crate) fn parse_wide_number(
+    text: &str,
+    precision: u8,
+    scale: i8,
+) -> std::result::Result<i256, Reason> {
+    decimal_of(text, precision, scale, |number| number.wide(precision, scale))
+}
+
+fn decimal_of<'a, T>(
+    text: &'a str,
+    precision: u8,
+    scale: i8,
+    digits: impl FnOnce(DecimalText<'a>) -> Option<T>,
+) -> std::result::Result<T, Reason> {
+    let number = DecimalText::of(text.trim());
+    let number = number.ok_or_else(|| not_a(text, "a NUMBER", "a number is needed"))?;
+    digits(number).ok_or_else(|| number_out_of_range(&quoted(text), precision, scale))
 }
 
 #[cold]
@@ -142,48 +164,6 @@ pub(crate) fn number_out_of_range(text: &str, precision: u8, scale: i8) -> Reaso
         "{text} is out of range for NUMBER({precision}, {scale}): at most {} digits may stand before the point",
         i16::from(precision) - i16::from(scale)
     )
-}
-
-/// The digits of a number and how many of them stand behind the point. The digits are missing when
-/// there are too many.
-pub(super) fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (
-            &text[..at],
-            text[at + 1..].parse::<i32>().ok().filter(|exponent| exponent.abs() < 10_000)?,
-        ),
-        None => (text, 0),
-    };
-    let (negative, mantissa) = match mantissa.as_bytes().first()? {
-        b'-' => (true, &mantissa[1..]),
-        b'+' => (false, &mantissa[1..]),
-        _ => (false, mantissa),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.len() + fraction.len() == 0
-        || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
-    {
-        return None;
-    }
-    // What stands behind 60 digits of fraction cannot change any NUMBER, and trailing zeros say
-    // nothing.
-    let fraction = fraction[..fraction.len().min(60)].trim_end_matches('0');
-    let mut digits = Some(0_i128);
-    let mut dropped = 0;
-    for byte in whole.bytes().chain(fraction.bytes()) {
-        let next =
-            digits.and_then(|digits| digits.checked_mul(10)?.checked_add(i128::from(byte - b'0')));
-        match next {
-            Some(_) if dropped == 0 => digits = next,
-            _ => dropped += 1,
-        }
-    }
-    // More digits than an i128 holds: fine when they stand behind the point, too many before it.
-    if dropped > fraction.len() {
-        digits = None;
-    }
-    let scale = fraction.len() as i32 - dropped as i32 - exponent;
-    Some((digits.map(|digits| if negative { -digits } else { digits }), scale))
 }
 
 /// The digits at another scale, rounded, halves away from zero; nothing when they are more than the

@@ -18,7 +18,14 @@ impl fmt::Display for Value {
             Value::Long(value) => write!(f, "{value}"),
             Value::Float(value) => write!(f, "{value}"),
             Value::Double(value) => write!(f, "{value}"),
-            Value::Number { unscaled, scale } => write_number(*unscaled, *scale, f),
+            Value::Number { unscaled, scale } => {
+                write_number(*unscaled < 0, &unscaled.unsigned_abs().to_string(), *scale, f)
+            }
+            Value::WideNumber(number) => {
+                let digits = number.unscaled().to_string();
+                let magnitude = digits.strip_prefix('-');
+                write_number(magnitude.is_some(), magnitude.unwrap_or(&digits), number.scale(), f)
+            }
             Value::String(text) | Value::Json(text) => f.write_str(text),
             Value::Binary(bytes) => write!(f, "{}", Base64Display::new(bytes, &BASE64)),
             Value::Timestamp { value, precision } => time::write(*value, *precision, f),
@@ -30,16 +37,22 @@ impl fmt::Display for Value {
     }
 }
 
-fn write_number(unscaled: i128, scale: i8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Writes digits, of which `scale` stand behind the point.
+fn write_number(
+    is_negative: bool,
+    digits: &str,
+    scale: i8,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let sign = if is_negative { "-" } else { "" };
     if scale <= 0 {
-        write!(f, "{unscaled}")?;
-        return (0..if unscaled == 0 { 0 } else { scale.unsigned_abs() })
+        write!(f, "{sign}{digits}")?;
+        return (0..if digits == "0" { 0 } else { scale.unsigned_abs() })
             .try_for_each(|_| f.write_char('0'));
     }
     let scale = scale.unsigned_abs() as usize;
-    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+    let digits = format!("{digits:0>width$}", width = scale + 1);
     let (whole, fraction) = digits.split_at(digits.len() - scale);
-    let sign = if unscaled < 0 { "-" } else { "" };
     match fraction.trim_end_matches('0') {
         "" => write!(f, "{sign}{whole}"),
         fraction => write!(f, "{sign}{whole}.{fraction}"),

@@ -1,12 +1,20 @@
 //! Values as text and back, and from one type to another.
 
+use arrow::datatypes::i256;
 use proptest::prelude::*;
 
 use super::Value;
 use crate::ColumnType;
 
+const NUMBER_76: ColumnType = ColumnType::Number { precision: 76, scale: 20 };
+
 fn number(unscaled: i128, scale: i8) -> Value {
     Value::Number { unscaled, scale }
+}
+
+/// A number of any digits at a scale.
+fn wide(digits: &str, scale: i8) -> Value {
+    Value::number(i256::from_string(digits).unwrap(), scale)
 }
 
 fn at(value: i64, precision: u8) -> Value {
@@ -48,6 +56,14 @@ fn text_is_read_as_each_type() {
         (".5", decimal, number(50, 2)),
         ("0.000000000000000000000000000000000000000000000000000001", decimal, number(0, 2)),
         ("1.00000000000000000000000000000000000000000000000000000009", decimal, number(100, 2)),
+        (&format!("0.{}1234e70", "0".repeat(70)), decimal, number(12, 2)),
+        (&format!("12345{}e-60", "0".repeat(58)), decimal, number(12_345, 2)),
+        ("-0.005", decimal, number(-1, 2)),
+        (
+            "0.00499999999999999999999999999999999999999999999999999999999999999",
+            decimal,
+            number(0, 2),
+        ),
         ("T", ColumnType::Boolean, Value::Boolean(true)),
         ("0x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
         ("2022-01-03", ColumnType::Timestamp(3), at(1_641_168_000_000, 3)),
@@ -161,6 +177,70 @@ fn values_are_converted_where_nothing_is_lost_and_refused_where_it_would_be() {
     }
 }
 
+/// The digits of numbers that 128 bits do not hold, and of those that they just hold.
+#[test]
+fn numbers_of_more_than_38_digits() {
+    let nines = "9".repeat(76);
+    let most = ColumnType::Number { precision: 76, scale: 0 };
+    for text in [nines.clone(), format!("-{nines}"), "0".into(), i128::MIN.to_string()] {
+        let value = Value::parse(&text, most).unwrap();
+        assert_eq!(value.to_string(), text);
+        assert_eq!(matches!(value, Value::WideNumber(_)), text.len() > 70, "{text}");
+    }
+    for text in
+        [format!("1{}", "0".repeat(76)), format!("{nines}.5"), "1e76".into(), "1e9999".into()]
+    {
+        let error = Value::parse(&text, most).unwrap_err();
+        assert!(
+            error.message().contains("out of range for NUMBER(76, 0): at most 76 digits"),
+            "{error}"
+        );
+    }
+    let tiny = ColumnType::Number { precision: 76, scale: 76 };
+    assert_eq!(Value::parse("1e-76", tiny).unwrap(), number(1, 76));
+    assert_eq!(Value::parse("5e-77", tiny).unwrap(), number(1, 76));
+    assert_eq!(Value::parse("4.9e-77", tiny).unwrap(), number(0, 76));
+    assert_eq!(
+        wide(&format!("-{}", "5".repeat(41)), 40).to_string(),
+        format!("-5.{}", "5".repeat(40))
+    );
+}
+
+#[test]
+fn wide_numbers_become_other_types_where_they_fit() {
+    let ten_to_40 = wide(&format!("1{}", "0".repeat(40)), 0);
+    let same = wide(&format!("1{}", "0".repeat(50)), 10);
+    let narrow = ColumnType::Number { precision: 38, scale: 0 };
+    assert_eq!(
+        wide(&format!("7{}", "0".repeat(40)), 40).convert_to(ColumnType::Long).unwrap(),
+        Value::Long(7)
+    );
+    assert_eq!(wide(&format!("7{}", "0".repeat(40)), 40).convert_to(narrow).unwrap(), number(7, 0));
+    assert_eq!(
+        wide(&format!("75{}", "0".repeat(40)), 41).convert_to(narrow).unwrap(),
+        number(8, 0)
+    );
+    assert_eq!(ten_to_40.convert_to(ColumnType::Double).unwrap(), Value::Double(1e40));
+    assert_eq!(same.convert_to(ColumnType::Number { precision: 60, scale: 0 }).unwrap(), ten_to_40);
+    assert_eq!(
+        Value::Double(1e40).convert_to(ColumnType::Number { precision: 41, scale: 0 }).unwrap(),
+        ten_to_40
+    );
+    assert_eq!(ten_to_40.convert_to(ColumnType::String).unwrap(), ten_to_40.to_string().into());
+    assert_eq!(ten_to_40.to_json(), serde_json::Value::from(ten_to_40.to_string()));
+    for (column_type, reason) in [
+        (narrow, "out of range for NUMBER(38, 0)"),
+        (ColumnType::Long, "out of range for LONG"),
+        (ColumnType::Float, "out of range for FLOAT"),
+        (ColumnType::Boolean, "a value of type NUMBER does not fit"),
+    ] {
+        let error = ten_to_40.convert_to(column_type).unwrap_err();
+        assert!(error.message().contains(reason), "{error}");
+    }
+    let error = wide(&"1".repeat(50), 10).convert_to(ColumnType::Long).unwrap_err();
+    assert!(error.message().contains("a whole number is needed"), "{error}");
+}
+
 #[test]
 fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
     let json = |value: Value| value.to_json().to_string();
@@ -195,8 +275,46 @@ proptest! {
     }
 
     #[test]
+    fn wide_numbers_read_back_as_they_show(digits in "-?[1-9][0-9]{0,75}", scale in 0_i8..=76) {
+        let value = wide(&digits, scale);
+        let column_type = ColumnType::Number { precision: 76, scale };
+        prop_assert_eq!(&Value::parse(&value.to_string(), column_type).unwrap(), &value);
+        prop_assert_eq!(&serde_json::from_str::<Value>(&serde_json::to_string(&value).unwrap()).unwrap(), &value);
+        prop_assert_eq!(&value.convert_to(column_type).unwrap(), &value);
+    }
+
+    /// What a wide column holds of a number is what a narrow one holds, as long as it is narrow.
+    #[test]
+    fn wide_numbers_round_as_narrow_ones_do(unscaled in -10_i128.pow(30)..10_i128.pow(30), from in 0_i8..=30, scale in 0_i8..=8) {
+        let narrow = ColumnType::Number { precision: 38, scale };
+        let wide = ColumnType::Number { precision: 76, scale };
+        let value = number(unscaled, from);
+        prop_assert_eq!(value.convert_to(wide).unwrap(), value.convert_to(narrow).unwrap());
+        prop_assert_eq!(Value::parse(&value.to_string(), wide).unwrap(), Value::parse(&value.to_string(), narrow).unwrap());
+    }
+
+    #[test]
+    fn numbers_compare_by_what_they_are(one in "-?[0-9]{1,60}", other in "-?[0-9]{1,60}", scales in (0_i8..=40, 0_i8..=40)) {
+        let (left, right) = (wide(&one, scales.0), wide(&other, scales.1));
+        // At the scale of both each is a whole number of at most 100 digits, which compare as text.
+        let spelled = |digits: &str, zeros: i8| {
+            let magnitude = digits.trim_start_matches(['-', '0']);
+            let padded = format!("{:0>100}", format!("{magnitude}{}", "0".repeat(zeros as usize)));
+            (digits.starts_with('-') && !magnitude.is_empty(), padded)
+        };
+        let (one, other) = (spelled(&one, 40 - scales.0), spelled(&other, 40 - scales.1));
+        let expected = match (one.0, other.0) {
+            (false, false) => one.1.cmp(&other.1),
+            (true, true) => other.1.cmp(&one.1),
+            (one, other) => other.cmp(&one),
+        };
+        prop_assert_eq!(left.compare_exactly(&right), Some(expected));
+        prop_assert_eq!(Value::String(left.to_string()).compare_exactly(&right), Some(expected));
+    }
+
+    #[test]
     fn any_text_is_read_or_refused(text in "[-+0-9eE.:TZ ,xé{}]{0,40}", precision in 0_u8..=9) {
-        for column_type in [ColumnType::NUMBER, ColumnType::Timestamp(precision), ColumnType::Uuid, ColumnType::Binary, ColumnType::Double, ColumnType::Long] {
+        for column_type in [ColumnType::NUMBER, NUMBER_76, ColumnType::Timestamp(precision), ColumnType::Uuid, ColumnType::Binary, ColumnType::Double, ColumnType::Long] {
             let _ = Value::parse(&text, column_type);
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn type_info() -> Result<XdbcTypeInfoData> {
         ("LONG", Xdbc::XdbcBigint, Some(19)),
         ("FLOAT", Xdbc::XdbcReal, Some(7)),
         ("DOUBLE", Xdbc::XdbcDouble, Some(15)),
-        ("NUMBER", Xdbc::XdbcDecimal, Some(38)),
+        ("NUMBER", Xdbc::XdbcDecimal, Some(76)),
         ("STRING", Xdbc::XdbcVarchar, None),
         ("BOOLEAN", Xdbc::XdbcBit, Some(1)),
         ("BINARY", Xdbc::XdbcVarbinary, None),
@@ -66,7 +66,7 @@ fn told(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
         auto_increment: Some(false),
         local_type_name: Some(name.to_owned()),
         minimum_scale: is_number.then_some(0),
-        maximum_scale: is_number.then_some(if name == "NUMBER" { 38 } else { 0 }),
+        maximum_scale: is_number.then_some(if name == "NUMBER" { 76 } else { 0 }),
         sql_data_type: match data_type {
             Xdbc::XdbcTimestamp | Xdbc::XdbcDate | Xdbc::XdbcTime => Xdbc::XdbcDatetime,
             other => other,

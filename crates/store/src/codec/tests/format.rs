@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::support::{codec, definition};
 use crate::codec::{Limits, TableCodec};
 use crate::schema::TableSchema;
-use crate::{Row, Value};
+use crate::{ColumnType, Row, Value};
 
 #[test]
 fn the_example_of_the_format_page() {
@@ -72,6 +72,36 @@ fn nested_values() {
     assert_eq!(value, expected.concat());
 }
 
+const NUMBER_50: ColumnType = ColumnType::Number { precision: 50, scale: 2 };
+
+/// A positive number in a key of 32 bytes.
+fn wide_key(digits: &[u8]) -> Vec<u8> {
+    let mut key = vec![0; 32 - digits.len()];
+    key[0] = 0x80;
+    key.extend_from_slice(digits);
+    key
+}
+
+/// Beyond 38 digits a NUMBER takes 32 bytes, whatever it is; below them it stays as it was.
+#[test]
+fn numbers_in_a_value() {
+    let table = codec(
+        "CREATE TABLE t (k INTEGER, n NUMBER(38, 2), w NUMBER(39, 2), a ARRAY(NUMBER(76)), PRIMARY KEY (k))",
+    );
+    let row = Row::new().with("k", 1).with("n", -2).with("w", -2).with("a", "[1]");
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    table.encode_row(&row, &mut key, &mut value).unwrap();
+    let minus_200 = |width: usize| [&[0x38][..], &vec![0xFF; width - 1]].concat();
+    let expected = [
+        &[1, 0, 0][..],                                    // schema number, no NULL
+        &minus_200(16),                                    // n
+        &minus_200(32),                                    // w
+        &[37, 0, 0, 0],                                    // a ends here
+        &[&[1, 0, 0, 0, 1, 1][..], &[0; 31][..]].concat(), // one element, not NULL
+    ];
+    assert_eq!(value, expected.concat());
+}
+
 #[test]
 fn every_type_in_a_key() {
     for (column_type, value, bytes) in [
@@ -86,6 +116,16 @@ fn every_type_in_a_key() {
             "NUMBER(9, 2)",
             Value::Number { unscaled: 258, scale: 2 },
             &[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2],
+        ),
+        ("NUMBER(39, 2)", Value::Number { unscaled: 258, scale: 2 }, &wide_key(&[1, 2])),
+        (
+            "NUMBER(50, 2)",
+            Value::parse(&format!("1{}", "0".repeat(38)), NUMBER_50).unwrap(),
+            // Ten to the power of 40.
+            &wide_key(&[
+                0x1D, 0x63, 0x29, 0xF1, 0xC3, 0x5C, 0xA4, 0xBF, 0xAB, 0xB9, 0xF5, 0x61, 0, 0, 0, 0,
+                0,
+            ]),
         ),
         ("BOOLEAN", Value::Boolean(true), &[1]),
         ("UUID", Value::Uuid([7; 16]), &[7; 16]),

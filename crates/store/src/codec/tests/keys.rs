@@ -27,9 +27,10 @@ fn compare(left: &Value, right: &Value, column_type: ColumnType) -> Ordering {
         (Value::Long(left), Value::Long(right)) => left.cmp(right),
         (Value::Float(left), Value::Float(right)) => left.total_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.total_cmp(right),
-        (Value::Number { unscaled: left, .. }, Value::Number { unscaled: right, .. }) => {
-            left.cmp(right)
-        }
+        (
+            Value::Number { .. } | Value::WideNumber(_),
+            Value::Number { .. } | Value::WideNumber(_),
+        ) => left.as_number().unwrap().0.cmp(&right.as_number().unwrap().0),
         (Value::String(left), Value::String(right)) => left.as_bytes().cmp(right.as_bytes()),
         (Value::Binary(left), Value::Binary(right)) => left.cmp(right),
         (Value::Timestamp { value: left, .. }, Value::Timestamp { value: right, .. }) => {

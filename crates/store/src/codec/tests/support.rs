@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::i256;
 use proptest::prelude::*;
 use tonnage_engine::{Rows, Slices};
 
@@ -53,6 +54,8 @@ fn any_plain_type() -> impl Strategy<Value = ColumnType> {
         Just(ColumnType::Double),
         Just(ColumnType::NUMBER),
         Just(ColumnType::Number { precision: 9, scale: 2 }),
+        (39_u8..=76, 0_i8..=39)
+            .prop_map(|(precision, scale)| ColumnType::Number { precision, scale }),
         Just(ColumnType::String),
         Just(ColumnType::Boolean),
         Just(ColumnType::Binary),
@@ -90,6 +93,9 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
         ColumnType::Double => any::<f64>()
             .prop_map(|value| Value::Double(if value.is_nan() { f64::NAN } else { value + 0.0 }))
             .boxed(),
+        ColumnType::Number { precision, scale } if column_type.is_wide() => {
+            any_wide(precision).prop_map(move |unscaled| Value::number(unscaled, scale)).boxed()
+        }
         ColumnType::Number { precision, scale } => {
             let high = 10_i128.pow(precision.into());
             (-high + 1..high).prop_map(move |unscaled| Value::Number { unscaled, scale }).boxed()
@@ -138,6 +144,21 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
             proptest::sample::select(symbols.symbols()).prop_map(Value::String).boxed()
         }
     }
+}
+
+/// A number of up to so many digits: few or many, and the furthest ones.
+pub(super) fn any_wide(precision: u8) -> impl Strategy<Value = i256> {
+    let highest = i256::from_string(&"9".repeat(precision.into())).unwrap();
+    let digits = proptest::collection::vec(0..10_u8, 1..=usize::from(precision));
+    let some = (any::<bool>(), digits).prop_map(|(is_negative, digits)| {
+        let digits: String = digits.iter().map(u8::to_string).collect();
+        let magnitude = i256::from_string(&digits).unwrap();
+        if is_negative { magnitude.wrapping_neg() } else { magnitude }
+    });
+    let far = [highest, highest.wrapping_neg(), i256::ZERO, i256::ONE, i256::MINUS_ONE];
+    let border = [i128::MAX, i128::MIN].map(i256::from_i128);
+    let beyond = [border[0].wrapping_add(i256::ONE), border[1].wrapping_sub(i256::ONE)];
+    prop_oneof![4 => some, 1 => proptest::sample::select([&far[..], &border, &beyond].concat())]
 }
 
 /// The same, or NULL.

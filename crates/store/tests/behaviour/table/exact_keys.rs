@@ -7,7 +7,10 @@
 use std::sync::Arc;
 
 use rstest::rstest;
-use tonnage::arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use tonnage::arrow::array::{
+    ArrayRef, Decimal128Array, Decimal256Array, Int64Array, RecordBatch, StringArray,
+};
+use tonnage::arrow::datatypes::i256;
 use tonnage::{
     BulkPutOptions, ErrorKind, FieldRange, IndexRange, IndexScanOptions, KeySource, Row, Value,
     ValueRef, WriteOptions,
@@ -44,6 +47,13 @@ fn number(unscaled: i128, scale: i8) -> Value {
 #[case::moment("TIMESTAMP(0)", "2022-01-03T06:00:00".into(), "2022-01-03T06:00:00.9".into())]
 #[case::decimal_text("NUMBER(10, 2)", "1.00".into(), "1.004".into())]
 #[case::decimal("NUMBER(10, 2)", number(100, 2), number(1_004, 3))]
+#[case::wide_decimal("NUMBER(60, 20)", "12345678901234567890123456789.00000000000000000001".into(), "12345678901234567890123456789.000000000000000000011".into())]
+#[case::wide_decimal_of_a_narrow_one(
+    "NUMBER(60, 20)",
+    number(15, 1),
+    number(1_500_000_000_000_000_000_001, 21)
+)]
+#[case::narrow_decimal_of_a_wide_one("NUMBER(38, 9)", "0.000000001".into(), Value::number(i256::from_string(&format!("1{}1", "0".repeat(50))).unwrap(), 60))]
 #[case::decimal_fraction("NUMBER(10, 2)", 1.into(), 1.004.into())]
 #[case::large_whole_number("DOUBLE", EXACT.into(), (EXACT + 1).into())]
 #[case::fraction("FLOAT", 0.5.into(), 0.500000001.into())]
@@ -147,6 +157,39 @@ fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Backen
     assert_eq!(entries(FieldRange::of("d").before(EXACT + 1)), 1);
 }
 
+/// Doubles made one number of two that differ behind their sixteenth digit, and so an end that lay
+/// beside a row counted as the row.
+#[rstest]
+#[case("NUMBER(38, 0)", "12345678901234567890", "12345678901234567890.4", "12345678901234567890.6")]
+#[case(
+    "NUMBER(76, 30)",
+    "1e40",
+    "1e40",
+    "10000000000000000000000000000000000000000.0000000000000000000000000000001"
+)]
+fn ends_beside_long_numbers_lie_where_they_are_given(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[case] column_type: &str,
+    #[case] held: &str,
+    #[case] near: &str,
+    #[case] further: &str,
+) {
+    let store = with_key(on, column_type, held);
+    let index = store.table("t").unwrap().index("by_v").unwrap();
+    let entries =
+        |range: FieldRange| index.count_entries(&IndexRange::default().within(range), 10).unwrap();
+    let (above, is_same) = (u64::from(held != near), u64::from(held == near));
+    assert_eq!(entries(FieldRange::of("v").from(near)), is_same);
+    assert_eq!(entries(FieldRange::of("v").before(near)), above);
+    assert_eq!(entries(FieldRange::of("v").to(near)), 1);
+    for end in [further, &further.replace(".6", ".500000000000000000000000000000001")] {
+        assert_eq!(entries(FieldRange::of("v").before(end)), 1);
+        assert_eq!(entries(FieldRange::of("v").after(end)), 0);
+        assert_eq!(entries(FieldRange::of("v").from(end)), 0);
+    }
+    assert_eq!(entries(FieldRange::of("v").from(held).to(held)), 1);
+}
+
 /// Arrow does not look at how many digits a decimal has, and a row with too many could not be put
 /// back.
 #[rstest]
@@ -161,6 +204,16 @@ fn decimals_with_too_many_digits_are_refused(#[values(Memory, RocksDb)] on: Back
     let report = store.multi_put([("t", vec![batch])], &BulkPutOptions::default()).unwrap();
     assert_eq!((report.report.total.inserted, report.report.total.failed), (2, 1));
     assert_eq!(store.table("t").unwrap().get(&row! { "k" => 2_i64 }).unwrap(), None);
+
+    store.execute("CREATE TABLE w (k LONG, v NUMBER(40, 2), PRIMARY KEY (k))").unwrap();
+    let digits = |text: &str| Some(i256::from_string(text).unwrap());
+    let numbers = [digits(&"9".repeat(40)), digits(&format!("1{}", "0".repeat(40))), None];
+    let values = Decimal256Array::from_iter(numbers).with_precision_and_scale(40, 2).unwrap();
+    let keys: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let batch =
+        RecordBatch::try_from_iter([("k", keys), ("v", Arc::new(values) as ArrayRef)]).unwrap();
+    let report = store.multi_put([("w", vec![batch])], &BulkPutOptions::default()).unwrap();
+    assert_eq!((report.report.total.inserted, report.report.total.failed), (2, 1));
 }
 
 /// A bulk get refused what a get and a delete passed over.

@@ -222,6 +222,7 @@ fn a_child_table_numbers_its_own_rows(#[values(Memory, RocksDb)] on: Backend) {
     "id LONG GENERATED ALWAYS AS IDENTITY, n LONG GENERATED ALWAYS AS IDENTITY",
     "a table can have one"
 )]
+#[case("k NUMBER(39) GENERATED ALWAYS AS IDENTITY", "at most 38 digits")]
 #[case("k LONG, n LONG DEFAULT 1 GENERATED ALWAYS AS IDENTITY", "cannot have a DEFAULT")]
 fn definitions_that_cannot_number_rows_are_refused(#[case] columns: &str, #[case] what: &str) {
     let store = Memory.open();

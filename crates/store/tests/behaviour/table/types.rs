@@ -1,6 +1,7 @@
 //! Rows of every type in and out.
 
 use rstest::rstest;
+use tonnage::arrow::datatypes::i256;
 use tonnage::{BulkPutOptions, Direction, Row, TableScanOptions, Value, WriteOptions};
 
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -9,7 +10,8 @@ use crate::common::shop::rows_of;
 
 const COLUMNS: &str = "i INTEGER, l LONG, f FLOAT, d DOUBLE, n NUMBER(12, 3), s STRING, b BOOLEAN, x BINARY, t0 TIMESTAMP(0),
     t9 TIMESTAMP(9), u UUID, j JSON, dt DATE, tm TIME, x4 BINARY(4), e ENUM('red', 'green', 'it''s blue'),
-    a ARRAY(STRING), m MAP(NUMBER(12, 3)), r RECORD(at TIMESTAMP(3), parts ARRAY(BINARY(2)))";
+    a ARRAY(STRING), m MAP(NUMBER(12, 3)), r RECORD(at TIMESTAMP(3), parts ARRAY(BINARY(2))),
+    w NUMBER(76, 20), aw ARRAY(NUMBER(50))";
 
 fn moment(value: i64, precision: u8) -> Value {
     Value::Timestamp { value, precision }
@@ -17,6 +19,11 @@ fn moment(value: i64, precision: u8) -> Value {
 
 fn record(at: Value, parts: Value) -> Value {
     Value::Record(vec![("at".into(), at), ("parts".into(), parts)])
+}
+
+/// A number of so many digits, at scale 20.
+fn wide(digits: &str) -> Value {
+    Value::number(i256::from_string(digits).unwrap(), 20)
 }
 
 fn number(unscaled: i128) -> Value {
@@ -33,12 +40,15 @@ fn samples() -> Vec<Row> {
         "a" => Value::Array(vec!["x".into(), Value::Null, "".into()]),
         "m" => Value::Map(vec![("b".into(), number(5)), ("a".into(), Value::Null)]),
         "r" => record(moment(1_500, 3), Value::Array(vec![vec![1_u8, 2].into(), Value::Null])),
+        "w" => wide("-12345678901234567890"),
+        "aw" => Value::Array(vec![Value::number(i256::from_string(&"7".repeat(50)).unwrap(), 0), Value::Null]),
     };
     let low = row! {
         "i" => i32::MIN, "l" => i64::MIN, "f" => f32::MIN, "d" => f64::MIN, "n" => number(-999_999_999_999), "s" => "",
         "b" => false, "x" => Vec::<u8>::new(), "t0" => moment(-1, 0), "t9" => moment(i64::MIN, 9), "u" => [0_u8; 16],
         "j" => Value::Json("null".into()), "dt" => Value::Date(i32::MIN), "tm" => Value::Time(0), "x4" => vec![0_u8; 4],
         "e" => "red", "a" => Value::Array(vec![]), "m" => Value::Map(vec![]), "r" => record(Value::Null, Value::Null),
+        "w" => wide(&format!("-{}", "9".repeat(76))), "aw" => Value::Array(vec![]),
     };
     let high = row! {
         "i" => i32::MAX, "l" => i64::MAX, "f" => f32::INFINITY, "d" => f64::NEG_INFINITY, "n" => number(999_999_999_999),
@@ -46,7 +56,8 @@ fn samples() -> Vec<Row> {
         "t9" => moment(i64::MAX, 9), "u" => [255_u8; 16], "j" => Value::Json("[]".into()), "dt" => Value::Date(i32::MAX),
         "tm" => Value::Time(86_399_999_999_999), "x4" => vec![255_u8; 4], "e" => "it's blue",
         "a" => Value::Array(vec!["y".into(); 5_000]), "m" => Value::Map(vec![("".into(), number(-1))]),
-        "r" => record(moment(i64::MAX, 3), Value::Array(vec![])),
+        "r" => record(moment(i64::MAX, 3), Value::Array(vec![])), "w" => wide(&"9".repeat(76)),
+        "aw" => Value::Array(vec![Value::Number { unscaled: 0, scale: 0 }]),
     };
     let missing = low.iter().map(|(name, _)| (name.to_string(), Value::Null)).collect();
     vec![ordinary, low, high, missing]
@@ -83,6 +94,9 @@ fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Backend) {
 #[case("FLOAT", &[Value::from(f32::NEG_INFINITY), (-1.5_f32).into(), 0.0_f32.into(), 1e-20_f32.into(), f32::INFINITY.into()])]
 #[case("DOUBLE", &[Value::from(f64::NEG_INFINITY), (-1.5).into(), 0.0.into(), 1e-200.into(), f64::INFINITY.into()])]
 #[case("NUMBER(12, 3)", &[number(-999_999_999_999), number(-1), number(0), number(1), number(999_999_999_999)])]
+#[case("NUMBER(76, 20)", &[wide(&format!("-{}", "9".repeat(76))), wide("-170141183460469231731687303715884105729"),
+    wide("-170141183460469231731687303715884105728"), wide("-1"), wide("0"), wide("1"),
+    wide("170141183460469231731687303715884105727"), wide("170141183460469231731687303715884105728"), wide(&"9".repeat(76))])]
 #[case("STRING", &[Value::from(""), "\0".into(), "\0\0".into(), "\0a".into(), "\u{1}".into(), "a".into(), "aa".into(), "船".into()])]
 #[case("BINARY", &[Value::from(vec![]), vec![0_u8].into(), vec![0_u8, 0].into(), vec![0_u8, 255].into(), vec![1_u8].into(), vec![255_u8].into(), vec![255_u8, 255].into()])]
 #[case("BOOLEAN", &[Value::from(false), true.into()])]

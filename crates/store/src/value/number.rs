@@ -1,0 +1,48 @@
+//! Decimal numbers in the form that their digits need.
+
+use arrow::datatypes::i256;
+
+use super::Value;
+use super::wide::WideNumber;
+use crate::ColumnType;
+use crate::schema::NUMBER_DIGITS_MAX;
+
+/// The most digits that 128 bits hold.
+const NARROW: u8 = 38;
+
+impl Value {
+    /// The decimal number `unscaled / 10^scale`, in the one form that it has: [`Value::Number`] if
+    /// 128 bits hold its digits, else [`Value::WideNumber`].
+    ///
+    /// ```
+    /// use tonnage::Value;
+    /// use tonnage::arrow::datatypes::i256;
+    /// assert_eq!(Value::number(i256::from(125), 2), Value::Number { unscaled: 125, scale: 2 });
+    /// ```
+    pub fn number(unscaled: i256, scale: i8) -> Value {
+        match unscaled.to_i128() {
+            Some(unscaled) => Value::Number { unscaled, scale },
+            None => Value::WideNumber(Box::new(WideNumber::new(unscaled, scale))),
+        }
+    }
+
+    /// The type of column that holds a decimal number as it is, if there is one.
+    pub fn number_type(&self) -> Option<ColumnType> {
+        let scale = self.as_number()?.1.max(0);
+        [NARROW, NUMBER_DIGITS_MAX]
+            .into_iter()
+            .filter(|precision| scale.unsigned_abs() <= *precision)
+            .map(|precision| ColumnType::Number { precision, scale })
+            .find(|column_type| self.convert(*column_type).is_ok())
+    }
+
+    /// The digits of a decimal number, whichever form it has, and how many of them stand behind the
+    /// point.
+    pub fn as_number(&self) -> Option<(i256, i8)> {
+        match self {
+            Value::Number { unscaled, scale } => Some((i256::from_i128(*unscaled), *scale)),
+            Value::WideNumber(number) => Some((number.unscaled(), number.scale())),
+            _ => None,
+        }
+    }
+}
