@@ -22,7 +22,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::address::Address;
 use crate::error::{Failure, failure, not_prepared, not_understood};
-use crate::time::Stamp;
+use crate::stamp::Stamp;
 
 /// Requests under way at a time, of all callers.
 const IN_FLIGHT_MAX: usize = 256;

@@ -36,6 +36,7 @@ mod placed;
 mod read;
 mod scan;
 mod split;
+mod stamp;
 mod store;
 mod table;
 mod time;

@@ -17,9 +17,9 @@ use tonnage_engine::{Deadline, Operation, Result, SHARD_LEN, WriteBatch};
 use crate::blocking::by;
 use crate::bucket::Bucket;
 use crate::header::{RowHeader, ttl_seconds};
+use crate::stamp::Stamp;
 use crate::store::OpenStore;
 use crate::table::{Table, Text};
-use crate::time::Stamp;
 
 /// What a batch does to the entries of one space, all of one partition.
 pub(crate) struct PlacedEntries {

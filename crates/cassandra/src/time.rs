@@ -27,6 +27,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::cluster::Cluster;
 use crate::error::{failure, not_understood};
+use crate::stamp::{Stamp, VERSION_STEP};
 
 /// How far the clocks of two nodes may be apart.
 const APART_MAX_US: i64 = 500_000;
@@ -40,22 +41,8 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 /// How fast a clock may run away from another.
 const DRIFT_US_PER_SECOND: i64 = 200;
 
-/// The bits of a version below its microseconds.
-const VERSION_STEP: u64 = 1 << 10;
-
 /// How many stamps there are in a millisecond, one for each process.
 const STAMPS: u64 = 400;
-
-/// A time stamp of Cassandra, in microseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Stamp(pub(crate) i64);
-
-impl Stamp {
-    /// The stamp of a plain write of a version: later than those of all versions before it.
-    pub(crate) fn of_version(version: u64) -> Self {
-        Self((version / VERSION_STEP) as i64)
-    }
-}
 
 /// What is known of the clocks of all nodes.
 pub(crate) struct ClusterTime {
@@ -165,11 +152,6 @@ impl ClusterTime {
         let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
         let known = nodes.get(node).map_or(newer, |known| known.and(newer));
         nodes.insert(node.to_owned(), known);
-    }
-
-    /// Whether a stamp is that of a load or a deletion, not of a small write.
-    pub(crate) fn is_chosen(stamp: Stamp) -> bool {
-        stamp.0.rem_euclid(1_000) >= 500
     }
 
     /// Time since the engine was opened.

@@ -30,9 +30,9 @@ use crate::cluster::{Tries, jitter, rows};
 use crate::error::Failure;
 use crate::header::{RowHeader, ttl_seconds};
 use crate::placed::PlacedEntries;
+use crate::stamp::Stamp;
 use crate::store::OpenStore;
 use crate::table::{Table, Text};
-use crate::time::{ClusterTime, Stamp};
 
 /// Batches of one call under way at a time.
 const BATCHES: usize = 64;
@@ -276,7 +276,7 @@ impl OpenStore {
         }
         // Over a row whose time stamp lies ahead Cassandra would report success and change nothing.
         let stamps = stored.values().map(|row| row.stamp);
-        if let Some(stamp) = stamps.filter(|stamp| ClusterTime::is_chosen(*stamp)).max() {
+        if let Some(stamp) = stamps.filter(|stamp| stamp.is_chosen()).max() {
             by(deadline, "the clocks of the nodes", async {
                 self.time.pass(stamp).await;
                 Ok(())

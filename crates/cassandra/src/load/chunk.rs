@@ -10,9 +10,9 @@ use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
 use crate::load::fate::Fate;
 use crate::load::generation::Generation;
+use crate::stamp::Stamp;
 use crate::store::OpenStore;
 use crate::table::{Table, Text};
-use crate::time::Stamp;
 
 /// A row to store: time to live, header, payload, partition, key.
 type Row<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
