@@ -63,15 +63,15 @@ class Turn:
         rows: list[int] = []
         self.select = seconds(lambda: rows.append(drained(store.sql("SELECT * FROM positions"))))
         assert rows == [count], rows
-        keys = table.select(["ship", "at"]).take(range(0, count, count // ONE_ROWS)).to_pylist()
-        query = "SELECT speed FROM positions WHERE ship = $1 AND at = $2"
-        asked = [(query, [key["ship"], key["at"]]) for key in keys[:ONE_ROWS]]
+        store.sql("CREATE TABLE t (id LONG, name STRING, value DOUBLE, PRIMARY KEY (id))")
+        store.table("t").bulk_put([n, f"name {n}", n / 3] for n in range(ONE_ROWS))
+        asked = [f"SELECT * FROM t WHERE id = {number}" for number in range(ONE_ROWS)]
         store.fetch_all(asked)
         answers: list[list[object]] = []
         self.fetch_all = statistics.median(
             seconds(lambda: answers.append(store.fetch_all(asked))) for _ in range(9)
         )
-        assert all(len(answer.rows()) == 1 for answer in answers[-1])  # type: ignore[attr-defined]
+        assert all(len(list(answer.rows())) == 1 for answer in answers[-1])  # type: ignore[attr-defined]
 
     @staticmethod
     def _put(store: tonnage.Store, table: pa.Table) -> None:
