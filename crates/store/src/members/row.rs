@@ -61,6 +61,13 @@ pub(super) struct Everybody {
     pub(super) members: Vec<(MemberState, u64)>,
 }
 
+impl Everybody {
+    /// The version of a member's row, if it has one.
+    pub(super) fn version_of(&self, id: u64) -> Option<u64> {
+        self.members.iter().find(|(member, _)| member.id == id).map(|(_, version)| *version)
+    }
+}
+
 /// Reads and writes the rows.
 pub(super) struct MemberRows {
     engine: Arc<dyn Engine>,

@@ -103,22 +103,41 @@ fn a_member_that_died_is_waited_for_until_it_is_gone_and_has_not_written_since_l
 #[test]
 fn a_member_that_was_taken_for_gone_writes_again_once_it_has_followed() {
     let engine = engine();
-    let (here, mut changes) = (member(&engine), 0);
+    let here = member(&engine);
     let member = member(&engine);
     let follows = Arc::new(AtomicBool::new(false));
     let answer = follows.clone();
     member.watch(Box::new(move || Ok(answer.load(Ordering::SeqCst))));
-    let all = here.shared.rows.read().unwrap();
-    for (state, version) in all.members.iter().filter(|(state, _)| state.id == member.id()) {
-        here.shared.rows.remove(state.id, *version).unwrap();
-        changes += 1;
-    }
-    assert_eq!(changes, 1);
-    wait_until(|| member.check().is_err());
+    let take_for_gone = || {
+        if let Some(version) = here.shared.rows.read().unwrap().version_of(member.id()) {
+            here.shared.rows.remove(member.id(), version).unwrap();
+        }
+        member.check().is_err()
+    };
+    wait_until(take_for_gone);
     wait_until(|| here.is_there(member.id()).unwrap());
     assert!(member.check().is_err(), "it is there, and does not know what was changed meanwhile");
     follows.store(true, Ordering::SeqCst);
     wait_until(|| member.check().is_ok());
+}
+
+/// Once such a member refused to write until it had read the catalog anew.
+#[test]
+fn a_renewal_that_got_no_answer_costs_nothing() {
+    let engine = engine();
+    let member = member(&engine);
+    let stored = member.shared.rows.read().unwrap().members.remove(0);
+    assert!(member.shared.rows.put(&stored.0, Some(stored.1)).unwrap().is_some());
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    member.watch(Box::new(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok(true)
+    }));
+    let beat = || member.shared.rows.read().unwrap().members[0].0.beat;
+    wait_until(|| beat() > stored.0.beat + 2);
+    assert!(member.check().is_ok());
+    assert_eq!(count.load(Ordering::SeqCst), 0);
 }
 
 /// Its process died between the change and the word about it.

@@ -43,12 +43,12 @@ impl Shared {
         let all = self.rows.read()?;
         let now = Instant::now();
         let mut own = self.own();
-        let is_there = all.members.iter().any(|(member, _)| member.id == own.state.id);
-        if !is_there {
-            // Somebody took this opening for gone: it begins anew.
+        // Nobody else writes the row: another version is of a renewal that got no answer.
+        own.version = all.version_of(own.state.id);
+        if own.version.is_none() {
+            // Somebody took this opening for gone: it begins anew. Its row comes before it reads
+            // the catalog, so that whoever changes that from now on waits.
             self.fall_behind(&mut own);
-            own.version = None;
-            // Before the catalog is read, so that whoever changes it from now on waits.
             self.renew(&mut own)?;
         }
         let is_old = own.reread.elapsed() >= self.times.reread;

@@ -194,14 +194,17 @@ fn an_index_that_another_process_makes_is_left_to_it() {
     let [here, there] = openings();
     here.execute(CARS).unwrap();
     (0..1_000).for_each(|plate| put(&here, &car(plate, "red", 2000)));
-    let told = there.clone();
+    let (told, asked) = (there.clone(), Arc::new(AtomicI64::new(0)));
+    let counted = asked.clone();
     let progress = move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
         let error = told.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     };
     let options =
         CreateIndexOptions { progress: Some(Arc::new(progress)), ..CreateIndexOptions::default() };
     assert!(here.create_index(&by_colour(), &options).unwrap());
+    assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(of_colour(&there, "red").len(), 1_000);
 }
 
