@@ -2,16 +2,17 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | [`system`] | what is measured: one trait, [`system::System`], and its implementations |
-//! | [`generate`] | which record comes next, and what it holds: YCSB's distributions, keys and values |
+//! | [`system`] | what is measured: one trait, `System`, and its implementations |
+//! | `generate` | which record comes next, and what it holds: YCSB's distributions, keys and values |
 //! | [`measure`] | clocks, histograms, a reading every second, and the machine |
-//! | [`workload`] | what is done: one module each, all through [`system::System`] |
+//! | [`workload`] | what is done: one module each, all through `System` |
 //! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs and HTML, and compared |
 //!
 //! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
 //! [`report::Report`]. Nothing here prints.
 
-pub mod generate;
+mod choice;
+mod generate;
 pub mod measure;
 pub mod report;
 pub mod system;

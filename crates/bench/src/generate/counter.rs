@@ -4,19 +4,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Gives out numbers from a first one to an end, once each, to whichever thread asks.
 #[derive(Debug)]
-pub struct Counter {
+pub(crate) struct Counter {
     next: AtomicU64,
     end: u64,
 }
 
 impl Counter {
     /// Numbers from `first` to `end`, exclusive.
-    pub fn new(first: u64, end: u64) -> Self {
+    pub(crate) fn new(first: u64, end: u64) -> Self {
         Counter { next: AtomicU64::new(first), end }
     }
 
     /// The next one, or nothing when all are given out.
-    pub fn next(&self) -> Option<u64> {
+    pub(crate) fn next(&self) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         (number < self.end).then_some(number)
     }
@@ -30,7 +30,7 @@ impl Counter {
 ///    first number not acknowledged.
 /// 3. Whoever finds nobody else at it moves the window's beginning past all marks, clearing them.
 #[derive(Debug)]
-pub struct AcknowledgedCounter {
+pub(crate) struct AcknowledgedCounter {
     next: AtomicU64,
     /// All numbers below are acknowledged.
     end: AtomicU64,
@@ -44,7 +44,7 @@ impl AcknowledgedCounter {
     const WINDOW: u64 = 1 << 16;
 
     /// The first number that is given out is `first`; all below count as acknowledged.
-    pub fn new(first: u64) -> Self {
+    pub(crate) fn new(first: u64) -> Self {
         AcknowledgedCounter {
             next: AtomicU64::new(first),
             end: AtomicU64::new(first),
@@ -54,12 +54,12 @@ impl AcknowledgedCounter {
     }
 
     /// All numbers below this one are acknowledged.
-    pub fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
     /// The next number; it is acknowledged when the claim is dropped.
-    pub fn claim(&self) -> Claim<'_> {
+    pub(crate) fn claim(&self) -> Claim<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         while number - self.end().min(number) >= Self::WINDOW {
             std::thread::yield_now();
@@ -91,14 +91,14 @@ impl AcknowledgedCounter {
 
 /// A number whose record is being inserted.
 #[derive(Debug)]
-pub struct Claim<'a> {
+pub(crate) struct Claim<'a> {
     counter: &'a AcknowledgedCounter,
     number: u64,
 }
 
 impl Claim<'_> {
     /// The number.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 }

@@ -11,7 +11,7 @@ use super::mix;
 
 /// A permutation of the numbers from 0 up to a bound.
 #[derive(Clone, Copy, Debug)]
-pub struct Permutation {
+pub(crate) struct Permutation {
     len: u64,
     mask: u64,
     shift: u32,
@@ -20,7 +20,7 @@ pub struct Permutation {
 
 impl Permutation {
     /// The permutation of `len` numbers that belongs to a seed.
-    pub fn new(len: u64, seed: u64) -> Self {
+    pub(crate) fn new(len: u64, seed: u64) -> Self {
         let bits = (u64::BITS - len.saturating_sub(1).leading_zeros()).max(1);
         Permutation {
             len,
@@ -30,21 +30,12 @@ impl Permutation {
         }
     }
 
-    /// How many numbers it has.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The number at a place.
-    ///
-    /// # Panics
-    /// When the place is not below the bound: there would be no end to the walk.
-    pub fn at(&self, place: u64) -> u64 {
+    /// The number at a place, which must be below the bound: else the walk had no end.
+    pub(crate) fn at(&self, place: u64) -> u64 {
         assert!(place < self.len, "place {place} of a permutation of {} numbers", self.len);
         let mut number = self.step(place);
         while number >= self.len {

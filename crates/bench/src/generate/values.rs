@@ -11,7 +11,7 @@ use super::mix;
 /// They are printable ASCII, six random bits a byte: matchers such as LZ4 find nothing in them, an
 /// entropy coder such as Zstandard's saves a quarter.
 #[derive(Clone, Debug)]
-pub struct Values {
+pub(crate) struct Values {
     buffer: Vec<u8>,
     value_bytes: usize,
 }
@@ -26,7 +26,7 @@ impl Values {
 
     /// Values of `value_bytes` bytes of which the part `compressible`, from 0 to 1, is one byte
     /// again and again.
-    pub fn new(value_bytes: usize, compressible: f64) -> Self {
+    pub(crate) fn new(value_bytes: usize, compressible: f64) -> Self {
         let mut random = SmallRng::seed_from_u64(mix(value_bytes as u64));
         let random_bytes =
             ((1.0 - compressible.clamp(0.0, 1.0)) * Self::TURN_BYTES as f64).round() as usize;
@@ -39,7 +39,7 @@ impl Values {
     }
 
     /// The value of a row: always the same one for the same row.
-    pub fn of(&self, row: u64) -> &[u8] {
+    pub(crate) fn of(&self, row: u64) -> &[u8] {
         // Keys follow from `mix(row)`. If values did too, neighbours in key order would have slices
         // that overlap, and a file in key order would be compressed to a third.
         self.cut(mix(!row), self.value_bytes)
@@ -47,7 +47,7 @@ impl Values {
 
     /// Some `len` bytes that depend on `seed` alone. Gives fewer when `len` is longer than the
     /// buffer.
-    pub fn cut(&self, seed: u64, len: usize) -> &[u8] {
+    pub(crate) fn cut(&self, seed: u64, len: usize) -> &[u8] {
         let len = len.min(self.buffer.len());
         // The upper half of the product is below the number of places where a slice fits, without a
         // division.

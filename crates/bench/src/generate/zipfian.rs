@@ -8,7 +8,7 @@ use rand::Rng;
 
 /// Numbers below a count: 0 most often, then 1, and so on.
 #[derive(Clone, Debug)]
-pub struct Zipfian {
+pub(crate) struct Zipfian {
     count: u64,
     theta: f64,
     /// The sum of 1 / k^theta for k from 1 to `count`: what probabilities are divided by.
@@ -21,22 +21,22 @@ pub struct Zipfian {
 
 impl Zipfian {
     /// YCSB's constant: how skewed.
-    pub const THETA: f64 = 0.99;
+    pub(crate) const THETA: f64 = 0.99;
 
     /// Numbers from 0 to `count`, exclusive, with YCSB's constant. Takes time in proportion to
     /// `count`, about a second for 50 millions; a clone takes none.
-    pub fn new(count: u64) -> Self {
+    pub(crate) fn new(count: u64) -> Self {
         Self::with_theta(count, Self::THETA)
     }
 
     /// The same with another constant, above 0 and below 1.
-    pub fn with_theta(count: u64, theta: f64) -> Self {
+    pub(crate) fn with_theta(count: u64, theta: f64) -> Self {
         let count = count.max(1);
         Self::with_zeta(count, theta, zeta(0..count, theta))
     }
 
     /// The same where the sum of 1 / k^theta over the count is known already.
-    pub fn with_zeta(count: u64, theta: f64, zeta: f64) -> Self {
+    pub(crate) fn with_zeta(count: u64, theta: f64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5_f64.powf(theta);
         let mut zipfian =
             Zipfian { count, theta, zeta, eta: 0.0, alpha: 1.0 / (1.0 - theta), zeta_2 };
@@ -46,7 +46,7 @@ impl Zipfian {
 
     /// Takes in more numbers, in time in proportion to how many are new. It never shrinks: a
     /// smaller count is left alone.
-    pub fn grow(&mut self, count: u64) {
+    pub(crate) fn grow(&mut self, count: u64) {
         if count > self.count {
             self.zeta += zeta(self.count..count, self.theta);
             self.count = count;
@@ -55,7 +55,7 @@ impl Zipfian {
     }
 
     /// Draws one.
-    pub fn next(&self, random: &mut impl Rng) -> u64 {
+    pub(crate) fn next(&self, random: &mut impl Rng) -> u64 {
         let uniform: f64 = random.random();
         let scaled = uniform * self.zeta;
         if scaled < 1.0 {

@@ -1,9 +1,6 @@
 //! The disk behind a directory.
 
-use std::ffi::CString;
 use std::fs;
-use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +29,9 @@ impl Disk {
         let directory = nearest_that_exists(directory);
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mount = Mount::of(&directory, &mounts).unwrap_or_default();
-        let (size_bytes, free_bytes) = size_and_free_bytes(&directory).unwrap_or_default();
+        let size = rustix::fs::statvfs(&directory);
+        let [size_bytes, free_bytes] =
+            size.map_or([0; 2], |size| [size.f_blocks, size.f_bavail].map(|n| n * size.f_frsize));
         Disk {
             label: label.to_owned(),
             kind: kind(&mount).to_owned(),
@@ -75,11 +74,8 @@ impl Mount {
         let mut left = left.split(' ').skip(2);
         let number = left.next()?.to_owned();
         let point = left.nth(1)?.replace("\\040", " ");
-        let mut right = right.split(' ');
-        Some((
-            point.into(),
-            Mount { number, kind: right.next()?.to_owned(), device: right.next()?.to_owned() },
-        ))
+        let mut right = right.split(' ').map(str::to_owned);
+        Some((point.into(), Mount { number, kind: right.next()?, device: right.next()? }))
     }
 }
 
@@ -96,22 +92,6 @@ fn kind(mount: &Mount) -> &'static str {
         Some("1") => "hdd",
         _ => "unknown",
     }
-}
-
-#[allow(clippy::unnecessary_cast, reason = "the fields are narrower on other systems")]
-fn size_and_free_bytes(directory: &Path) -> Option<(u64, u64)> {
-    let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
-    let mut stat = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` ends with a zero byte and `stat` is room for what is written; both live until
-    // the call returns.
-    let answer = unsafe { libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) };
-    if answer != 0 {
-        return None;
-    }
-    // SAFETY: the call succeeded, so it has filled all of it.
-    let stat = unsafe { stat.assume_init() };
-    let block_bytes = stat.f_frsize as u64;
-    Some((stat.f_blocks as u64 * block_bytes, stat.f_bavail as u64 * block_bytes))
 }
 
 #[cfg(test)]

@@ -7,13 +7,11 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use tonnage::Result;
 
-use super::histogram::{new_histogram, record};
-use super::readings::Readings;
-use super::totals::Totals;
+use super::totals::{Readings, Totals, new_histogram, record};
 use super::{MeasurePlan, Measured};
 
 /// What the threads of a run tell what they did. Shared by all of them.
-pub struct Meter<'a> {
+pub(crate) struct Meter<'a> {
     plan: &'a MeasurePlan,
     started: Instant,
     /// What started before this belongs to the warm-up.
@@ -51,14 +49,16 @@ impl<'a> Meter<'a> {
     }
 
     /// A recorder for one thread.
-    pub fn recorder(&self) -> Recorder<'_> {
+    pub(crate) fn recorder(&self) -> Recorder<'_> {
         let tally = Arc::new(OperationTally::default());
         lock(&self.tallies).push(tally.clone());
-        Recorder::new(self, tally, Totals::new(self.plan.operations.len()))
+        let totals = Totals::new(self.plan.operations.len());
+        let reading = self.reading.load(Ordering::Relaxed);
+        Recorder { meter: self, tally, totals, reading, times: new_histogram() }
     }
 
     /// Rows of a bulk call went by: they count for throughput, series and progress.
-    pub fn add(&self, rows: u64, bytes: u64) {
+    pub(crate) fn add(&self, rows: u64, bytes: u64) {
         self.done.fetch_add(rows, Ordering::Relaxed);
         if Instant::now() >= self.measured_from {
             self.rows.fetch_add(rows, Ordering::Relaxed);
@@ -68,18 +68,25 @@ impl<'a> Meter<'a> {
 
     /// Something failed outside of any recorder: counted, and kept in words if it is among the
     /// first.
-    pub fn fail(&self, failures: u64, message: &str) {
+    pub(crate) fn fail(&self, failures: u64, message: &str) {
         lock(&self.totals).failed(None, failures, || message.to_owned());
+    }
+
+    /// Counts as failures what is missing of an expected count, or beyond it.
+    pub(crate) fn expect(&self, expected: u64, counted: u64, message: impl FnOnce() -> String) {
+        if counted != expected {
+            self.fail(counted.abs_diff(expected), &message());
+        }
     }
 
     /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked
     /// before each operation.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 
     /// The moment the run began: what due times are counted from.
-    pub fn started(&self) -> Instant {
+    pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
@@ -111,8 +118,6 @@ impl<'a> Meter<'a> {
     /// Puts together what was measured up to a moment; the sampler adds what it saw.
     pub(super) fn finish(self, ended: Instant) -> Measured {
         let mut totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-        totals.count += self.rows.into_inner();
-        totals.bytes += self.bytes.into_inner();
         let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
         if seconds == 0.0 {
             let warm_up = self.plan.warm_up.as_secs_f64();
@@ -122,8 +127,8 @@ impl<'a> Meter<'a> {
         }
         Measured {
             seconds,
-            count: totals.count,
-            bytes: totals.bytes,
+            count: totals.count + self.rows.into_inner(),
+            bytes: self.bytes.into_inner(),
             failures: totals.failures,
             failure_messages: std::mem::take(&mut totals.messages),
             operations: totals.reports(&self.plan.operations),
@@ -151,7 +156,7 @@ impl OperationTally {
 
 /// What one thread tells what it did. Hands its numbers over when it is dropped, and about every
 /// second before.
-pub struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     meter: &'a Meter<'a>,
     tally: Arc<OperationTally>,
     totals: Totals,
@@ -161,21 +166,11 @@ pub struct Recorder<'a> {
     times: Histogram<u32>,
 }
 
-impl<'a> Recorder<'a> {
-    pub(super) fn new(meter: &'a Meter<'a>, tally: Arc<OperationTally>, totals: Totals) -> Self {
-        Recorder {
-            meter,
-            tally,
-            totals,
-            reading: meter.reading.load(Ordering::Relaxed),
-            times: new_histogram(),
-        }
-    }
-
+impl Recorder<'_> {
     /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome`
     /// is whether it worked: failures are counted apart and are in no histogram. Gives whether it
     /// worked.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         operation: usize,
         started: Instant,
@@ -188,7 +183,7 @@ impl<'a> Recorder<'a> {
     /// Like [`record`](Self::record), for an operation that counts as many rows. None for one whose
     /// rows were told by [`Meter::add`] as they went by, and for one that is part of another: only
     /// its time is kept then, under its own name.
-    pub fn record_rows(
+    pub(crate) fn record_rows(
         &mut self,
         operation: usize,
         started: Instant,
@@ -196,35 +191,24 @@ impl<'a> Recorder<'a> {
         outcome: Result<u64>,
     ) -> bool {
         let ended = Instant::now();
-        match outcome {
-            Ok(rows) => self.worked(operation, rows, started, due, ended),
+        let rows = match outcome {
+            Ok(rows) => rows,
             Err(error) => {
                 self.totals.failed(Some(operation), 1, || error.to_string());
-                false
+                return false;
             }
-        }
-    }
-
-    fn worked(
-        &mut self,
-        operation: usize,
-        rows: u64,
-        started: Instant,
-        due: Option<Instant>,
-        ended: Instant,
-    ) -> bool {
-        if !self.totals.knows(operation) {
-            return true;
-        }
-        self.keep_up_with_readings();
-        let service = ended.saturating_duration_since(started);
-        if rows > 0 {
-            self.tally.add(rows);
-            record(&mut self.times, service);
-        }
-        if started >= self.meter.measured_from {
-            let intended = due.map(|due| ended.saturating_duration_since(due));
-            self.totals.worked(operation, rows, service, intended);
+        };
+        if self.totals.knows(operation) {
+            self.keep_up_with_readings();
+            let service = ended.saturating_duration_since(started);
+            if rows > 0 {
+                self.tally.add(rows);
+                record(&mut self.times, service);
+            }
+            if started >= self.meter.measured_from {
+                let intended = due.map(|due| ended.saturating_duration_since(due));
+                self.totals.worked(operation, rows, service, intended);
+            }
         }
         true
     }

@@ -10,23 +10,21 @@
 //! 4. When the work returns, recorders have handed over the rest, and everything is put together as
 //!    [`Measured`].
 
-mod cgroup;
 mod disk;
-mod drive;
 mod environment;
-mod histogram;
 mod meter;
 mod process;
-mod progress;
-mod readings;
 mod run;
 mod sampler;
 mod totals;
 
-pub use drive::measure;
-pub use environment::{Disk, Environment};
-pub use meter::{Meter, Recorder};
-pub use run::{MeasurePlan, Measured, NoWatcher, Watcher};
+pub use disk::Disk;
+pub use environment::Environment;
+pub(crate) use meter::{Meter, Recorder};
+pub use run::Watcher;
+pub(crate) use run::{MeasurePlan, Measured, measure};
+#[cfg(test)]
+pub(crate) use run::{NoWatcher, Phases};
 
 #[cfg(test)]
 mod tests;

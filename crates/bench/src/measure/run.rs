@@ -1,51 +1,57 @@
 //! A run: how it is measured, who is told how far it is, and what was measured.
 
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
-use crate::report::{OperationReport, ProgressPoint, Second};
+use tonnage::Result;
+
+use super::Meter;
+use super::sampler::Sampler;
+use crate::report::{OperationReport, ProgressPoint, Second, format};
+use crate::system::System;
 
 /// How a run is measured.
 #[derive(Clone, Debug, Default)]
-pub struct MeasurePlan {
+pub(crate) struct MeasurePlan {
     /// What it is called in progress lines.
-    pub phase: String,
+    pub(crate) phase: String,
     /// The operations' names; a recorder names one by its number. When there are none, only
-    /// [`Meter::add`](super::Meter::add) counts.
-    pub operations: Vec<&'static str>,
+    /// [`Meter::add`] counts.
+    pub(crate) operations: Vec<&'static str>,
     /// What is measured in the beginning counts only for the series.
-    pub warm_up: Duration,
+    pub(crate) warm_up: Duration,
     /// The run ends after so long, warm-up not counted, done or not.
-    pub seconds_max: Option<Duration>,
+    pub(crate) seconds_max: Option<Duration>,
     /// Operations (or rows) that the whole run has, where it is known: for progress.
-    pub total: Option<u64>,
+    pub(crate) total: Option<u64>,
 }
 
 /// What was measured in one run.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Seconds, warm-up cut.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Operations that worked (or rows), warm-up cut.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Bytes of rows that went by in bulk calls, warm-up cut.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Operations that failed, warm-up included.
-    pub failures: u64,
+    pub(crate) failures: u64,
     /// The first failures in words.
-    pub failure_messages: Vec<String>,
+    pub(crate) failure_messages: Vec<String>,
     /// By operation, only those that occurred; `ALL` at the end when there is more than one.
-    pub operations: Vec<OperationReport>,
+    pub(crate) operations: Vec<OperationReport>,
     /// Reading by reading, warm-up included.
-    pub series: Vec<Second>,
+    pub(crate) series: Vec<Second>,
     /// Rate against share of the work: about 50 points.
-    pub progress: Vec<ProgressPoint>,
+    pub(crate) progress: Vec<ProgressPoint>,
     /// The highest memory of the process during the run, bytes.
-    pub memory_peak_bytes: u64,
+    pub(crate) memory_peak_bytes: u64,
 }
 
 impl Measured {
     /// Operations (or rows) per second.
-    pub fn throughput(&self) -> f64 {
+    pub(crate) fn throughput(&self) -> f64 {
         if self.seconds > 0.0 { self.count as f64 / self.seconds } else { 0.0 }
     }
 }
@@ -70,10 +76,104 @@ pub trait Watcher: Sync {
 }
 
 /// Is told and says nothing.
-pub struct NoWatcher;
+#[cfg(test)]
+pub(crate) struct NoWatcher;
 
+#[cfg(test)]
 impl Watcher for NoWatcher {
     fn begin(&self, _phase: &str, _total: Option<u64>) {}
     fn at(&self, _done: u64, _per_second: f64) {}
     fn end(&self, _summary: &str) {}
+}
+
+/// Measures `work`, which drives `system` from as many threads as it likes. A thread of this
+/// function reads the system's gauges and the process's figures about every second while it runs,
+/// and tells the watcher, which sees the beginning and the end too.
+///
+/// # Errors
+/// Those of `work`. Failures that it recorded are no errors.
+pub(crate) fn measure(
+    plan: &MeasurePlan,
+    system: &dyn System,
+    watcher: &dyn Watcher,
+    work: impl FnOnce(&Meter<'_>) -> Result<()>,
+) -> Result<Measured> {
+    watcher.begin(&plan.phase, plan.total);
+    let outcome = run(plan, system, watcher, work);
+    match &outcome {
+        Ok(measured) => watcher.end(&summary(measured)),
+        Err(error) => watcher.end(&format!("failed: {error}")),
+    }
+    outcome
+}
+
+fn run(
+    plan: &MeasurePlan,
+    system: &dyn System,
+    watcher: &dyn Watcher,
+    work: impl FnOnce(&Meter<'_>) -> Result<()>,
+) -> Result<Measured> {
+    let meter = Meter::start(plan);
+    let sampler = Sampler::start(plan, &meter, system, watcher);
+    let (outcome, ended, sampled) = while_sampling(sampler, || work(&meter));
+    outcome?;
+    let Measured { series, progress, memory_peak_bytes, .. } = sampled;
+    Ok(Measured { series, progress, memory_peak_bytes, ..meter.finish(ended) })
+}
+
+/// Does `work` while the sampler runs in a thread beside it. The sampler ends when `running` is
+/// dropped, which happens when the work panics, too: else this would wait for ever.
+fn while_sampling<T>(sampler: Sampler<'_>, work: impl FnOnce() -> T) -> (T, Instant, Measured) {
+    std::thread::scope(|scope| {
+        let (running, is_running) = mpsc::channel();
+        let sampler = scope.spawn(move || sampler.run(&is_running));
+        let outcome = work();
+        let ended = Instant::now();
+        drop(running);
+        let sampler = sampler.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (outcome, ended, sampler.finish(ended))
+    })
+}
+
+fn summary(measured: &Measured) -> String {
+    let [count, rate] = [measured.count as f64, measured.throughput()].map(format::count);
+    let mut text = format!("{count} in {}, {rate}/s", format::seconds(measured.seconds));
+    if let Some(operation) = measured.operations.last() {
+        text += &format!(", p99 {}", format::micros(operation.service.at(99.0)));
+    }
+    if measured.failures > 0 {
+        text += &format!(", {} failed", format::count(measured.failures as f64));
+    }
+    text
+}
+
+/// Remembers the phases, and gives up when it has seen so many.
+#[cfg(test)]
+pub(crate) struct Phases {
+    seen: std::sync::Mutex<Vec<String>>,
+    phases_max: usize,
+}
+
+#[cfg(test)]
+impl Phases {
+    pub(crate) fn until(phases_max: usize) -> Self {
+        Phases { seen: Default::default(), phases_max }
+    }
+
+    /// How many began with a prefix.
+    pub(crate) fn seen(&self, prefix: &str) -> usize {
+        self.seen.lock().unwrap().iter().filter(|phase| phase.starts_with(prefix)).count()
+    }
+}
+
+#[cfg(test)]
+impl Watcher for Phases {
+    fn begin(&self, phase: &str, _total: Option<u64>) {
+        self.seen.lock().unwrap().push(phase.to_owned());
+    }
+    fn at(&self, _done: u64, _per_second: f64) {}
+    fn end(&self, _summary: &str) {}
+    fn is_cancelled(&self) -> bool {
+        self.seen("") >= self.phases_max
+    }
 }

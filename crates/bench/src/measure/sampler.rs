@@ -5,9 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
-use super::progress::ProgressCurve;
 use super::{MeasurePlan, Measured, Meter, Watcher};
-use crate::report::Second;
+use crate::report::{ProgressPoint, Second};
 use crate::system::System;
 
 /// How long a reading is.
@@ -76,8 +75,8 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Adds the last reading, and everything to what was measured.
-    pub(super) fn finish(mut self, ended: Instant) -> SampledRun {
+    /// Adds the last reading. Gives the part of what was measured that it saw.
+    pub(super) fn finish(mut self, ended: Instant) -> Measured {
         let joined = if self.last_is_too_short(ended) { self.series.pop() } else { None };
         if joined.is_some() {
             self.meter.readings().join(self.series.len() + 1);
@@ -93,10 +92,11 @@ impl<'a> Sampler<'a> {
             second.p99_us = p99_us;
         }
         let peak = if self.memory_peak_is_reset { memory_peak_bytes() } else { 0 };
-        SampledRun {
+        Measured {
             series: self.series,
-            progress: self.progress,
+            progress: self.progress.points,
             memory_peak_bytes: peak.max(self.memory_peak_bytes),
+            ..Measured::default()
         }
     }
 
@@ -169,18 +169,53 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// What a sampler saw.
-pub(super) struct SampledRun {
-    series: Vec<Second>,
-    progress: ProgressCurve,
-    memory_peak_bytes: u64,
+/// Points of a whole run.
+const POINTS: u64 = 50;
+
+/// Rate against share of the work, noted as it goes on. Nothing is noted where the whole is not
+/// known.
+struct ProgressCurve {
+    total: Option<u64>,
+    /// Where the point before was.
+    done: u64,
+    at: Instant,
+    points: Vec<ProgressPoint>,
 }
 
-impl SampledRun {
-    /// Adds it to what the threads told.
-    pub(super) fn add_to(self, measured: &mut Measured) {
-        measured.series = self.series;
-        measured.progress = self.progress.points;
-        measured.memory_peak_bytes = self.memory_peak_bytes;
+impl ProgressCurve {
+    fn new(total: Option<u64>, started: Instant) -> Self {
+        ProgressCurve {
+            total: total.filter(|&total| total > 0),
+            done: 0,
+            at: started,
+            points: Vec::new(),
+        }
+    }
+
+    /// Notes a point if the next share of the work is done.
+    fn at(&mut self, done: u64, now: Instant) {
+        if self.total.is_some_and(|total| (done - self.done) as f64 >= total as f64 / POINTS as f64)
+        {
+            self.note(done, now);
+        }
+    }
+
+    /// Notes the last point.
+    fn finish(&mut self, done: u64, now: Instant) {
+        if done > self.done {
+            self.note(done, now);
+        }
+    }
+
+    fn note(&mut self, done: u64, now: Instant) {
+        let seconds = now.saturating_duration_since(self.at).as_secs_f64();
+        if let Some(total) = self.total
+            && seconds > 0.0
+        {
+            let percent = 100.0 * done as f64 / total as f64;
+            self.points
+                .push(ProgressPoint { percent, throughput: (done - self.done) as f64 / seconds });
+            (self.done, self.at) = (done, now);
+        }
     }
 }

@@ -1,11 +1,31 @@
-//! What operations took and how many there were, warm-up cut: first of one thread, then of all.
+//! What operations took and how many there were: first of one thread, then of all; and their times
+//! by reading.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
+use hdrhistogram::{Counter, Histogram};
 
-use super::histogram::{merge, new_histogram, record};
 use crate::report::{Latency, OperationReport};
+
+/// The longest time that is told apart from longer ones.
+const NANOS_MAX: u64 = 3_600_000_000_000;
+
+/// A histogram of nanoseconds, of 1 ns to 1 h, exact to three digits. Its memory is touched only
+/// where times fall.
+pub(super) fn new_histogram<C: Counter>() -> Histogram<C> {
+    Histogram::new_with_bounds(1, NANOS_MAX, 3).expect("the bounds and the digits are valid")
+}
+
+/// Counts one time.
+pub(super) fn record<C: Counter>(histogram: &mut Histogram<C>, time: Duration) {
+    histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(NANOS_MAX));
+}
+
+/// Adds the counts of a histogram that [`new_histogram`] made to those of another.
+fn merge<C: Counter>(into: &mut Histogram<C>, from: &Histogram<C>) {
+    into.add(from).expect("both have the same bounds");
+}
 
 /// Failures that are kept in words.
 const MESSAGES_MAX: usize = 10;
@@ -24,8 +44,6 @@ pub(super) struct Totals {
     operations: Vec<OperationTotals>,
     /// Operations or rows that worked.
     pub(super) count: u64,
-    /// Bytes of rows that were told in bulk.
-    pub(super) bytes: u64,
     /// Operations that failed.
     pub(super) failures: u64,
     /// The first failures in words.
@@ -35,7 +53,7 @@ pub(super) struct Totals {
 impl Totals {
     pub(super) fn new(operations: usize) -> Self {
         let operations = (0..=operations).map(|_| OperationTotals::default()).collect();
-        Totals { operations, count: 0, bytes: 0, failures: 0, messages: Vec::new() }
+        Totals { operations, count: 0, failures: 0, messages: Vec::new() }
     }
 
     /// Whether there is an operation of that number.
@@ -80,7 +98,6 @@ impl Totals {
     /// Adds those of another thread.
     pub(super) fn merge(&mut self, other: Totals) {
         self.count += other.count;
-        self.bytes += other.bytes;
         self.failures += other.failures;
         self.messages.extend(other.messages);
         self.messages.truncate(MESSAGES_MAX);
@@ -138,5 +155,59 @@ fn merge_optional(into: &mut Option<Histogram<u64>>, from: Option<Histogram<u64>
         (Some(into), Some(from)) => merge(into, &from),
         (None, Some(from)) => *into = Some(from),
         (_, None) => {}
+    }
+}
+
+/// Readings whose times are still awaited: a thread that waits in one operation hands over late.
+/// What comes later still counts for the oldest of them. Each takes a hundred kilobytes or so.
+const OPEN_MAX: usize = 30;
+
+/// Service times by reading.
+#[derive(Default)]
+pub(super) struct Readings {
+    /// 99th percentiles, microseconds, of the readings before the open ones.
+    closed: Vec<Option<f64>>,
+    open: VecDeque<Histogram<u32>>,
+}
+
+impl Readings {
+    /// Adds what a thread did in a reading.
+    pub(super) fn add(&mut self, reading: usize, times: &Histogram<u32>) {
+        let place = reading.saturating_sub(self.closed.len());
+        while self.open.len() <= place {
+            self.open.push_back(new_histogram());
+        }
+        merge(&mut self.open[place], times);
+        while self.open.len() > OPEN_MAX {
+            self.close_oldest();
+        }
+    }
+
+    /// Makes a reading part of the one before.
+    pub(super) fn join(&mut self, reading: usize) {
+        let place = reading.saturating_sub(self.closed.len());
+        if place > 0
+            && place < self.open.len()
+            && let Some(times) = self.open.remove(place)
+        {
+            merge(&mut self.open[place - 1], &times);
+        }
+    }
+
+    /// The 99th percentile of each reading, microseconds; none where nothing ended.
+    pub(super) fn finish(&mut self) -> Vec<Option<f64>> {
+        while !self.open.is_empty() {
+            self.close_oldest();
+        }
+        std::mem::take(&mut self.closed)
+    }
+
+    fn close_oldest(&mut self) {
+        let oldest = self.open.pop_front();
+        self.closed.push(
+            oldest
+                .filter(|times| !times.is_empty())
+                .map(|times| times.value_at_quantile(0.99) as f64 / 1e3),
+        );
     }
 }

@@ -9,9 +9,25 @@ use super::{Report, Run};
 use crate::measure::{Environment, Measured};
 use crate::system::System;
 
+/// Names and values as reports hold them.
+pub(crate) fn named<'n, T>(pairs: impl IntoIterator<Item = (&'n str, T)>) -> BTreeMap<String, T> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Each once, in the order in which they come.
+pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
 impl Report {
     /// A report that begins now and has no runs yet.
-    pub fn new(
+    pub(crate) fn new(
         workload: &str,
         command: &str,
         settings: BTreeMap<String, String>,
@@ -34,7 +50,7 @@ impl Report {
 impl Run {
     /// A run from its repeats: the numbers are those of the repeat with the median throughput (of
     /// an even number, the lower of the two in the middle).
-    pub fn from_repeats(
+    pub(crate) fn from_repeats(
         name: &str,
         labels: BTreeMap<String, String>,
         target: &dyn System,
@@ -77,16 +93,13 @@ fn figures(median: &Measured, memory_peak_bytes: u64) -> BTreeMap<String, f64> {
     let disk_bytes = median.series.last().map_or(0, |last| last.disk_bytes);
     let bytes_per_second =
         if median.seconds > 0.0 { median.bytes as f64 / median.seconds } else { 0.0 };
-    [
+    let figures = [
         ("memory_peak_bytes", memory_peak_bytes as f64),
         ("disk_bytes", disk_bytes as f64),
         ("bytes_per_second", bytes_per_second),
         ("cpu_cores_mean", cpu_cores_mean(median)),
-    ]
-    .into_iter()
-    .filter(|(_, figure)| *figure > 0.0)
-    .map(|(name, figure)| (name.to_owned(), figure))
-    .collect()
+    ];
+    named(figures.into_iter().filter(|(_, figure)| *figure > 0.0))
 }
 
 /// Readings are not equally long: each counts as long as it took.

@@ -4,136 +4,111 @@ use std::collections::BTreeSet;
 
 use super::{Latency, OperationReport, Report, Run, Second};
 
-const RUN_COLUMNS: [&str; 8] = [
-    "name",
-    "target",
-    "threads",
-    "throughput",
-    "throughput_min",
-    "throughput_max",
-    "seconds",
-    "operation",
-];
-const LATENCY_COLUMNS: [&str; 9] = [
-    "mean_us",
-    "min_us",
-    "p50_us",
-    "p90_us",
-    "p95_us",
-    "p99_us",
-    "p99.9_us",
-    "p99.99_us",
-    "max_us",
-];
+/// A cell with the name of its column.
+type Cell = (String, String);
+
+fn cell(name: &str, value: impl ToString) -> Cell {
+    (name.to_owned(), value.to_string())
+}
 
 /// A line for each operation of each run; for runs of bulk calls without operations, one. Labels
 /// stand in columns of their own.
 pub(super) fn runs(report: &Report) -> String {
     let labels: BTreeSet<&String> = report.runs.iter().flat_map(|run| run.labels.keys()).collect();
-    let mut header: Vec<String> = RUN_COLUMNS.map(str::to_owned).to_vec();
-    header.extend(["count", "failed"].map(str::to_owned));
-    header.extend(LATENCY_COLUMNS.map(str::to_owned));
-    header.extend(LATENCY_COLUMNS.map(|column| format!("intended_{column}")));
-    header.extend(labels.iter().map(|label| format!("label_{label}")));
-    let lines = report.runs.iter().flat_map(|run| {
-        let labels = labels
-            .iter()
-            .map(|&label| run.labels.get(label).cloned().unwrap_or_default())
-            .collect::<Vec<_>>();
-        run_lines(run).into_iter().map(move |line| [line, labels.clone()].concat())
-    });
-    document(std::iter::once(header).chain(lines))
-}
-
-fn run_lines(run: &Run) -> Vec<Vec<String>> {
-    let whole = OperationReport {
-        count: run.operations_count,
-        failed: run.failures,
-        ..OperationReport::default()
+    let line = |run: &Run, operation: &OperationReport| {
+        let mut line = run_key(run);
+        line.extend(rates(run));
+        line.extend(operation_cells(operation));
+        let label = |name: &&String| {
+            cell(&format!("label_{name}"), run.labels.get(*name).map_or("", String::as_str))
+        };
+        line.extend(labels.iter().map(label));
+        line
     };
-    let operations =
-        if run.operations.is_empty() { std::slice::from_ref(&whole) } else { &run.operations };
-    operations.iter().map(|operation| run_line(run, operation)).collect()
+    let lines = report.runs.iter().flat_map(|run| {
+        let whole = OperationReport {
+            count: run.operations_count,
+            failed: run.failures,
+            ..OperationReport::default()
+        };
+        let whole = run.operations.is_empty().then_some(whole);
+        run.operations
+            .iter()
+            .chain(&whole)
+            .map(|operation| line(run, operation))
+            .collect::<Vec<_>>()
+    });
+    document(&line(&Run::default(), &OperationReport::default()), lines)
 }
 
-fn run_line(run: &Run, operation: &OperationReport) -> Vec<String> {
-    let mut line = run_key(run);
-    let (least, most) = run
-        .throughputs
-        .iter()
-        .fold((f64::MAX, 0.0_f64), |(least, most), &each| (least.min(each), most.max(each)));
-    line.extend(
-        [run.throughput(), least.min(most), most, run.seconds].map(|number| number.to_string()),
-    );
-    line.extend([
-        operation.name.clone(),
-        operation.count.to_string(),
-        operation.failed.to_string(),
-    ]);
-    line.extend(latency(
-        Some(&operation.service).filter(|_| operation.count > 0 && !operation.name.is_empty()),
-    ));
-    line.extend(latency(operation.intended.as_ref()));
-    line
+fn run_key(run: &Run) -> Vec<Cell> {
+    vec![cell("name", &run.name), cell("target", &run.target), cell("threads", run.threads)]
 }
 
-fn run_key(run: &Run) -> Vec<String> {
-    vec![run.name.clone(), run.target.clone(), run.threads.to_string()]
+fn rates(run: &Run) -> [Cell; 4] {
+    let least = run.throughputs.iter().copied().reduce(f64::min).unwrap_or(0.0);
+    let most = run.throughputs.iter().copied().fold(0.0, f64::max);
+    [
+        cell("throughput", run.throughput()),
+        cell("throughput_min", least),
+        cell("throughput_max", most),
+        cell("seconds", run.seconds),
+    ]
 }
 
-fn latency(latency: Option<&Latency>) -> Vec<String> {
-    let Some(latency) = latency else { return vec![String::new(); LATENCY_COLUMNS.len()] };
-    let percentiles = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99].map(|percent| latency.at(percent));
-    let numbers =
-        [latency.mean_us, latency.min_us].into_iter().chain(percentiles).chain([latency.max_us]);
-    numbers.map(|number| number.to_string()).collect()
+fn operation_cells(operation: &OperationReport) -> Vec<Cell> {
+    let OperationReport { name, count, failed, service, intended } = operation;
+    let mut cells = vec![cell("operation", name), cell("count", count), cell("failed", failed)];
+    let service = Some(service).filter(|_| *count > 0 && !name.is_empty());
+    cells.extend(latency("", service));
+    cells.extend(latency("intended_", intended.as_ref()));
+    cells
+}
+
+fn latency(prefix: &str, latency: Option<&Latency>) -> Vec<Cell> {
+    let time = |name: &str, read: &dyn Fn(&Latency) -> f64| {
+        let text = latency.map_or_else(String::new, |latency| read(latency).to_string());
+        cell(&format!("{prefix}{name}_us"), text)
+    };
+    let mut cells = vec![time("mean", &|at| at.mean_us), time("min", &|at| at.min_us)];
+    let percentile = |percent: f64| time(&format!("p{percent}"), &|times| times.at(percent));
+    cells.extend(Latency::PERCENTS.map(percentile));
+    cells.push(time("max", &|at| at.max_us));
+    cells
 }
 
 /// A line for each reading of each run.
 pub(super) fn series(report: &Report) -> String {
-    const COLUMNS: [&str; 14] = [
-        "name",
-        "target",
-        "threads",
-        "at_seconds",
-        "warm_up",
-        "throughput",
-        "p99_us",
-        "stalled",
-        "compaction_pending_bytes",
-        "cpu_cores",
-        "memory_bytes",
-        "disk_read_bytes_per_second",
-        "disk_write_bytes_per_second",
-        "disk_bytes",
-    ];
-    let header = COLUMNS.map(str::to_owned).to_vec();
-    let lines = report.runs.iter().flat_map(|run| {
-        run.series.iter().map(|second| [run_key(run), second_line(second)].concat())
-    });
-    document(std::iter::once(header).chain(lines))
+    let line = |run: &Run, second: &Second| [run_key(run), second_cells(second)].concat();
+    let lines = report.runs.iter().flat_map(|run| run.series.iter().map(move |at| line(run, at)));
+    document(&line(&Run::default(), &Second::default()), lines)
 }
 
-fn second_line(second: &Second) -> Vec<String> {
+fn second_cells(at: &Second) -> Vec<Cell> {
     vec![
-        second.at_seconds.to_string(),
-        second.warm_up.to_string(),
-        second.throughput.to_string(),
-        second.p99_us.map_or_else(String::new, |us| us.to_string()),
-        second.stalled.to_string(),
-        second.compaction_pending_bytes.to_string(),
-        second.cpu_cores.to_string(),
-        second.memory_bytes.to_string(),
-        second.disk_read_bytes_per_second.to_string(),
-        second.disk_write_bytes_per_second.to_string(),
-        second.disk_bytes.to_string(),
+        cell("at_seconds", at.at_seconds),
+        cell("warm_up", at.warm_up),
+        cell("throughput", at.throughput),
+        cell("p99_us", at.p99_us.map_or_else(String::new, |us| us.to_string())),
+        cell("stalled", at.stalled),
+        cell("compaction_pending_bytes", at.compaction_pending_bytes),
+        cell("cpu_cores", at.cpu_cores),
+        cell("memory_bytes", at.memory_bytes),
+        cell("disk_read_bytes_per_second", at.disk_read_bytes_per_second),
+        cell("disk_write_bytes_per_second", at.disk_write_bytes_per_second),
+        cell("disk_bytes", at.disk_bytes),
     ]
 }
 
-fn document(lines: impl Iterator<Item = Vec<String>>) -> String {
-    lines
-        .map(|line| line.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n")
-        .collect()
+/// Lines below the names of their columns, which are those of a sample.
+fn document(sample: &[Cell], lines: impl Iterator<Item = Vec<Cell>>) -> String {
+    let line = |texts: Vec<&String>| {
+        texts.into_iter().map(|text| quoted(text)).collect::<Vec<_>>().join(",") + "\n"
+    };
+    let head = line(sample.iter().map(|(name, _)| name).collect());
+    head + &lines
+        .map(|cells| line(cells.iter().map(|(_, value)| value).collect()))
+        .collect::<String>()
 }
 
 fn quoted(cell: &str) -> String {

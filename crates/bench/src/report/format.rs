@@ -26,17 +26,9 @@ pub(crate) fn micros(micros: f64) -> String {
 
 /// `1.50 GiB`.
 pub(crate) fn bytes(bytes: f64) -> String {
-    const KIB: f64 = 1024.0;
-    scaled(
-        bytes,
-        &[
-            (KIB.powi(4), " TiB"),
-            (KIB.powi(3), " GiB"),
-            (KIB.powi(2), " MiB"),
-            (KIB, " KiB"),
-            (1.0, " B"),
-        ],
-    )
+    const UNITS: [(i32, &str); 5] =
+        [(40, " TiB"), (30, " GiB"), (20, " MiB"), (10, " KiB"), (0, " B")];
+    scaled(bytes, &UNITS.map(|(bits, unit)| (2_f64.powi(bits), unit)))
 }
 
 /// `820 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`.
@@ -47,6 +39,11 @@ pub(crate) fn seconds(seconds: f64) -> String {
         120..7200 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
     }
+}
+
+/// `1 thread`, `4 threads`.
+pub(crate) fn threads(threads: usize) -> String {
+    format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }
 
 /// `1.08×`.

@@ -1,43 +1,83 @@
-//! Histograms as HdrHistogram logs, which its viewers and libraries read: one log a run, one line
-//! an operation.
+//! Distributions of times, from histograms and back; and as HdrHistogram logs, which its viewers
+//! and libraries read: one log a run, one line an operation.
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use tonnage::{Error, Result};
 
-use super::{Latency, Run};
+use super::{Latency, Percentile, Run};
 
 /// Logs tell the maximum in milliseconds beside the histogram of nanoseconds.
 const NANOS_PER_MS: f64 = 1e6;
 
+impl Latency {
+    /// The percentiles that reports give.
+    pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+    /// The distribution of a histogram of nanoseconds.
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
+        let us = |nanos: u64| nanos as f64 / 1e3;
+        let at = |percent: f64| us(histogram.value_at_quantile(percent / 100.0));
+        let mut encoded = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(histogram, &mut encoded)
+            .expect("a histogram of u64 counts fits the format, and memory takes it");
+        Latency {
+            // Of the mean of nanoseconds, digits beyond the point are no knowledge, and in JSON
+            // they are long.
+            mean_us: histogram.mean().round() / 1e3,
+            min_us: us(histogram.min()),
+            max_us: us(histogram.max()),
+            percentiles: Self::PERCENTS
+                .map(|percent| Percentile { percent, us: at(percent) })
+                .into(),
+            histogram: BASE64_STANDARD.encode(encoded),
+        }
+    }
+
+    /// A percentile that the report gives, microseconds; 0 when it does not.
+    pub(crate) fn at(&self, percent: f64) -> f64 {
+        self.percentiles.iter().find(|known| known.percent == percent).map_or(0.0, |known| known.us)
+    }
+
+    /// The whole histogram, nanoseconds. Nothing when nothing was measured.
+    pub(crate) fn histogram(&self) -> Result<Option<Histogram<u64>>> {
+        if self.histogram.is_empty() {
+            return Ok(None);
+        }
+        let decoded = BASE64_STANDARD.decode(&self.histogram).map_err(|error| error.to_string());
+        let histogram = decoded.and_then(|bytes| {
+            Deserializer::new()
+                .deserialize(&mut bytes.as_slice())
+                .map_err(|error| error.to_string())
+        });
+        histogram.map(Some).map_err(|why| {
+            Error::corruption(format!("a histogram of the report cannot be decoded: {why}"))
+        })
+    }
+}
+
 /// The log of a run; nothing when it has no histograms.
 pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
-    let lines = lines(run)?;
+    let mut lines = Vec::new();
+    for operation in &run.operations {
+        let name = &operation.name;
+        lines.extend(operation.service.histogram()?.map(|times| (name.clone(), times)));
+        if let Some(intended) = &operation.intended {
+            lines.extend(intended.histogram()?.map(|times| (format!("Intended-{name}"), times)));
+        }
+    }
     if lines.is_empty() {
         return Ok(None);
     }
     write(run, &lines).map(Some).map_err(|why| {
         Error::internal(format!("the histograms of {} cannot be written: {why}", run.title()))
     })
-}
-
-fn lines(run: &Run) -> Result<Vec<(String, Histogram<u64>)>> {
-    let mut lines = Vec::new();
-    for operation in &run.operations {
-        let intended = operation
-            .intended
-            .as_ref()
-            .map(|latency| (format!("Intended-{}", operation.name), latency));
-        let latencies: [Option<(String, &Latency)>; 2] =
-            [Some((operation.name.clone(), &operation.service)), intended];
-        for (name, latency) in latencies.into_iter().flatten() {
-            lines.extend(latency.histogram()?.map(|histogram| (name, histogram)));
-        }
-    }
-    Ok(lines)
 }
 
 fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> std::result::Result<Vec<u8>, String> {
@@ -48,10 +88,10 @@ fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> std::result::Result<V
         .with_max_value_divisor(NANOS_PER_MS)
         .begin_log_with(&mut log, &mut serializer)
         .map_err(|error| error.to_string())?;
+    let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
     for (name, histogram) in lines {
         // A tag ends at a comma or a blank.
         let name = name.replace([',', ' ', '\r', '\n'], "-");
-        let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
         writer
             .write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))
             .map_err(|error| error.to_string())?;

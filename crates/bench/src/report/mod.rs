@@ -8,27 +8,24 @@
 mod build;
 mod compare;
 mod csv;
-mod facts;
+mod files;
 pub(crate) mod format;
 mod hdr;
 mod html;
-mod json;
-mod latency;
 mod model;
 mod noise;
 mod summary;
-mod write;
 mod ycsb_text;
 
-pub use compare::{Comparison, Difference, Match, Verdict, compare};
-pub use json::read;
+pub(crate) use build::{distinct, named};
+pub use compare::{Comparison, Match, Verdict, compare};
+pub use files::{read, write};
 pub use model::{
     Chart, ChartKind, ChartSeries, Latency, OperationReport, Percentile, ProgressPoint, Report,
     Run, Second,
 };
 pub use noise::NoiseSource;
 pub use summary::summary;
-pub use write::write;
 
 #[cfg(test)]
 mod tests;

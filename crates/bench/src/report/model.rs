@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::format::threads;
 use crate::measure::Environment;
 
 /// A benchmark that was run, with everything one needs to judge it.
@@ -31,7 +32,7 @@ pub struct Report {
 
 impl Report {
     /// The format that this program writes.
-    pub const FORMAT: u32 = 1;
+    pub(crate) const FORMAT: u32 = 1;
 }
 
 /// One thing that was measured: one phase of one workload on one target, repeats included.
@@ -75,27 +76,20 @@ pub struct Run {
 
 impl Run {
     /// The name and the target, and the number of threads: what sets it apart in a list.
-    pub fn title(&self) -> String {
-        let threads = if self.threads == 1 {
-            "1 thread".to_owned()
-        } else {
-            format!("{} threads", self.threads)
-        };
-        format!("{} / {} / {threads}", self.name, self.target)
+    pub(crate) fn title(&self) -> String {
+        format!("{} / {} / {}", self.name, self.target, threads(self.threads))
     }
 
     /// Service time of all operations together; nothing for bulk calls that were not timed one by
     /// one.
-    pub fn latency(&self) -> Option<&Latency> {
-        self.operations
-            .last()
-            .filter(|operation| operation.count > 0)
-            .map(|operation| &operation.service)
+    pub(crate) fn latency(&self) -> Option<&Latency> {
+        let all = self.operations.last().filter(|operation| operation.count > 0);
+        all.map(|operation| &operation.service)
     }
 
     /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there
     /// is one repeat.
-    pub fn spread(&self) -> Option<f64> {
+    pub(crate) fn spread(&self) -> Option<f64> {
         let least = self.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.throughputs.iter().copied().fold(0.0, f64::max);
         (self.throughputs.len() > 1 && self.throughput() > 0.0)
@@ -103,7 +97,7 @@ impl Run {
     }
 
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
-    pub fn throughput(&self) -> f64 {
+    pub(crate) fn throughput(&self) -> f64 {
         let mut sorted = self.throughputs.clone();
         sorted.sort_by(f64::total_cmp);
         match sorted.len() {
@@ -216,6 +210,46 @@ pub struct Chart {
     pub categories: Vec<String>,
     /// What is drawn.
     pub series: Vec<ChartSeries>,
+}
+
+impl Chart {
+    fn empty(kind: ChartKind, title: &str, x_label: &str, y_label: &str) -> Self {
+        let [title, x_label, y_label] = [title, x_label, y_label].map(str::to_owned);
+        Chart { title, kind, x_label, y_label, categories: Vec::new(), series: Vec::new() }
+    }
+
+    pub(crate) fn bars(title: &str, x_label: &str, y_label: &str) -> Self {
+        Self::empty(ChartKind::Bars, title, x_label, y_label)
+    }
+
+    pub(crate) fn lines(title: &str, x_label: &str, y_label: &str) -> Self {
+        Self::empty(ChartKind::Lines, title, x_label, y_label)
+    }
+
+    /// Adds a point to the series of a name.
+    pub(crate) fn add(&mut self, name: &str, point: (f64, f64)) {
+        match self.series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => self.series.push(ChartSeries { name: name.to_owned(), points: vec![point] }),
+        }
+    }
+
+    /// Adds a bar, if there is one, to the series of a name and to a category, which is made.
+    pub(crate) fn add_bar(&mut self, category: &str, name: &str, height: Option<f64>) {
+        let place = self.categories.iter().position(|known| known == category);
+        let place = place.unwrap_or_else(|| {
+            self.categories.push(category.to_owned());
+            self.categories.len() - 1
+        });
+        if let Some(height) = height {
+            self.add(name, (place as f64, height));
+        }
+    }
+
+    /// Whether there is something to see.
+    pub(crate) fn is_drawn(&self) -> bool {
+        !self.series.is_empty()
+    }
 }
 
 /// One colour of a chart.

@@ -43,19 +43,12 @@ impl Noise {
 
 /// The means of blocks of readings, the warm-up left out.
 fn blocks(run: &Run) -> Option<Vec<f64>> {
-    let rates: Vec<f64> = run
-        .series
-        .iter()
-        .filter(|second| !second.warm_up)
-        .map(|second| second.throughput)
-        .collect();
+    let measured = run.series.iter().filter(|second| !second.warm_up);
+    let rates: Vec<f64> = measured.map(|second| second.throughput).collect();
     let blocks = (rates.len() / 2).min(BLOCKS_MAX);
+    let start = |block: usize| block * rates.len() / blocks;
     (rates.len() >= READINGS_MIN)
-        .then(|| (0..blocks).map(|block| mean(&rates[share(&rates, block, blocks)])).collect())
-}
-
-fn share(rates: &[f64], block: usize, blocks: usize) -> std::ops::Range<usize> {
-    block * rates.len() / blocks..(block + 1) * rates.len() / blocks
+        .then(|| (0..blocks).map(|block| mean(&rates[start(block)..start(block + 1)])).collect())
 }
 
 /// Half of Student's 95 % interval of the mean, as a share of the mean.

@@ -43,12 +43,8 @@ fn add_latency(text: &mut String, name: &str, count: u64, latency: &Latency) {
     line(text, name, "MinLatency(us)", latency.min_us);
     line(text, name, "MaxLatency(us)", latency.max_us);
     for percentile in &latency.percentiles {
-        line(
-            text,
-            name,
-            &format!("{}PercentileLatency(us)", ordinal(percentile.percent)),
-            percentile.us,
-        );
+        let measurement = format!("{}PercentileLatency(us)", ordinal(percentile.percent));
+        line(text, name, &measurement, percentile.us);
     }
 }
 

@@ -28,14 +28,6 @@ impl Budget {
             (memory_bytes / 16).clamp(16 * MIB, 64 * MIB).min(memory_bytes / (2 * MEMTABLES));
         Budget { cache_bytes: memory_bytes - MEMTABLES * memtable_bytes, memtable_bytes }
     }
-
-    /// As names and values for a report.
-    pub(super) fn settings(self) -> [(String, String); 2] {
-        [
-            ("cache_bytes".to_owned(), self.cache_bytes.to_string()),
-            ("memtable_bytes".to_owned(), format!("{MEMTABLES} x {}", self.memtable_bytes)),
-        ]
-    }
 }
 
 #[cfg(test)]

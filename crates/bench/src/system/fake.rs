@@ -1,15 +1,13 @@
-//! A system for tests of what stands around systems: it keeps nothing.
+//! A system for tests of what stands around systems: it keeps nothing and offers gauges alone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage::{Error, Result};
 
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
-    RecordSource, System,
+    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
 };
 
-/// Offers gauges alone.
 #[derive(Default)]
 pub(crate) struct FakeTarget {
     pub(crate) stalled: AtomicBool,
@@ -24,48 +22,30 @@ impl System for FakeTarget {
     fn name(&self) -> &str {
         "fake"
     }
-
     fn settings(&self) -> Vec<(String, String)> {
         Vec::new()
     }
-
     fn offers(&self, _feature: Feature) -> bool {
         false
     }
-
     fn create_records(&self, _shape: &RecordShape) -> Result<()> {
         Err(self.unsupported("records"))
     }
-
     fn client(&self) -> Result<Box<dyn Client + '_>> {
         Err(self.unsupported("clients"))
     }
-
-    fn bulk_put_records(
-        &self,
-        _: &RecordShape,
-        _: Vec<Box<dyn RecordSource>>,
-        _: &BulkOptions,
-    ) -> Result<BulkDone> {
-        Err(self.unsupported("records"))
+    fn bulk_put(&self, _: PutInput, _: &BulkOptions<'_>) -> Result<BulkDone> {
+        Err(self.unsupported("puts"))
     }
-
-    fn bulk_put_pairs(&self, _: Vec<Box<dyn PairSource>>, _: &BulkOptions) -> Result<BulkDone> {
-        Err(self.unsupported("pairs"))
+    fn bulk_get(&self, _: GetKeys, _: &BulkOptions<'_>) -> Result<BulkDone> {
+        Err(self.unsupported("gets"))
     }
-
-    fn bulk_get_pairs(&self, _: Box<dyn KeySource>, _: &BulkOptions) -> Result<BulkDone> {
-        Err(self.unsupported("pairs"))
-    }
-
     fn sync(&self) -> Result<()> {
         Ok(())
     }
-
     fn settle(&self) -> Result<()> {
         Ok(())
     }
-
     fn gauges(&self) -> Result<Gauges> {
         if self.gauges_fail {
             return Err(Error::unavailable("no gauges"));

@@ -7,40 +7,23 @@ use std::str::FromStr;
 use tonnage::{Durability, Error, Result};
 
 use super::System;
+use super::budget::{Budget, MEMTABLES};
 use super::embedded::Embedded;
 use super::raw::Raw;
 use super::remote::Remote;
+use crate::choice::choice;
 
-/// Which system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SystemKind {
-    /// Tonnage embedded, on RocksDB.
-    TonnageRocksDb,
-    /// Tonnage embedded, on the memory engine.
-    TonnageMemory,
-    /// Tonnage on RocksDB behind a server on loopback, in this process, through its client.
-    TonnageRemote,
-    /// RocksDB by itself: the yardstick.
-    RocksDb,
-}
-
-impl SystemKind {
-    /// All of them.
-    pub const ALL: [SystemKind; 4] = [
-        SystemKind::TonnageRocksDb,
-        SystemKind::TonnageMemory,
-        SystemKind::TonnageRemote,
-        SystemKind::RocksDb,
-    ];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            SystemKind::TonnageRocksDb => "tonnage-rocksdb",
-            SystemKind::TonnageMemory => "tonnage-memory",
-            SystemKind::TonnageRemote => "tonnage-remote",
-            SystemKind::RocksDb => "rocksdb",
-        }
+choice! {
+    /// Which system.
+    pub enum SystemKind {
+        /// Tonnage embedded, on RocksDB.
+        TonnageRocksDb = "tonnage-rocksdb",
+        /// Tonnage embedded, on the memory engine.
+        TonnageMemory = "tonnage-memory",
+        /// Tonnage on RocksDB behind a server on loopback, in this process, through its client.
+        TonnageRemote = "tonnage-remote",
+        /// RocksDB by itself: the yardstick.
+        RocksDb = "rocksdb",
     }
 }
 
@@ -61,22 +44,22 @@ impl FromStr for SystemKind {
 
 /// A system that is not made yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SystemSpec {
+pub(crate) struct SystemSpec {
     /// Which system.
-    pub kind: SystemKind,
+    pub(crate) kind: SystemKind,
     /// Where its data goes: an empty directory. The memory engine leaves it alone.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Memory for its block cache and memtables together, enforced; its own default when none.
-    pub memory_bytes: Option<usize>,
+    pub(crate) memory_bytes: Option<usize>,
     /// Whether data files are read and written past the operating system's cache.
-    pub direct_io: bool,
+    pub(crate) direct_io: bool,
     /// What an acknowledged single write of a YCSB record survives.
-    pub durability: Durability,
+    pub(crate) durability: Durability,
 }
 
 impl SystemSpec {
     /// A system with its own defaults.
-    pub fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
         SystemSpec {
             kind,
             directory: directory.into(),
@@ -86,11 +69,8 @@ impl SystemSpec {
         }
     }
 
-    /// Makes it, empty.
-    ///
-    /// # Errors
-    /// `Invalid` when the directory holds something.
-    pub fn open(&self) -> Result<Box<dyn System>> {
+    /// Makes it, empty; a directory that holds something is refused.
+    pub(crate) fn open(&self) -> Result<Box<dyn System>> {
         if self.kind != SystemKind::TonnageMemory {
             self.claim_directory()?;
         }
@@ -101,6 +81,26 @@ impl SystemSpec {
             SystemKind::TonnageRemote => Box::new(Remote::open(self)?),
             SystemKind::RocksDb => Box::new(Raw::open(self)?),
         })
+    }
+
+    /// The set-up of a system on RocksDB as names and values for a report.
+    pub(super) fn shown(
+        &self,
+        budget: Budget,
+        compression: &str,
+        background_threads: usize,
+    ) -> Vec<(String, String)> {
+        let durability = format!("{:?}", self.durability).to_lowercase();
+        [
+            ("cache_bytes", budget.cache_bytes.to_string()),
+            ("memtable_bytes", format!("{MEMTABLES} x {}", budget.memtable_bytes)),
+            ("direct_io", self.direct_io.to_string()),
+            ("durability", durability),
+            ("compression", compression.to_owned()),
+            ("background_threads", background_threads.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
     }
 
     /// Makes the directory, or sees that it is empty.

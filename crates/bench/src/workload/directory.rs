@@ -18,28 +18,21 @@ impl FromStr for DataDirectory {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (label, directory) = match text.split_once('=') {
-            Some((label, directory)) => (label.to_owned(), directory),
-            None => (
-                Path::new(text)
-                    .file_name()
-                    .map_or("data".to_owned(), |name| name.to_string_lossy().into_owned()),
-                text,
-            ),
-        };
+        let last = Path::new(text).file_name().unwrap_or("data".as_ref()).to_string_lossy();
+        let (label, directory) = text.split_once('=').unwrap_or((&last, text));
         if label.is_empty() || directory.is_empty() {
             return Err(Error::invalid(format!(
                 "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a directory"
             )));
         }
-        Ok(DataDirectory { label, path: directory.into() })
+        Ok(DataDirectory { label: label.to_owned(), path: directory.into() })
     }
 }
 
 impl DataDirectory {
     /// Makes a directory of a name not used yet in it. It is deleted with all that is in it when
     /// the answer is dropped.
-    pub fn scratch(&self, name: &str) -> Result<Scratch> {
+    pub(super) fn scratch(&self, name: &str) -> Result<Scratch> {
         let path = self.path.join(format!("tonnage-bench-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|error| {
             Error::invalid(format!("{} cannot be made: {error}", path.display())).with_source(error)
@@ -50,11 +43,10 @@ impl DataDirectory {
 
 /// A directory that goes away with this.
 #[derive(Debug)]
-pub struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -1,13 +1,14 @@
 //! A benchmark under way: systems that are opened and go away again, and the report that grows.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tonnage::Result;
 
-use super::{DataDirectory, RunOptions, Scratch};
-use crate::measure::{Environment, Watcher};
+use super::directory::Scratch;
+use super::{DataDirectory, RunOptions};
+use crate::measure::{Environment, Measured, Watcher};
 use crate::report::{Report, Run};
 use crate::system::{System, SystemKind, SystemSpec};
 
@@ -17,7 +18,7 @@ pub(super) struct Harness<'a> {
     pub(super) watcher: &'a dyn Watcher,
     pub(super) report: Report,
     workload: &'static str,
-    opened: Cell<usize>,
+    opened: AtomicUsize,
 }
 
 /// A system with its data, which goes away with it.
@@ -35,14 +36,27 @@ impl<'a> Harness<'a> {
         settings: BTreeMap<String, String>,
         watcher: &'a dyn Watcher,
     ) -> Self {
-        let directories: Vec<_> = options
-            .directories
-            .iter()
-            .map(|directory| (directory.label.clone(), directory.path.clone()))
-            .collect();
+        let place = |place: &DataDirectory| (place.label.clone(), place.path.clone());
+        let directories: Vec<_> = options.directories.iter().map(place).collect();
         let environment = Environment::read(&directories);
         let report = Report::new(workload, &options.command, settings, environment);
-        Harness { options, watcher, report, workload, opened: Cell::new(0) }
+        Harness { options, watcher, report, workload, opened: AtomicUsize::new(1) }
+    }
+
+    /// Measures each repeat, until somebody stops it.
+    pub(super) fn repeats(
+        &self,
+        measure: impl FnMut(usize) -> Result<Measured>,
+    ) -> Result<Vec<Measured>> {
+        (0..self.options.repeats).take_while(|_| !self.is_over()).map(measure).collect()
+    }
+
+    /// ` (2 of 3)` behind the name of a repeat, where there are several.
+    pub(super) fn repeat_name(&self, repeat: usize) -> String {
+        match self.options.repeats {
+            1 => String::new(),
+            repeats => format!(" ({} of {repeats})", repeat + 1),
+        }
     }
 
     /// Whether nothing further is to be measured.
@@ -50,8 +64,8 @@ impl<'a> Harness<'a> {
         self.watcher.is_cancelled()
     }
 
-    pub(super) fn note(&mut self, note: String) {
-        self.report.notes.push(note);
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        self.report.notes.push(note.into());
     }
 
     pub(super) fn add(&mut self, run: Run) {
@@ -65,9 +79,8 @@ impl<'a> Harness<'a> {
 
     /// Opens an empty system.
     pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<OpenedSystem> {
-        self.opened.set(self.opened.get() + 1);
-        let scratch =
-            place.scratch(&format!("{}-{}-{}", self.workload, kind.name(), self.opened.get()))?;
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        let scratch = place.scratch(&format!("{}-{}-{number}", self.workload, kind.name()))?;
         let spec = SystemSpec {
             memory_bytes: self.options.memory_bytes,
             direct_io: self.options.direct_io,
@@ -76,19 +89,19 @@ impl<'a> Harness<'a> {
         };
         Ok(OpenedSystem { system: spec.open()?, _scratch: scratch })
     }
-}
 
-/// Waits until a system has nothing left to tidy up, so that one phase does not pay for another.
-/// Tells how many seconds it took.
-pub(super) fn settle(system: &dyn System, name: &str, watcher: &dyn Watcher) -> Result<f64> {
-    if watcher.is_cancelled() {
-        return Ok(0.0);
+    /// Waits until a system has nothing left to tidy up, so that one phase does not pay for another.
+    /// Tells how many seconds it took.
+    pub(super) fn settle(&self, system: &dyn System, name: &str) -> Result<f64> {
+        if self.is_over() {
+            return Ok(0.0);
+        }
+        self.watcher.begin(&format!("settle {name}"), None);
+        let started = Instant::now();
+        system.sync()?;
+        system.settle()?;
+        let seconds = started.elapsed().as_secs_f64();
+        self.watcher.end(&format!("{seconds:.1} s"));
+        Ok(seconds)
     }
-    watcher.begin(&format!("settle {name}"), None);
-    let started = Instant::now();
-    system.sync()?;
-    system.settle()?;
-    let seconds = started.elapsed().as_secs_f64();
-    watcher.end(&format!("{seconds:.1} s"));
-    Ok(seconds)
 }

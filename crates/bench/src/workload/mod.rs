@@ -2,13 +2,14 @@
 
 pub mod billion;
 pub mod bulk;
+mod columns;
 mod directory;
 mod harness;
+mod loops;
 pub mod matrix;
-mod one_by_one;
 mod options;
 pub mod tables;
 pub mod ycsb;
 
-pub use directory::{DataDirectory, Scratch};
-pub use options::RunOptions;
+pub use directory::DataDirectory;
+pub use options::{KeyOrder, RunOptions};

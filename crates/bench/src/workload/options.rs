@@ -6,6 +6,9 @@ use std::time::Duration;
 use tonnage::{Durability, Error, Result};
 
 use super::DataDirectory;
+use crate::choice::choice;
+use crate::generate::{ordered_key, pair_key};
+use crate::report::named;
 use crate::system::SystemKind;
 
 /// What every workload is told: which systems, where their data goes, how often and how long.
@@ -49,9 +52,6 @@ impl Default for RunOptions {
 
 impl RunOptions {
     /// Refuses options that measure nothing.
-    ///
-    /// # Errors
-    /// `Invalid`, with the remedy.
     pub(super) fn check(&self) -> Result<()> {
         let problem = if self.systems.is_empty() {
             "there is no target: name one, as tonnage-rocksdb"
@@ -76,9 +76,33 @@ impl RunOptions {
             ("durability", lower(self.durability)),
             ("repeats", self.repeats.to_string()),
         ];
-        let settings = common.into_iter().chain(own);
-        settings.map(|(name, value)| (name.to_owned(), value)).collect()
+        named(common.into_iter().chain(own))
     }
+}
+
+choice! {
+    /// The order of keys.
+    pub enum KeyOrder {
+        /// As if drawn at random.
+        Shuffled = "shuffled",
+        /// Ascending.
+        Ordered = "ordered",
+    }
+}
+
+impl KeyOrder {
+    /// The key of a pair.
+    pub(super) fn key(self, row: u64, into: &mut [u8; 16]) {
+        match self {
+            KeyOrder::Shuffled => pair_key(row, into),
+            KeyOrder::Ordered => ordered_key(row, into),
+        }
+    }
+}
+
+/// Names one after another, as a setting of a report.
+pub(super) fn join<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
+    all.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// A size as a setting of a report.
@@ -102,9 +126,15 @@ pub(super) fn check_counts<const N: usize>(counts: [(&str, u64); N]) -> Result<(
 #[cfg(test)]
 impl RunOptions {
     /// For data in a directory of a test.
-    pub(super) fn tiny(directory: &std::path::Path) -> Self {
-        let path = directory.to_path_buf();
-        let directories = vec![DataDirectory { label: "test".to_owned(), path }];
-        RunOptions { directories, ..RunOptions::default() }
+    pub(super) fn tiny(directory: &tempfile::TempDir, systems: &[SystemKind]) -> Self {
+        RunOptions {
+            systems: systems.to_vec(),
+            directories: vec![DataDirectory {
+                label: "test".to_owned(),
+                path: directory.path().into(),
+            }],
+            memory_bytes: Some(32 << 20),
+            ..RunOptions::default()
+        }
     }
 }

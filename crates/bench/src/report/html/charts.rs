@@ -1,81 +1,89 @@
 //! Charts across runs: those the workload made, else the rate of each run.
 
-use tonnage::Result;
-
-use super::bars;
-use super::group::RunGroup;
-use super::lines::{ChartLine, LineChart};
+use super::RunGroup;
 use super::page::section as titled;
-use super::palette::Palette;
+use super::palette::{Palette, legend};
+use super::svg::{ChartLine, LineChart, figure};
+use super::table::escaped;
 use crate::report::{Chart, ChartKind, ChartSeries, Report, format};
 
 /// The section; nothing when there is nothing to draw.
-pub(super) fn section(
-    report: &Report,
-    groups: &[RunGroup<'_>],
-    palette: &Palette,
-) -> Result<String> {
+pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette<'_>) -> String {
     let own = if report.charts.is_empty() { rates(groups) } else { None };
-    let figures = report
-        .charts
-        .iter()
-        .chain(&own)
-        .map(|chart| figure(chart, palette))
-        .collect::<Result<String>>()?;
-    Ok(if figures.is_empty() {
-        figures
-    } else {
-        titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n"))
-    })
-}
-
-fn figure(chart: &Chart, palette: &Palette) -> Result<String> {
-    match chart.kind {
-        ChartKind::Bars => Ok(bars::figure(chart, palette)),
+    let draw = |chart: &Chart| match chart.kind {
+        ChartKind::Bars => bars(chart, palette),
         ChartKind::Lines => lines(chart, palette),
+    };
+    let figures: String = report.charts.iter().chain(&own).map(draw).collect();
+    if figures.is_empty() {
+        return figures;
     }
+    titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n"))
 }
 
-fn lines(chart: &Chart, palette: &Palette) -> Result<String> {
+fn colours<'c>(chart: &'c Chart, palette: &Palette<'_>) -> (Vec<&'c str>, Vec<usize>) {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    let colours = palette.colours(&names);
+    (names, colours)
+}
+
+fn lines(chart: &Chart, palette: &Palette<'_>) -> String {
     let line = |(series, colour): (&ChartSeries, usize)| ChartLine {
         name: series.name.clone(),
         colour,
         points: series.points.clone(),
         marked: Vec::new(),
     };
-    LineChart {
-        title: &chart.title,
-        unit: &chart.y_label,
-        x_label: &chart.x_label,
-        lines: chart.series.iter().zip(palette.colours(&names)).map(line).collect(),
-        shaded_to: 0.0,
-        y_text: format::count,
+    let (title, unit, x_label) = (&chart.title, &chart.y_label, &chart.x_label);
+    let lines = chart.series.iter().zip(colours(chart, palette).1).map(line).collect();
+    LineChart { title, unit, x_label, lines, shaded_to: 0.0, y_text: format::count }.figure()
+}
+
+/// Groups of horizontal bars. Names of categories are long and many, so bars lie: names stand
+/// before them and values behind.
+fn bars(chart: &Chart, palette: &Palette<'_>) -> String {
+    let (names, colours) = colours(chart, palette);
+    let legend = if names.len() > 1 { legend(&names, &colours) } else { String::new() };
+    let heights = chart.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+    let most = heights.fold(0.0, f64::max);
+    let mut groups = String::new();
+    for (place, category) in chart.categories.iter().enumerate() {
+        let mut bars = String::new();
+        for (series, colour) in chart.series.iter().zip(&colours) {
+            let value = series.points.iter().find(|(at, _)| *at == place as f64);
+            bars +=
+                &value.map_or_else(String::new, |value| bar(&series.name, value.1, *colour, most));
+        }
+        let category = escaped(category);
+        groups += &format!("<div class=\"category\"><p>{category}</p><div>\n{bars}</div></div>\n");
     }
-    .figure()
+    let by = if chart.x_label.is_empty() { "" } else { " by " };
+    let unit = [&chart.y_label, by, &chart.x_label].concat();
+    figure(&chart.title, &unit, &legend, &format!("<div class=\"bars\">\n{groups}</div>"))
+}
+
+fn bar(name: &str, value: f64, colour: usize, most: f64) -> String {
+    let (name, text) = (escaped(name), format::count(value));
+    let track = track(value, most, colour);
+    format!("<div class=\"value\" title=\"{name}: {text}\">{track}<b>{text}</b></div>\n")
+}
+
+/// A bar that is as long as a value is high.
+pub(super) fn track(value: f64, most: f64, colour: usize) -> String {
+    let width = if most > 0.0 { (100.0 * value / most).clamp(0.0, 100.0) } else { 0.0 };
+    let bar = format!("<span class=\"c{colour}\" style=\"width:{width:.1}%\"></span>");
+    format!("<span class=\"track\">{bar}</span>")
 }
 
 /// One group of bars for each group of runs, if there is more than one bar.
 fn rates(groups: &[RunGroup<'_>]) -> Option<Chart> {
-    let mut series: Vec<ChartSeries> = Vec::new();
-    for (category, run) in groups
-        .iter()
-        .enumerate()
-        .flat_map(|(category, group)| group.runs.iter().map(move |run| (category, run)))
-    {
-        let point = (category as f64, run.throughput());
-        match series.iter_mut().find(|series| series.name == run.target) {
-            Some(series) => series.points.push(point),
-            None => series.push(ChartSeries { name: run.target.clone(), points: vec![point] }),
+    let mut chart = Chart::bars("Throughput", "", "per second");
+    chart.categories = groups.iter().map(RunGroup::title).collect();
+    for (category, group) in groups.iter().enumerate() {
+        for run in &group.runs {
+            chart.add(&run.target, (category as f64, run.throughput()));
         }
     }
-    let bars: usize = series.iter().map(|series| series.points.len()).sum();
-    (bars > 1).then(|| Chart {
-        title: "Throughput".to_owned(),
-        kind: ChartKind::Bars,
-        x_label: String::new(),
-        y_label: "per second".to_owned(),
-        categories: groups.iter().map(RunGroup::title).collect(),
-        series,
-    })
+    let bars: usize = chart.series.iter().map(|series| series.points.len()).sum();
+    (bars > 1).then_some(chart)
 }

@@ -1,103 +1,88 @@
 //! All runs in one table, targets side by side.
 
-use super::escape::escaped;
-use super::group::RunGroup;
+use super::RunGroup;
+use super::charts::track;
 use super::page::section as titled;
-use super::palette::{Palette, swatch};
-use super::table::{HtmlCell, HtmlTable};
+use super::palette::Palette;
+use super::table::{Cell, table};
 use crate::report::summary::YARDSTICK;
-use crate::report::{Report, Run, format};
+use crate::report::{Report, Run, distinct, format};
 
 /// How each target does against the yardstick in all, and the table.
-pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette) -> String {
-    let targets = targets(report);
-    let content = cards(report, &targets, palette) + &table(report, groups, &targets, palette);
-    if report.runs.is_empty() { String::new() } else { titled("Results", &content) }
-}
-
-/// The yardstick at the end, where one looks for what stands beside.
-fn targets(report: &Report) -> Vec<&str> {
-    let mut targets: Vec<&str> = Vec::new();
-    for run in &report.runs {
-        if !targets.contains(&run.target.as_str()) {
-            targets.push(&run.target);
-        }
-    }
+pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette<'_>) -> String {
+    let mut targets = distinct(report.runs.iter().map(|run| run.target.as_str()));
+    // The yardstick at the end, where one looks for what stands beside.
     targets.sort_by_key(|target| *target == YARDSTICK);
-    targets
+    let cards = targets.iter().filter_map(|target| card(report, target, palette)).collect();
+    let results = results(report, groups, &targets, palette);
+    if report.runs.is_empty() {
+        String::new()
+    } else {
+        titled("Results", &(boxes(cards) + &results))
+    }
 }
 
-fn cards(report: &Report, targets: &[&str], palette: &Palette) -> String {
-    let cards: String = targets.iter().filter_map(|target| card(report, target, palette)).collect();
+/// Cards side by side.
+pub(super) fn boxes(cards: String) -> String {
     if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
 }
 
+/// A large number between two lines, the first of which is HTML.
+pub(super) fn large(above: &str, number: &str, below: &str) -> String {
+    format!("<div class=\"card\"><p>{above}</p><strong>{number}</strong><p>{below}</p></div>\n")
+}
+
 /// The geometric mean of a target's ratios to the yardstick, the least and the greatest of them.
-fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
+fn card(report: &Report, target: &str, palette: &Palette<'_>) -> Option<String> {
     let of_target = report.runs.iter().filter(|run| run.target == target);
-    let ratios: Vec<f64> = of_target
-        .filter_map(|run| report.against_yardstick(run))
-        .filter(|ratio| *ratio > 0.0)
-        .collect();
+    let ratios = of_target.filter_map(|run| report.against_yardstick(run));
+    let ratios: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).collect();
     let least = ratios.iter().copied().reduce(f64::min)?;
     let most = ratios.iter().copied().reduce(f64::max)?;
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    let runs = if ratios.len() == 1 {
-        "one run".to_owned()
-    } else {
-        format!("{} runs, from {} to {}", ratios.len(), format::ratio(least), format::ratio(most))
+    let [mean, least, most] = [mean, least, most].map(format::ratio);
+    let runs = match ratios.len() {
+        1 => "one run".to_owned(),
+        count => format!("{count} runs, from {least} to {most}"),
     };
-    Some(format!(
-        "<div class=\"card\"><p>{}{} against {YARDSTICK}</p><strong>{}</strong><p>{runs}</p></div>\n",
-        swatch(palette.colour(target)),
-        escaped(target),
-        format::ratio(mean),
-    ))
+    Some(large(&format!("{} against {YARDSTICK}", palette.named(target)), &mean, &runs))
 }
 
-fn table(report: &Report, groups: &[RunGroup<'_>], targets: &[&str], palette: &Palette) -> String {
-    let names = targets.iter().map(|target| {
-        HtmlCell::Html(format!(
-            "{}{}<small>per second</small>",
-            swatch(palette.colour(target)),
-            escaped(target)
-        ))
-    });
-    let mut table = HtmlTable::new(
-        [HtmlCell::text("run"), HtmlCell::number("threads")].into_iter().chain(names).collect(),
-    );
+fn results(
+    report: &Report,
+    groups: &[RunGroup<'_>],
+    targets: &[&str],
+    palette: &Palette<'_>,
+) -> String {
+    let names = targets
+        .iter()
+        .map(|target| Cell::html(palette.named(target) + "<small>per second</small>"));
+    let head = [Cell::text("run"), Cell::number("threads")].into_iter().chain(names).collect();
     let fastest = report.runs.iter().map(Run::throughput).fold(0.0, f64::max);
-    for group in groups {
+    let row = |group: &RunGroup<'_>| {
         let runs = targets.iter().map(|target| match group.run_of(target) {
-            Some(run) => HtmlCell::Html(run_cell(report, run, fastest, palette)),
-            None => HtmlCell::optional(None),
+            Some(run) => Cell::html(run_cell(report, run, fastest, palette)),
+            None => Cell::optional(None),
         });
-        let name = [HtmlCell::text(group.name), HtmlCell::number(group.threads.to_string())];
-        table.row(&name.into_iter().chain(runs).collect::<Vec<_>>());
-    }
-    table.html()
+        let name = [Cell::text(group.name), Cell::number(group.threads.to_string())];
+        name.into_iter().chain(runs).collect()
+    };
+    table(head, groups.iter().map(row))
 }
 
 /// The rate with its ratio to the yardstick; below it a bar that shows it as a share of the fastest
 /// one, and the small print.
-fn run_cell(report: &Report, run: &Run, fastest: f64, palette: &Palette) -> String {
-    let width = if fastest > 0.0 { 100.0 * run.throughput() / fastest } else { 0.0 };
-    let ratio = report.against_yardstick(run).map_or_else(String::new, ratio_chip);
-    format!(
-        "{ratio}<b>{}</b><span class=\"track\"><span class=\"c{}\" style=\"width:{width:.1}%\"></span></span><small>{}</small>",
-        format::whole(run.throughput()),
-        palette.colour(&run.target),
-        small_print(run),
-    )
-}
-
-fn small_print(run: &Run) -> String {
+fn run_cell(report: &Report, run: &Run, fastest: f64, palette: &Palette<'_>) -> String {
+    let ratio = report.against_yardstick(run).map(ratio_chip).unwrap_or_default();
+    let rate = format::whole(run.throughput());
+    let bar = track(run.throughput(), fastest, palette.colour(&run.target));
     let spread = run.spread().map(|spread| format!("±{}", format::percent(spread / 2.0)));
     let p99 = run.latency().map(|latency| format!("p99 {}", format::micros(latency.at(99.0))));
-    let failed = (run.failures > 0).then(|| {
-        format!("<span class=\"bad\">{} failed</span>", format::whole(run.failures as f64))
-    });
-    [spread, p99, failed].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let failures = format::whole(run.failures as f64);
+    let failed =
+        (run.failures > 0).then(|| format!("<span class=\"bad\">{failures} failed</span>"));
+    let small = [spread, p99, failed].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    format!("{ratio}<b>{rate}</b>{bar}<small>{small}</small>")
 }
 
 /// A ratio, coloured where it is clearly away from one.

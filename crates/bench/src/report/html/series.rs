@@ -1,131 +1,106 @@
 //! Readings over time: one chart a figure, one line a target.
 
-use tonnage::Result;
-
-use super::group::RunGroup;
-use super::lines::{ChartLine, LineChart};
+use super::RunGroup;
 use super::palette::Palette;
-use super::race;
+use super::svg::{ChartLine, LineChart};
 use crate::report::{Run, Second, format};
 
 /// Points that a line has at most: more than a screen shows help nobody.
 const POINTS_MAX: usize = 600;
 
-/// Fewer readings than these are no curve.
-const READINGS_MIN: usize = 3;
+/// Fewer readings, or points of progress, than these are no curve.
+const POINTS_MIN: usize = 3;
 
 /// A figure that is read every second.
 struct Gauge {
     title: &'static str,
     unit: &'static str,
     read: fn(&Second) -> Option<f64>,
-    y_text: fn(f64) -> String,
-    /// Whether it is in bytes, whose axis gets a unit that fits.
-    is_bytes: bool,
+    /// How it is written; bytes get a unit that fits the whole axis.
+    text: Option<fn(f64) -> String>,
 }
 
-const RATE: Gauge = Gauge {
-    title: "Throughput",
-    unit: "per second",
-    read: |at| Some(at.throughput),
-    y_text: format::count,
-    is_bytes: false,
-};
-const P99: Gauge = Gauge {
-    title: "99th percentile",
-    unit: "service time",
-    read: |at| at.p99_us,
-    y_text: format::micros,
-    is_bytes: false,
-};
-const DEBT: Gauge = Gauge {
-    title: "Compaction debt",
-    unit: "still to rewrite",
-    read: |at| Some(at.compaction_pending_bytes as f64),
-    y_text: format::count,
-    is_bytes: true,
-};
-const CPU: Gauge = Gauge {
-    title: "Cores in use",
-    unit: "of this process",
-    read: |at| Some(at.cpu_cores),
-    y_text: format::count,
-    is_bytes: false,
-};
-const MEMORY: Gauge = Gauge {
-    title: "Memory",
-    unit: "of this process",
-    read: |at| Some(at.memory_bytes as f64),
-    y_text: format::count,
-    is_bytes: true,
-};
-const READS: Gauge = Gauge {
-    title: "Read from disk",
-    unit: "per second",
-    read: |at| Some(at.disk_read_bytes_per_second),
-    y_text: format::count,
-    is_bytes: true,
-};
-const WRITES: Gauge = Gauge {
-    title: "Written to disk",
-    unit: "per second",
-    read: |at| Some(at.disk_write_bytes_per_second),
-    y_text: format::count,
-    is_bytes: true,
-};
-const DISK: Gauge = Gauge {
-    title: "Data on disk",
-    unit: "of the target",
-    read: |at| Some(at.disk_bytes as f64),
-    y_text: format::count,
-    is_bytes: true,
-};
+const fn gauge(
+    title: &'static str,
+    unit: &'static str,
+    text: Option<fn(f64) -> String>,
+    read: fn(&Second) -> Option<f64>,
+) -> Gauge {
+    Gauge { title, unit, read, text }
+}
+
+const GAUGES: [Gauge; 8] = [
+    gauge("Throughput", "per second", Some(format::count), |at| Some(at.throughput)),
+    gauge("99th percentile", "service time", Some(format::micros), |at| at.p99_us),
+    gauge("Compaction debt", "still to rewrite", None, |at| {
+        Some(at.compaction_pending_bytes as f64)
+    }),
+    gauge("Cores in use", "of this process", Some(format::count), |at| Some(at.cpu_cores)),
+    gauge("Memory", "of this process", None, |at| Some(at.memory_bytes as f64)),
+    gauge("Read from disk", "per second", None, |at| Some(at.disk_read_bytes_per_second)),
+    gauge("Written to disk", "per second", None, |at| Some(at.disk_write_bytes_per_second)),
+    gauge("Data on disk", "of the target", None, |at| Some(at.disk_bytes as f64)),
+];
 
 /// The charts of a group, with the race to 100 per cent.
-pub(super) fn charts(group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
-    let mut figures = race::figure(group, palette)?;
-    if group.runs.iter().any(|run| run.series.len() >= READINGS_MIN) {
-        for gauge in [RATE, P99, DEBT, CPU, MEMORY, READS, WRITES, DISK] {
-            figures += &figure(&gauge, group, palette)?;
-        }
+pub(super) fn charts(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
+    let mut figures = race(group, palette);
+    if group.runs.iter().any(|run| run.series.len() >= POINTS_MIN) {
+        figures.extend(GAUGES.iter().map(|gauge| figure(gauge, group, palette)));
     }
-    let stalls = group.runs.iter().any(|run| run.series.iter().any(|second| second.stalled));
-    let legend = if stalls {
-        "<p class=\"legend-note\">Marks at the top edge: the target held writes up.</p>\n"
-    } else {
-        ""
+    if figures.is_empty() {
+        return figures;
+    }
+    let stalled = group.runs.iter().any(|run| run.series.iter().any(|second| second.stalled));
+    let note = match stalled {
+        true => "<p class=\"legend-note\">Marks at the top edge: the target held writes up.</p>\n",
+        false => "",
     };
-    Ok(if figures.is_empty() {
-        figures
-    } else {
-        format!("<div class=\"charts\">\n{figures}</div>\n{legend}")
-    })
+    format!("<div class=\"charts\">\n{figures}</div>\n{note}")
+}
+
+/// The rate against the share of the work that is done; nothing where no run has progress.
+fn race(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
+    let runs = group.runs.iter().filter(|run| run.progress.len() >= POINTS_MIN);
+    let line = |run: &&Run| ChartLine {
+        name: run.target.clone(),
+        colour: palette.colour(&run.target),
+        points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
+        marked: Vec::new(),
+    };
+    LineChart {
+        title: "Race to 100 %",
+        unit: "per second, by share of the work done",
+        x_label: "% done",
+        lines: runs.map(line).collect(),
+        shaded_to: 0.0,
+        y_text: format::count,
+    }
+    .figure()
 }
 
 /// Nothing where there is nothing to see: all readings are zero or missing.
-fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
-    let readings = |run: &Run| run.series.iter().filter_map(gauge.read).fold(0.0, f64::max);
-    let most = group.runs.iter().map(|run| readings(run)).fold(0.0, f64::max);
+fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
+    let seconds = || group.runs.iter().flat_map(|run| &run.series);
+    let most = seconds().filter_map(gauge.read).fold(0.0, f64::max);
     if most == 0.0 {
-        return Ok(String::new());
+        return String::new();
     }
-    let (scale, prefix) = if gauge.is_bytes { byte_unit(most) } else { (1.0, "") };
-    let unit =
-        if prefix.is_empty() { gauge.unit.to_owned() } else { format!("{prefix} {}", gauge.unit) };
+    let (scale, prefix) = if gauge.text.is_none() { byte_unit(most) } else { (1.0, "") };
     let line = |run: &&Run| ChartLine {
         name: run.target.clone(),
         colour: palette.colour(&run.target),
         points: points(run, gauge.read, scale),
         marked: stalls(run),
     };
-    let shaded_to = group.runs.iter().flat_map(|run| &run.series).filter(|second| second.warm_up);
+    let warm_up = seconds().filter(|second| second.warm_up).map(|second| second.at_seconds);
     LineChart {
         title: gauge.title,
-        unit: &unit,
+        unit: format!("{prefix} {}", gauge.unit).trim_start(),
         x_label: "seconds",
         lines: group.runs.iter().map(line).collect(),
-        shaded_to: shaded_to.map(|second| second.at_seconds).fold(0.0, f64::max),
-        y_text: gauge.y_text,
+        shaded_to: warm_up.fold(0.0, f64::max),
+        y_text: gauge.text.unwrap_or(format::count),
     }
     .figure()
 }
@@ -171,7 +146,7 @@ mod tests {
     /// The name of a type stood in a title once, after it was renamed all over the code.
     #[test]
     fn titles_are_plain_words() {
-        for gauge in [RATE, P99, DEBT, CPU, MEMORY, READS, WRITES, DISK] {
+        for gauge in GAUGES {
             let inside = gauge.title.chars().skip(1);
             assert!(!inside.clone().any(char::is_uppercase), "{}", gauge.title);
         }

@@ -7,9 +7,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use crate::measure::{Disk, Environment};
-use crate::report::{
-    Chart, ChartKind, ChartSeries, Latency, OperationReport, ProgressPoint, Report, Run, Second,
-};
+use crate::report::{Chart, Latency, OperationReport, ProgressPoint, Report, Run, Second, named};
 
 /// Workloads, sizes, and what raw RocksDB does of them in a second.
 const CELLS: [(&str, &str, &str, f64); 6] = [
@@ -54,17 +52,19 @@ pub(super) fn report() -> Report {
     report
 }
 
+fn texts<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
+    named(pairs.map(|(name, text)| (name, text.to_owned())))
+}
+
 fn settings() -> BTreeMap<String, String> {
-    [
+    texts([
         ("records", "1,000,000"),
         ("record bytes", "1,000"),
         ("memory", "1 GiB"),
         ("direct I/O", "on"),
         ("warm-up", "5 s"),
         ("repeats", "3"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into()
+    ])
 }
 
 pub(super) fn environment() -> Environment {
@@ -99,28 +99,20 @@ pub(super) fn run(random: &mut SmallRng, name: &str, target: &str, rate: f64) ->
     Run {
         name: name.to_owned(),
         target: target.to_owned(),
-        labels: [("workload", &name[..1]), ("phase", "run")]
-            .map(|(label, value)| (label.to_owned(), value.to_owned()))
-            .into(),
-        settings: [
-            ("cache".to_owned(), "512 MiB".to_owned()),
-            ("compression".to_owned(), "lz4".to_owned()),
-        ]
-        .into(),
+        labels: texts([("workload", &name[..1]), ("phase", "run")]),
+        settings: texts([("cache", "512 MiB"), ("compression", "lz4")]),
         threads: 4,
         operations_count: (rate * 55.0) as u64,
         seconds: 55.0,
         throughputs: vec![rate * 0.985, rate, rate * 1.012],
         operations,
         progress: progress(random, rate),
-        figures: [
+        figures: named([
             ("memory_peak_bytes", 1.3e9),
             ("disk_bytes", 1.17e9),
             ("settle_seconds", 4.2),
             ("cpu_cores_mean", 1.93),
-        ]
-        .map(|(figure, value)| (figure.to_owned(), value))
-        .into(),
+        ]),
         series,
         ..Run::default()
     }
@@ -171,44 +163,22 @@ fn progress(random: &mut SmallRng, rate: f64) -> Vec<ProgressPoint> {
 }
 
 fn bars(report: &Report) -> Chart {
-    let categories = CELLS
-        .map(|(workload, distribution, size, _)| {
-            format!("{workload} / {distribution} / {size} / ssd")
-        })
-        .to_vec();
-    let of_target = |target: &str| {
-        let rates = report.runs.iter().filter(|run| run.target == target).map(Run::throughput);
-        ChartSeries {
-            name: target.to_owned(),
-            points: rates.enumerate().map(|(cell, rate)| (cell as f64, rate)).collect(),
-        }
-    };
-    Chart {
-        title: "Throughput by cell".to_owned(),
-        kind: ChartKind::Bars,
-        x_label: "cell".to_owned(),
-        y_label: "operations per second".to_owned(),
-        categories,
-        series: TARGETS.map(|(target, _)| of_target(target)).to_vec(),
+    let mut chart = Chart::bars("Throughput by cell", "cell", "operations per second");
+    for run in &report.runs {
+        chart.add_bar(&run.name, &run.target, Some(run.throughput()));
     }
+    chart
 }
 
 fn lines() -> Chart {
-    let line = |name: &str, scale: f64| {
-        let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-            .map(|streams: f64| (streams, scale * streams.sqrt().min(3.1)));
-        ChartSeries { name: name.to_owned(), points: points.to_vec() }
-    };
-    Chart {
-        title: "Bulk get <by> parallelism".to_owned(),
-        kind: ChartKind::Lines,
-        x_label: "requests in flight".to_owned(),
-        y_label: "rows per second".to_owned(),
-        categories: Vec::new(),
-        series: vec![
-            line("tonnage-rocksdb", 410_000.0),
-            line("rocksdb", 380_000.0),
-            line("single loop", 120_000.0),
-        ],
+    let title = "Bulk get <by> parallelism";
+    let mut chart = Chart::lines(title, "requests in flight", "rows per second");
+    let lines =
+        [("tonnage-rocksdb", 410_000.0), ("rocksdb", 380_000.0), ("single loop", 120_000.0)];
+    for (name, scale) in lines {
+        for streams in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0_f64] {
+            chart.add(name, (streams, scale * streams.sqrt().min(3.1)));
+        }
     }
+    chart
 }

@@ -1,22 +1,81 @@
 //! Tonnage inside this process, through its library.
 
-mod bulk;
 mod client;
-mod queries;
-mod store;
 
-use std::sync::PoisonError;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use tonnage::arrow::array::RecordBatch;
-use tonnage::{Result, Statistics};
-
-pub(super) use self::store::Embedded;
-use super::bulk_put;
-use super::feeds::field_name;
-use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
-    RecordSource, RowSource, System,
+use tonnage::{
+    BulkGetOptions, Durability, Error, KeySource, PairGetOptions, Result, RocksDbSettings, Store,
+    Table,
 };
+use tonnage_sql::{Answer, Sql, SqlOptions};
+
+use super::budget::Budget;
+use super::library::{PairKeys, bulk_put, field_name};
+use super::{
+    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
+    SystemKind, SystemSpec,
+};
+
+/// Tonnage embedded, on either engine.
+pub(super) struct Embedded {
+    name: &'static str,
+    settings: Vec<(String, String)>,
+    pub(super) store: Store,
+    pub(super) durability: Durability,
+    /// The table of YCSB's records, once there is one.
+    records: RwLock<Option<Table>>,
+    /// The session that statements run in, once there was one: it has threads of its own.
+    sql: OnceLock<Sql>,
+}
+
+impl Embedded {
+    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
+        let (store, settings) = match spec.kind {
+            SystemKind::TonnageMemory => (Store::open("memory:")?, Vec::new()),
+            _ => open_on_disk(spec)?,
+        };
+        Ok(Embedded {
+            name: spec.kind.name(),
+            settings,
+            store,
+            durability: spec.durability,
+            records: RwLock::new(None),
+            sql: OnceLock::new(),
+        })
+    }
+
+    fn sql(&self) -> Result<&Sql> {
+        if let Some(sql) = self.sql.get() {
+            return Ok(sql);
+        }
+        let options = SqlOptions { durability: self.durability, ..SqlOptions::default() };
+        let sql = Sql::new(self.store.clone(), options)?;
+        Ok(self.sql.get_or_init(|| sql))
+    }
+
+    fn records(&self) -> Result<Table> {
+        let records = self.records.read().unwrap_or_else(PoisonError::into_inner).clone();
+        records.ok_or_else(|| Error::invalid("there are no records yet: call create_records first"))
+    }
+}
+
+fn open_on_disk(spec: &SystemSpec) -> Result<(Store, Vec<(String, String)>)> {
+    let budget = Budget::of(spec.memory_bytes);
+    let settings = RocksDbSettings {
+        cache_bytes: budget.cache_bytes,
+        memtable_bytes: budget.memtable_bytes,
+        direct_io: spec.direct_io,
+        ..RocksDbSettings::default()
+    };
+    let compression = format!("{:?}", settings.compression).to_lowercase();
+    let shown = spec.shown(budget, &compression, settings.background_threads);
+    let directory = spec.directory.to_str();
+    let directory = directory.ok_or_else(|| Error::invalid("the directory's name is not text"))?;
+    let store = Store::builder(format!("rocksdb:{directory}")).rocksdb_settings(settings).open()?;
+    Ok((store, shown))
+}
 
 impl System for Embedded {
     fn name(&self) -> &str {
@@ -27,11 +86,8 @@ impl System for Embedded {
         self.settings.clone()
     }
 
-    fn offers(&self, feature: Feature) -> bool {
-        match feature {
-            Feature::Tables | Feature::MultiTable | Feature::Queries => true,
-            Feature::Durable => self.is_durable,
-        }
+    fn offers(&self, _feature: Feature) -> bool {
+        true
     }
 
     /// A table with a text key and a BINARY column for each field: text columns would have each
@@ -39,11 +95,9 @@ impl System for Embedded {
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
         let fields: String =
             (0..shape.fields).map(|number| format!("{} BINARY, ", field_name(number))).collect();
-        self.store.execute(&format!(
-            "CREATE TABLE {} (id STRING, {fields}PRIMARY KEY (id))",
-            shape.table
-        ))?;
-        let table = self.store.table(&shape.table)?;
+        let table = &shape.table;
+        self.define(&format!("CREATE TABLE {table} (id STRING, {fields}PRIMARY KEY (id))"))?;
+        let table = self.store.table(table)?;
         *self.records.write().unwrap_or_else(PoisonError::into_inner) = Some(table);
         Ok(())
     }
@@ -52,64 +106,50 @@ impl System for Embedded {
         Ok(Box::new(client::EmbeddedClient::new(self)))
     }
 
-    fn bulk_put_records(
-        &self,
-        shape: &RecordShape,
-        sources: Vec<Box<dyn RecordSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_records(&self.putter(), shape, sources, options)
+    fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
+        bulk_put(
+            input,
+            options,
+            |streams, options| Ok(self.store.bulk_put(streams, options)?.total),
+            |rows, options| Ok(self.store.multi_put(rows, options)?.report.total),
+        )
     }
 
-    fn bulk_put_pairs(
-        &self,
-        sources: Vec<Box<dyn PairSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_pairs(&self.putter(), sources, options)
-    }
-
-    fn bulk_get_pairs(&self, keys: Box<dyn KeySource>, options: &BulkOptions) -> Result<BulkDone> {
-        bulk::get_pairs(&self.store, keys, options)
+    fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
+        let mut done = BulkDone::default();
+        match keys {
+            GetKeys::Pairs(source) => {
+                let (keys, failure) = PairKeys::new(source);
+                let get = PairGetOptions {
+                    max_concurrent_requests: options.parallelism,
+                    memory_bytes_max: options.memory_bytes_max,
+                    ..PairGetOptions::default()
+                };
+                for batch in self.store.kv().bulk_get_batches(keys, &get)? {
+                    let batch = batch?;
+                    done.count(batch.len() as u64, batch.bytes() as u64, options);
+                }
+                let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+                failure.map_or(Ok(()), Err)?;
+            }
+            GetKeys::Rows(table, keys, children) => {
+                let get = get_options(children, options);
+                let table = self.store.table(table)?;
+                for batch in table.bulk_get(KeySource::batches(keys), &get)? {
+                    done.count_batch(&batch?.rows, options);
+                }
+            }
+            GetKeys::Tables(keys) => {
+                for (_, batch) in self.store.multi_get(keys, &get_options(&[], options))? {
+                    done.count_batch(&batch?.rows, options);
+                }
+            }
+        }
+        Ok(done)
     }
 
     fn define(&self, statement: &str) -> Result<()> {
         self.store.execute(statement).map(drop)
-    }
-
-    fn bulk_put_rows(
-        &self,
-        table: &str,
-        sources: Vec<Box<dyn RowSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_rows(&self.putter(), table, sources, options)
-    }
-
-    fn bulk_get_rows(
-        &self,
-        table: &str,
-        keys: Box<dyn RowSource>,
-        children: &[&str],
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk::get_rows(&self.store.table(table)?, keys, children, options)
-    }
-
-    fn multi_put(
-        &self,
-        rows: Vec<(String, RecordBatch)>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk::multi_put(&self.store, rows, options)
-    }
-
-    fn multi_get(
-        &self,
-        keys: Vec<(String, RecordBatch)>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk::multi_get(&self.store, keys, options)
     }
 
     fn multi_query(
@@ -117,7 +157,12 @@ impl System for Embedded {
         statements: &[&str],
         sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        queries::multi_query(self.sql()?, statements, sink)
+        let answers = self.sql()?.fetch_all(statements.iter().copied());
+        answers.into_iter().enumerate().try_for_each(|(number, answer)| {
+            let at = |error: Error| error.at(format!("statement {number}"));
+            let mut rows = answer.and_then(Answer::into_rows).map_err(at)?;
+            rows.try_for_each(|batch| sink(number, &batch.map_err(at)?))
+        })
     }
 
     fn sync(&self) -> Result<()> {
@@ -129,19 +174,24 @@ impl System for Embedded {
     }
 
     fn gauges(&self) -> Result<Gauges> {
-        Ok(gauges(&self.store.statistics()?))
+        let statistics = self.store.statistics()?;
+        let holds_up = |(name, value): &(String, u64)| {
+            *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str())
+        };
+        Ok(Gauges {
+            disk_bytes: statistics.disk_bytes(),
+            compaction_pending_bytes: statistics.compaction_pending_bytes(),
+            stalled: statistics.shards.iter().flat_map(|shard| &shard.details).any(holds_up),
+        })
     }
 }
 
-fn gauges(statistics: &Statistics) -> Gauges {
-    let holds_up = |(name, value): &(String, u64)| {
-        *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str())
-    };
-    Gauges {
-        disk_bytes: statistics.disk_bytes(),
-        memtable_bytes: statistics.shards.iter().map(|shard| shard.memtable_bytes).sum(),
-        cache_bytes: statistics.shards.iter().map(|shard| shard.cache_bytes).sum(),
-        compaction_pending_bytes: statistics.compaction_pending_bytes(),
-        stalled: statistics.shards.iter().flat_map(|shard| &shard.details).any(holds_up),
+fn get_options(children: &[&str], options: &BulkOptions<'_>) -> BulkGetOptions {
+    let defaults = BulkGetOptions::default();
+    BulkGetOptions {
+        max_concurrent_requests: options.parallelism,
+        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
+        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
+        ..defaults
     }
 }

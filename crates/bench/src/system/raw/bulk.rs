@@ -1,14 +1,14 @@
 //! Bulk calls: write batches and batched multi-gets from several threads.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use rocksdb::{ColumnFamily, DB, ReadOptions, WriteBatch};
 use tonnage::{Durability, Error, Result};
 
-use super::database::translate;
-use super::record;
-use crate::system::{BulkDone, BulkOptions, KeySource, PairSource, Record, RecordSource};
+use super::{record, translate};
+use crate::system::{BulkDone, BulkOptions, PairSource, Record, RecordSource};
 
 /// Entries of one write batch, and keys of one multi-get.
 const BATCH_ROWS: usize = 1_000;
@@ -50,13 +50,8 @@ pub(super) fn put(
     let threads = options.parallelism.unwrap_or(sources.len()).clamp(1, sources.len().max(1));
     let sources = Mutex::new(sources.into_iter());
     let done = side_by_side(threads, || {
-        let mut writer = BatchWriter {
-            db,
-            family,
-            options,
-            read: ReadOptions::default(),
-            done: BulkDone::default(),
-        };
+        let (read, done) = (ReadOptions::default(), BulkDone::default());
+        let mut writer = BatchWriter { db, family, options, read, done };
         loop {
             let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(source) = source else { return Ok(writer.done) };
@@ -90,35 +85,27 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        keys: &Record,
-        values: &Record,
-        rows: std::ops::Range<usize>,
-    ) -> Result<()> {
-        let read = (
-            rows.len() as u64,
-            rows.clone().map(|row| (keys.field(row).len() + values.field(row).len()) as u64).sum(),
-        );
+    fn write(&mut self, keys: &Record, values: &Record, rows: Range<usize>) -> Result<()> {
+        let read = rows.len() as u64;
+        let bytes = |row: usize| (keys.field(row).len() + values.field(row).len()) as u64;
+        let bytes = rows.clone().map(bytes).sum();
         let mut batch = WriteBatch::default();
+        let mut put = |row| batch.put_cf(self.family, keys.field(row), values.field(row));
         if self.options.overwrite {
-            rows.for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
+            rows.for_each(put);
         } else {
-            self.absent(keys, rows)?
-                .into_iter()
-                .for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
+            self.absent(keys, rows)?.into_iter().for_each(&mut put);
         }
-        self.done.rows += batch.len() as u64;
-        self.done.existed += read.0 - batch.len() as u64;
-        self.done.bytes += read.1;
+        let stored = batch.len() as u64;
+        self.done.add(&BulkDone { rows: stored, existed: read - stored, failed: 0, bytes });
         self.db.write(batch).map_err(translate)?;
-        (self.options.progress)(read.0, read.1);
+        (self.options.progress)(read, bytes);
         Ok(())
     }
 
     /// The rows whose keys are not stored yet, in key order; of equal keys the first. Keys that two
     /// sources give at the same moment may be stored by both.
-    fn absent(&self, keys: &Record, rows: std::ops::Range<usize>) -> Result<Vec<usize>> {
+    fn absent(&self, keys: &Record, rows: Range<usize>) -> Result<Vec<usize>> {
         let mut order: Vec<usize> = rows.collect();
         order.sort_by_key(|row| keys.field(*row));
         order.dedup_by_key(|row| keys.field(*row));
@@ -138,7 +125,7 @@ impl BatchWriter<'_> {
 pub(super) fn get(
     db: &DB,
     family: &ColumnFamily,
-    keys: Box<dyn KeySource>,
+    keys: Box<dyn PairSource>,
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
     let keys = Mutex::new(keys);
@@ -147,11 +134,12 @@ pub(super) fn get(
             (ReadOptions::default(), BulkDone::default(), Record::default());
         loop {
             batch.clear();
-            let more =
-                keys.lock().unwrap_or_else(PoisonError::into_inner).next_batch(&mut |key| {
-                    batch.push(key);
-                    Ok(())
-                })?;
+            let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+            let more = keys.next_batch(&mut |key, _| {
+                batch.push(key);
+                Ok(())
+            })?;
+            drop(keys);
             if !more {
                 return Ok(done);
             }
@@ -179,9 +167,7 @@ fn look_up(
                 bytes += (key.len() + value.len()) as u64;
             }
         }
-        done.rows += rows;
-        done.bytes += bytes;
-        (options.progress)(rows, bytes);
+        done.count(rows, bytes, options);
     }
     Ok(())
 }
@@ -192,11 +178,8 @@ fn side_by_side(threads: usize, work: impl Fn() -> Result<BulkDone> + Sync) -> R
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(&work)).collect();
         let mut done = BulkDone::default();
         for worker in workers {
-            done.add(
-                &worker
-                    .join()
-                    .unwrap_or_else(|_| Err(Error::internal("a thread of a bulk call panicked")))?,
-            );
+            let panicked = || Error::internal("a thread of a bulk call panicked");
+            done.add(&worker.join().map_err(|_| panicked())??);
         }
         Ok(done)
     })

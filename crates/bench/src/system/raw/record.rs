@@ -36,9 +36,8 @@ fn each(mut value: &[u8]) -> impl Iterator<Item = Result<&[u8]>> {
         }
         let field = split(value);
         value = field.map_or(&[], |(_, rest)| rest);
-        Some(
-            field.map(|(field, _)| field).ok_or_else(|| Error::corruption("a record is cut short")),
-        )
+        let field = field.map(|(field, _)| field);
+        Some(field.ok_or_else(|| Error::corruption("a record is cut short")))
     })
 }
 

@@ -1,14 +1,12 @@
 //! One record, pair or row at a time, each a call of its own.
 
 use tonnage::arrow::array::{Array, AsArray, RecordBatch};
-use tonnage::{
-    Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Value, WriteOptions,
-};
+use tonnage::{Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Value};
 use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
 
-use super::server::Remote;
-use crate::system::feeds::{field_name, text_key};
-use crate::system::{Client, Record, RecordShape};
+use super::Remote;
+use crate::system::library::{field_name, text_key, write_options};
+use crate::system::{Client, Fields, Record, RecordShape};
 
 /// A session of one thread. All share one connection.
 pub(super) struct RemoteClient<'a> {
@@ -16,36 +14,17 @@ pub(super) struct RemoteClient<'a> {
     shape: Option<RecordShape>,
     /// The statement of a scan, once there was one.
     scan: Option<PreparedStatement>,
-    /// The record that an update changes.
-    current: Record,
 }
 
 impl<'a> RemoteClient<'a> {
     pub(super) fn new(system: &'a Remote) -> Self {
-        let shape = system.shape().clone();
-        RemoteClient { system, shape, scan: None, current: Record::default() }
+        RemoteClient { system, shape: system.shape().clone(), scan: None }
     }
 
     fn shape(&self) -> Result<&RecordShape> {
         let missing = || Error::invalid("there are no records yet: call create_records first");
         self.shape.as_ref().ok_or_else(missing)
     }
-
-    fn put(&self, key: &str, record: &Record) -> Result<()> {
-        let shape = self.shape()?;
-        let mut row = Row::with_capacity(shape.fields + 1);
-        row.set("id", key);
-        for (number, field) in record.fields().enumerate() {
-            row.set(&field_name(number), Value::Binary(field.to_vec()));
-        }
-        let options = options(self.system.embedded.durability());
-        let put = [RowOperation::put(shape.table.as_str(), row)];
-        self.system.client.write(&put, &options).map(drop)
-    }
-}
-
-fn options(durability: Durability) -> WriteOptions {
-    WriteOptions { durability, ..WriteOptions::default() }
 }
 
 /// Appends the fields of the rows of a batch, column 0 of which is the key.
@@ -73,8 +52,8 @@ impl Client for RemoteClient<'_> {
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
         into.clear();
         let shape = self.shape()?;
-        let names: Option<Vec<String>> = fields
-            .map(|fields| fields.iter().map(|field| field_name(*field).to_string()).collect());
+        let names: Option<Vec<String>> =
+            fields.map(|fields| fields.iter().map(|field| field_name(*field)).collect());
         let (key, freshness) = (Row::new().with("id", key), GetOptions::default());
         let client = &self.system.client;
         let Some(found) = client.get_with(&shape.table, &key, names.as_deref(), &freshness)? else {
@@ -90,24 +69,16 @@ impl Client for RemoteClient<'_> {
         Ok(true)
     }
 
-    fn insert(&mut self, key: &str, record: &Record) -> Result<()> {
-        self.put(key, record)
-    }
-
-    /// Reads the record, changes it, and puts it whole.
-    fn update(&mut self, key: &str, fields: &[usize], values: &Record) -> Result<bool> {
-        let mut current = std::mem::take(&mut self.current);
-        let found = self.read(key, None, &mut current)?;
-        if found {
-            let mut changed = Record::default();
-            for (number, field) in current.fields().enumerate() {
-                let new = fields.iter().position(|changed| *changed == number);
-                changed.push(new.map_or(field, |place| values.field(place)));
-            }
-            self.put(key, &changed)?;
+    fn insert(&mut self, key: &str, fields: &mut Fields<'_, '_>) -> Result<()> {
+        let shape = self.shape()?;
+        let mut row = Row::with_capacity(shape.fields + 1);
+        row.set("id", key);
+        for (number, field) in fields.enumerate() {
+            row.set(&field_name(number), Value::Binary(field.to_vec()));
         }
-        self.current = current;
-        Ok(found)
+        let options = write_options(self.system.embedded.durability);
+        let put = [RowOperation::put(shape.table.as_str(), row)];
+        self.system.client.write(&put, &options).map(drop)
     }
 
     fn scan(
@@ -136,17 +107,10 @@ impl Client for RemoteClient<'_> {
         Ok(found)
     }
 
-    fn delete(&mut self, key: &str) -> Result<bool> {
-        let delete = RowOperation::delete(self.shape()?.table.as_str(), Row::new().with("id", key));
-        let options = options(self.system.embedded.durability());
-        let delete = [delete.when(Condition::IfPresent)];
-        Ok(self.system.client.write(&delete, &options)?.is_stored())
-    }
-
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
         let (key, put) = (text_key(key)?, PairWrite::Put(value));
         let client = &self.system.client;
-        client.write_pair(&key, &put, &Condition::Always, &options(durability)).map(drop)
+        client.write_pair(&key, &put, &Condition::Always, &write_options(durability)).map(drop)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
@@ -155,14 +119,14 @@ impl Client for RemoteClient<'_> {
 
     fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
         let put = [RowOperation::put(table, row.clone())];
-        self.system.client.write(&put, &options(durability)).map(drop)
+        self.system.client.write(&put, &write_options(durability)).map(drop)
     }
 
     fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
         if !children.is_empty() {
             return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
         }
-        let entry = self.system.embedded.table(table)?;
+        let entry = self.system.embedded.store.table(table)?;
         if key.len() == entry.schema().key_columns().count() {
             return Ok(u64::from(self.system.client.get(table, key)?.is_some()));
         }

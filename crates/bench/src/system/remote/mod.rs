@@ -2,40 +2,75 @@
 //! goes through the client and a socket.
 
 mod client;
-mod server;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use tonnage::arrow::array::RecordBatch;
-use tonnage::{BulkPutOptions, Counts, EntryStream, Error, Result};
-use tonnage_client::{BulkGetRequest, Fetched, batch_of_keys};
+use tonnage::{BulkPutOptions, Error, Result};
+use tonnage_client::{BulkGetRequest, ClientOptions, Fetched, batch_of_keys};
+use tonnage_server::{Server, Settings, Stop};
 
-use self::client::RemoteClient;
-pub(super) use self::server::Remote;
-use super::bulk_put;
-use super::done::{bytes_of, count};
-use super::feeds::{RowKeys, text_key};
+use super::embedded::Embedded;
+use super::library::{bulk_put, text_key};
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
-    RecordSource, RowSource, System,
+    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput, RecordShape,
+    Rows, System, SystemKind, SystemSpec,
 };
 
+/// Calls and loads that a server of a benchmark takes at a time: what waits is not measured.
+const CALLS_MAX: usize = 1_024;
+
+/// Tonnage behind a server on loopback.
+pub(super) struct Remote {
+    embedded: Embedded,
+    client: tonnage_client::Client,
+    shape: Mutex<Option<RecordShape>>,
+    stop: Stop,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
 impl Remote {
-    /// Puts streams through the client.
-    fn putter(&self) -> impl Fn(Vec<Box<dyn EntryStream>>, &BulkPutOptions) -> Result<Counts> + '_ {
-        |streams, options| {
-            // Memory and threads are the server's.
-            let options = BulkPutOptions {
-                memory_bytes_max: None,
-                per_shard_parallelism: None,
-                ..options.clone()
-            };
-            Ok(self.client.bulk_put(streams, &options)?.total)
+    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
+        let spec = SystemSpec { kind: SystemKind::TonnageRocksDb, ..spec.clone() };
+        let embedded = Embedded::open(&spec)?;
+        let settings = Settings {
+            http: Some("off".to_owned()),
+            flight: Some("127.0.0.1:0".to_owned()),
+            calls_max: Some(CALLS_MAX),
+            ..Settings::default()
+        };
+        let server = Server::open(embedded.store.clone(), settings.resolve()?)?;
+        let address = server.addresses().flight;
+        let address =
+            address.ok_or_else(|| Error::internal("the server has no Flight listener"))?;
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        let thread = Some(std::thread::spawn(move || server.run(&stopped)));
+        let address = format!("grpc://{address}");
+        let client = tonnage_client::Client::connect(&address, ClientOptions::default())?;
+        Ok(Self { embedded, client, shape: Mutex::default(), stop, thread })
+    }
+
+    /// What YCSB's records look like, once there are some.
+    fn shape(&self) -> MutexGuard<'_, Option<RecordShape>> {
+        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // How the server ended is of no interest to a measurement that is over.
+            let _ = thread.join();
         }
     }
 }
 
 impl System for Remote {
     fn name(&self) -> &str {
-        "tonnage-remote"
+        SystemKind::TonnageRemote.name()
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -45,10 +80,7 @@ impl System for Remote {
     }
 
     fn offers(&self, feature: Feature) -> bool {
-        match feature {
-            Feature::Tables | Feature::Queries | Feature::Durable => true,
-            Feature::MultiTable => false,
-        }
+        feature != Feature::MultiTable
     }
 
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
@@ -57,80 +89,36 @@ impl System for Remote {
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
-        Ok(Box::new(RemoteClient::new(self)))
+        Ok(Box::new(client::RemoteClient::new(self)))
     }
 
-    fn bulk_put_records(
-        &self,
-        shape: &RecordShape,
-        sources: Vec<Box<dyn RecordSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_records(&self.putter(), shape, sources, options)
+    fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
+        let put = |streams, options: &BulkPutOptions| {
+            // Memory and threads are the server's.
+            let (memory_bytes_max, per_shard_parallelism) = (None, None);
+            let options =
+                BulkPutOptions { memory_bytes_max, per_shard_parallelism, ..options.clone() };
+            Ok(self.client.bulk_put(streams, &options)?.total)
+        };
+        bulk_put(input, options, put, |_, _| Err(self.unsupported("calls over several tables")))
     }
 
-    fn bulk_put_pairs(
-        &self,
-        sources: Vec<Box<dyn PairSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_pairs(&self.putter(), sources, options)
-    }
-
-    fn bulk_get_pairs(
-        &self,
-        mut keys: Box<dyn KeySource>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        let batches = std::iter::from_fn(move || {
-            let mut batch = Vec::new();
-            let more = keys.next_batch(&mut |key| {
-                batch.push(text_key(key)?);
-                Ok(())
-            });
-            match more {
-                Ok(true) => Some(batch_of_keys(&batch)),
-                Ok(false) => None,
-                Err(error) => Some(Err(error)),
-            }
-        });
+    fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
+        let (keys, request): (Rows, _) = match keys {
+            GetKeys::Pairs(keys) => (Box::new(batches_of(keys)), BulkGetRequest::default()),
+            GetKeys::Rows(table, keys, []) => (keys, BulkGetRequest::of(table)),
+            GetKeys::Rows(..) => return Err(self.unsupported("rows of child tables in a bulk get")),
+            GetKeys::Tables(_) => return Err(self.unsupported("calls over several tables")),
+        };
         let mut done = BulkDone::default();
-        for batch in self.client.bulk_get(batches, &BulkGetRequest::default())? {
-            let batch = batch?;
-            count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
+        for batch in self.client.bulk_get(keys, &request)? {
+            done.count_batch(&batch?, options);
         }
         Ok(done)
     }
 
     fn define(&self, statement: &str) -> Result<()> {
         self.client.define(statement).map(drop)
-    }
-
-    fn bulk_put_rows(
-        &self,
-        table: &str,
-        sources: Vec<Box<dyn RowSource>>,
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        bulk_put::put_rows(&self.putter(), table, sources, options)
-    }
-
-    fn bulk_get_rows(
-        &self,
-        table: &str,
-        keys: Box<dyn RowSource>,
-        children: &[&str],
-        options: &BulkOptions,
-    ) -> Result<BulkDone> {
-        if !children.is_empty() {
-            return Err(self.unsupported("rows of child tables in a bulk get"));
-        }
-        let mut done = BulkDone::default();
-        for batch in self.client.bulk_get(RowKeys(keys), &BulkGetRequest::of(table))? {
-            let batch = batch?;
-            count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
-        }
-        Ok(done)
     }
 
     fn multi_query(
@@ -160,4 +148,16 @@ impl System for Remote {
     fn gauges(&self) -> Result<Gauges> {
         self.embedded.gauges()
     }
+}
+
+fn batches_of(mut keys: Box<dyn PairSource>) -> impl Iterator<Item = Result<RecordBatch>> {
+    std::iter::from_fn(move || {
+        let mut batch = Vec::new();
+        let more = keys.next_batch(&mut |key, _| {
+            batch.push(text_key(key)?);
+            Ok(())
+        });
+        more.map(|more| more.then(|| batch_of_keys(&batch)))
+            .unwrap_or_else(|error| Some(Err(error)))
+    })
 }

@@ -10,10 +10,6 @@ use crate::generate::{Permutation, Values};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::system::System;
 
-/// The numbers of the operations in [`MeasurePlan::operations`].
-pub(super) const PUT: usize = 0;
-pub(super) const GET: usize = 1;
-
 /// One system under test.
 pub(super) struct BillionJob<'a> {
     pub(super) system: &'a dyn System,
@@ -24,18 +20,6 @@ pub(super) struct BillionJob<'a> {
 }
 
 impl BillionJob<'_> {
-    /// Runs a phase.
-    pub(super) fn run(&self, phase: Phase, watcher: &dyn Watcher) -> Result<Measured> {
-        match (self.options.api, phase) {
-            (Api::Bulk, Phase::Put) => self.bulk_put(watcher),
-            (Api::Bulk, Phase::Get) => self.bulk_get(watcher),
-            (Api::Bulk, Phase::Overlap) => self.bulk_overlap(watcher),
-            (Api::Single, Phase::Put) => self.single_put(watcher),
-            (Api::Single, Phase::Get) => self.single_get(watcher),
-            (Api::Single, Phase::Overlap) => self.single_overlap(watcher),
-        }
-    }
-
     /// The order in which records are got.
     pub(super) fn shuffled(&self) -> Permutation {
         Permutation::new(self.options.records, 1)

@@ -7,32 +7,28 @@
 //!    time.
 //!
 //! Nothing is kept for each record: keys and values follow from the record's number, the order of
-//! the gets is a [`crate::generate::Permutation`]. So the number of records is bounded by the disk
-//! alone.
+//! the gets is a `Permutation`. So the number of records is bounded by the disk alone.
 
 mod bulk;
 mod job;
 mod options;
-mod pace;
 mod single;
 mod source;
-mod stop;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-pub use options::{Api, BillionOptions, Order, Phase};
+pub use options::{Api, BillionOptions, Phase};
 use tonnage::Result;
 
 use self::job::BillionJob;
 use self::summary::BillionSummary;
+use super::harness::Harness;
 use crate::generate::Values;
 use crate::measure::Watcher;
 use crate::report::Report;
-use crate::system::SystemKind;
-use crate::workload::harness::{Harness, settle};
 
 /// Puts and gets the records on each system, and again for each repeat, the systems in turn.
 ///
@@ -41,41 +37,37 @@ use crate::workload::harness::{Harness, settle};
 pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let values = Arc::new(Values::new(options.value_bytes, options.compressible));
-    let mut harness = Harness::start("billion", &options.run, summary::settings(options), watcher);
+    let mut harness = Harness::start("billion", &options.run, options.settings(), watcher);
     let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
         for kind in &options.run.systems {
             if harness.is_over() {
                 break;
             }
-            run_system(options, *kind, repeat, &values, &mut harness, &mut summary)?;
+            let opened = harness.open(*kind)?;
+            let name = format!("{}{}", kind.name(), harness.repeat_name(repeat));
+            let values = values.clone();
+            let job = BillionJob { system: &*opened.system, options, values, name };
+            run_phases(&job, &mut harness, &mut summary)?;
         }
     }
     summary.finish(&mut harness.report, watcher.is_cancelled());
     Ok(harness.report)
 }
 
-fn run_system(
-    options: &BillionOptions,
-    kind: SystemKind,
-    repeat: usize,
-    values: &Arc<Values>,
+fn run_phases(
+    job: &BillionJob<'_>,
     harness: &mut Harness<'_>,
     summary: &mut BillionSummary<'_>,
 ) -> Result<()> {
-    let opened = harness.open(kind)?;
-    let name = match options.run.repeats {
-        1 => kind.name().to_owned(),
-        repeats => format!("{} ({} of {repeats})", kind.name(), repeat + 1),
-    };
-    let job = BillionJob { system: &*opened.system, options, values: values.clone(), name };
-    for phase in [Phase::Put, Phase::Get, Phase::Overlap] {
-        if harness.is_over() || (phase != Phase::Put && !options.phases.contains(&phase)) {
+    for phase in Phase::ALL {
+        let is_asked_for = job.options.phases.contains(&phase);
+        if harness.is_over() || (phase != Phase::Put && !is_asked_for) {
             continue;
         }
         let measured = job.run(phase, harness.watcher)?;
-        let settle_seconds = settle(job.system, &job.name, harness.watcher)?;
-        if options.phases.contains(&phase) {
+        let settle_seconds = harness.settle(job.system, &job.name)?;
+        if is_asked_for {
             summary.add(&mut harness.report, job.system, phase, measured, settle_seconds)?;
         }
     }

@@ -1,10 +1,12 @@
 //! What `bench billion` is asked to do.
 
+use std::collections::BTreeMap;
+
 use tonnage::{Error, Result};
 
-use crate::generate;
-use crate::workload::RunOptions;
-use crate::workload::options::check_counts;
+use crate::choice::choice;
+use crate::workload::options::{bytes_or_default, check_counts, join};
+use crate::workload::{KeyOrder, RunOptions};
 
 /// What `bench billion` is asked to do.
 #[derive(Clone, Debug)]
@@ -26,40 +28,33 @@ pub struct BillionOptions {
     /// Bulk calls that the records are put with, one after the other.
     pub calls: usize,
     /// The order of the keys that are put.
-    pub order: Order,
+    pub order: KeyOrder,
     /// In the overlap phase one of so many operations is a write.
     pub factor: u64,
     /// Memory that a bulk call may take; the system's own default when none.
     pub bulk_memory_bytes: Option<usize>,
 }
 
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// All records into an empty system.
-    Put,
-    /// Each record once, in another order.
-    Get,
-    /// New records go in while others are got.
-    Overlap,
+choice! {
+    /// What is measured.
+    pub enum Phase {
+        /// All records into an empty system.
+        Put = "put",
+        /// Each record once, in another order.
+        Get = "get",
+        /// New records go in while others are got.
+        Overlap = "overlap",
+    }
 }
 
-/// How records go in and out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    /// Bulk put and bulk get.
-    Bulk,
-    /// A loop of single calls in each connection.
-    Single,
-}
-
-/// The order of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// As if drawn at random.
-    Shuffled,
-    /// Ascending within a stream.
-    Ordered,
+choice! {
+    /// How records go in and out.
+    pub enum Api {
+        /// Bulk put and bulk get.
+        Bulk = "bulk",
+        /// A loop of single calls in each connection.
+        Single = "single",
+    }
 }
 
 impl Default for BillionOptions {
@@ -70,10 +65,10 @@ impl Default for BillionOptions {
             value_bytes: 100,
             compressible: 0.5,
             connections: tonnage::cores(),
-            phases: vec![Phase::Put, Phase::Get, Phase::Overlap],
+            phases: Phase::ALL.to_vec(),
             api: Api::Bulk,
             calls: 10,
-            order: Order::Shuffled,
+            order: KeyOrder::Shuffled,
             factor: 10,
             bulk_memory_bytes: None,
         }
@@ -83,11 +78,7 @@ impl Default for BillionOptions {
 impl BillionOptions {
     /// Bytes of keys and values that a system holds in the end.
     pub fn data_bytes(&self) -> u64 {
-        (self.records + self.overlap_writes()).saturating_mul(self.record_bytes())
-    }
-
-    pub(super) fn record_bytes(&self) -> u64 {
-        16 + self.value_bytes as u64
+        (self.records + self.overlap_writes()).saturating_mul(16 + self.value_bytes as u64)
     }
 
     /// New records of the overlap phase.
@@ -118,43 +109,22 @@ impl BillionOptions {
         }
         Ok(())
     }
-}
 
-impl Phase {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Put => "put",
-            Phase::Get => "get",
-            Phase::Overlap => "overlap",
-        }
-    }
-}
-
-impl Api {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Api::Bulk => "bulk",
-            Api::Single => "single",
-        }
-    }
-}
-
-impl Order {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Order::Shuffled => "shuffled",
-            Order::Ordered => "ordered",
-        }
-    }
-
-    /// The key of a record.
-    pub(super) fn key(self, row: u64, into: &mut [u8; 16]) {
-        match self {
-            Order::Shuffled => generate::pair_key(row, into),
-            Order::Ordered => generate::ordered_key(row, into),
-        }
+    /// The options as names and values.
+    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+        self.run.settings([
+            ("bulk_memory_bytes", bytes_or_default(self.bulk_memory_bytes)),
+            ("records", self.records.to_string()),
+            ("key_bytes", "16".to_owned()),
+            ("value_bytes", self.value_bytes.to_string()),
+            ("compressible", self.compressible.to_string()),
+            ("connections", self.connections.to_string()),
+            ("phases", join(&self.phases, |phase| phase.name().to_owned())),
+            ("api", self.api.name().to_owned()),
+            ("calls", self.calls.to_string()),
+            ("order", self.order.name().to_owned()),
+            ("factor", self.factor.to_string()),
+            ("data_bytes", self.data_bytes().to_string()),
+        ])
     }
 }

@@ -1,16 +1,47 @@
 //! The phases with a loop of single calls in each connection.
 
-use std::ops::Range;
 use std::time::Instant;
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Error, Result};
 
-use super::job::{BillionJob, GET, PUT};
+use super::job::BillionJob;
 use super::options::Phase;
-use super::source::split;
 use crate::generate::Permutation;
-use crate::measure::{Measured, Meter, Recorder, Watcher};
+use crate::measure::{Measured, Recorder, Watcher};
 use crate::system::Client;
+use crate::workload::loops::{each, split};
+
+/// The numbers of the operations in the plan.
+const PUT: usize = 0;
+const GET: usize = 1;
+
+impl BillionJob<'_> {
+    /// Runs a phase: each connection goes through its own part of the records. The put phase ends
+    /// with everything on the disk; in the overlap phase every connection puts a new record after
+    /// so many gets.
+    pub(super) fn single(&self, phase: Phase, watcher: &dyn Watcher) -> Result<Measured> {
+        let (first, factor) = (self.options.records, self.options.factor);
+        self.measure(phase, watcher, |meter| {
+            let parts = split(0..self.options.records, self.options.connections).collect();
+            each(parts, |places| {
+                let (client, recorder) = (self.system.client()?, meter.recorder());
+                let mut connection =
+                    Connection { job: self, client, recorder, rows: self.shuffled(), key: [0; 16] };
+                for place in places.take_while(|_| !meter.is_over()) {
+                    match phase {
+                        Phase::Put => connection.put(place),
+                        Phase::Overlap if place % factor == 0 => {
+                            connection.put(first + place / factor);
+                        }
+                        Phase::Get | Phase::Overlap => connection.get(place),
+                    }
+                }
+                Ok(())
+            })?;
+            if phase == Phase::Put { self.system.sync() } else { Ok(()) }
+        })
+    }
+}
 
 /// One thread with its session.
 struct Connection<'a> {
@@ -21,83 +52,24 @@ struct Connection<'a> {
     key: [u8; 16],
 }
 
-impl BillionJob<'_> {
-    /// Puts all records, and ends with everything on the disk.
-    pub(super) fn single_put(&self, watcher: &dyn Watcher) -> Result<Measured> {
-        self.measure(Phase::Put, watcher, |meter| {
-            self.each_connection(meter, |connection, row| connection.put(row))?;
-            self.system.sync()
-        })
-    }
-
-    /// Gets each record once, in an order that has nothing to do with the one they were put in.
-    pub(super) fn single_get(&self, watcher: &dyn Watcher) -> Result<Measured> {
-        self.measure(Phase::Get, watcher, |meter| {
-            self.each_connection(meter, |connection, place| connection.get(place))
-        })
-    }
-
-    /// Every connection puts a new record after so many gets.
-    pub(super) fn single_overlap(&self, watcher: &dyn Watcher) -> Result<Measured> {
-        let (first, factor) = (self.options.records, self.options.factor);
-        self.measure(Phase::Overlap, watcher, |meter| {
-            self.each_connection(meter, |connection, place| match place % factor {
-                0 => connection.put(first + place / factor),
-                _ => connection.get(place),
-            })
-        })
-    }
-
-    /// Shares the places among the connections, each of which goes through its own in order.
-    fn each_connection(
-        &self,
-        meter: &Meter<'_>,
-        operate: impl Fn(&mut Connection<'_>, u64) + Sync,
-    ) -> Result<()> {
-        let work = |places: Range<u64>| {
-            let (client, recorder) = (self.system.client()?, meter.recorder());
-            let mut connection =
-                Connection { job: self, client, recorder, rows: self.shuffled(), key: [0; 16] };
-            for place in places.take_while(|_| !meter.is_over()) {
-                operate(&mut connection, place);
-            }
-            Ok(())
-        };
-        std::thread::scope(|scope| {
-            let places = split(0..self.options.records, self.options.connections);
-            let threads: Vec<_> = places.map(|places| scope.spawn(|| work(places))).collect();
-            let ends = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            ends.fold(Ok(()), Result::and)
-        })
-    }
-}
-
 impl Connection<'_> {
     fn put(&mut self, row: u64) {
         self.job.options.order.key(row, &mut self.key);
         let value = self.job.values.of(row);
         let started = Instant::now();
-        let outcome = self.client.put_pair(&self.key, value, self.durability());
+        let outcome = self.client.put_pair(&self.key, value, self.job.options.run.durability);
         self.recorder.record(PUT, started, None, outcome);
     }
 
     fn get(&mut self, place: u64) {
         self.job.options.order.key(self.rows.at(place), &mut self.key);
         let started = Instant::now();
-        let outcome = match self.client.get_pair(&self.key) {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Error::not_found(format!(
-                "{}: it was put and is not there",
-                String::from_utf8_lossy(&self.key)
-            ))),
-            Err(error) => Err(error),
+        let found = self.client.get_pair(&self.key);
+        let missing = || {
+            let key = String::from_utf8_lossy(&self.key);
+            Error::not_found(format!("{key}: it was put and is not there"))
         };
+        let outcome = found.and_then(|pair| pair.map(drop).ok_or_else(missing));
         self.recorder.record(GET, started, None, outcome);
-    }
-
-    fn durability(&self) -> Durability {
-        self.job.options.run.durability
     }
 }

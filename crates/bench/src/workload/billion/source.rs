@@ -1,17 +1,18 @@
 //! Records and keys for bulk calls: made as they are asked for, so that nothing is kept for each of
-//! a billion.
+//! a billion. In the overlap phase puts and gets go side by side to their end: without that the
+//! faster side would soon be done, and the rest would be no overlap.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tonnage::Result;
 
-use super::options::Order;
-use super::pace::{Lockstep, PaceSide};
-use super::stop::StopFlag;
 use crate::generate::{Permutation, Values};
-use crate::system::{KeySource, PairSource};
+use crate::system::PairSource;
+use crate::workload::KeyOrder;
+use crate::workload::loops::StopFlag;
 
 /// Entries that a source gives at a time.
 const BATCH: u64 = 4_096;
@@ -43,7 +44,7 @@ impl SharedCounts {
 /// Records of a range of rows.
 pub(super) struct PairRange {
     pub(super) rows: Range<u64>,
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     pub(super) values: Arc<Values>,
     pub(super) shared: SharedCounts,
 }
@@ -69,12 +70,12 @@ pub(super) struct ShuffledKeys {
     pub(super) rows: Permutation,
     /// One place of so many is passed over: the overlap phase writes there.
     pub(super) skip_each: Option<u64>,
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     pub(super) shared: SharedCounts,
 }
 
-impl KeySource for ShuffledKeys {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+impl PairSource for ShuffledKeys {
+    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
         let Some(batch) = self.shared.next(&mut self.places, PaceSide::Gets) else {
             return Ok(false);
         };
@@ -83,7 +84,7 @@ impl KeySource for ShuffledKeys {
         let mut given = 0;
         for place in batch.filter(|place| skip_each.is_none_or(|each| place % each != 0)) {
             self.order.key(self.rows.at(place), &mut key);
-            sink(&key)?;
+            sink(&key, &[])?;
             given += 1;
         }
         self.shared.given.fetch_add(given, Relaxed);
@@ -95,22 +96,112 @@ impl KeySource for ShuffledKeys {
     }
 }
 
-/// Splits a range into parts that differ by one at most.
-pub(super) fn split(rows: Range<u64>, parts: usize) -> impl Iterator<Item = Range<u64>> {
-    let (count, parts) = (rows.end - rows.start, parts as u64);
-    let bound = move |part: u64| {
-        rows.start + (u128::from(count) * u128::from(part) / u128::from(parts)) as u64
-    };
-    (0..parts).map(move |part| bound(part)..bound(part + 1))
+/// How far one side may be ahead, as a share of its work.
+const LEAD: f64 = 0.02;
+
+/// Holds up the side that is ahead.
+pub(super) struct Lockstep {
+    sides: Mutex<[SideProgress; 2]>,
+    changed: Condvar,
+    stop: StopFlag,
+}
+
+#[derive(Clone, Copy)]
+struct SideProgress {
+    done: u64,
+    total: u64,
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PaceSide {
+    Puts,
+    Gets,
+}
+
+impl Lockstep {
+    pub(super) fn new(puts: u64, gets: u64, stop: StopFlag) -> Self {
+        let sides = [puts, gets].map(|total| SideProgress { done: 0, total });
+        Lockstep { sides: Mutex::new(sides), changed: Condvar::new(), stop }
+    }
+
+    /// Waits until a side may do more, and notes that it does.
+    pub(super) fn take(&self, side: PaceSide, count: u64) {
+        let mut sides = self.lock();
+        while sides[side as usize].share() > sides[side.other() as usize].share() + LEAD
+            && !self.stop.is_set()
+        {
+            let waited = self.changed.wait_timeout(sides, Duration::from_millis(50));
+            sides = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        sides[side as usize].done += count;
+        self.changed.notify_all();
+    }
+
+    /// A side has ended, well or not: nobody waits for it any more.
+    pub(super) fn leave(&self, side: PaceSide) {
+        let sides = &mut self.lock()[side as usize];
+        sides.done = sides.total;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, [SideProgress; 2]> {
+        self.sides.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SideProgress {
+    fn share(self) -> f64 {
+        if self.total == 0 { 1.0 } else { self.done as f64 / self.total as f64 }
+    }
+}
+
+impl PaceSide {
+    fn other(self) -> PaceSide {
+        match self {
+            PaceSide::Puts => PaceSide::Gets,
+            PaceSide::Gets => PaceSide::Puts,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
     use super::*;
 
     #[test]
-    fn the_parts_of_a_range_lie_end_to_end() {
-        assert_eq!(split(10..20, 3).collect::<Vec<_>>(), [10..13, 13..16, 16..20]);
-        assert_eq!(split(0..1, 2).collect::<Vec<_>>(), [0..0, 0..1]);
+    fn the_faster_side_waits_for_the_slower_one() {
+        let pace = Lockstep::new(100, 1_000, StopFlag::default());
+        let puts = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    pace.take(PaceSide::Puts, 1);
+                    puts.fetch_add(1, SeqCst);
+                }
+                pace.leave(PaceSide::Puts);
+            });
+            for got in 0..1_000 {
+                std::thread::sleep(Duration::from_micros(50));
+                let ahead = puts.load(SeqCst) as f64 / 100.0 - got as f64 / 1_000.0;
+                assert!(ahead < LEAD + 0.03, "{ahead}");
+                pace.take(PaceSide::Gets, 1);
+            }
+        });
+        assert_eq!(puts.load(SeqCst), 100);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_side_that_left_or_after_a_stop() {
+        let pace = Lockstep::new(10, 10, StopFlag::default());
+        pace.leave(PaceSide::Puts);
+        (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
+
+        let stop = StopFlag::default();
+        stop.set();
+        let pace = Lockstep::new(10, 10, stop);
+        (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
     }
 }

@@ -6,9 +6,8 @@ use tonnage::Result;
 
 use super::options::{Api, BillionOptions, Phase};
 use crate::measure::Measured;
-use crate::report::{Chart, ChartKind, ChartSeries, ProgressPoint, Report, Run};
+use crate::report::{Chart, ProgressPoint, Report, Run, named};
 use crate::system::System;
-use crate::workload::options::bytes_or_default;
 
 /// What was measured so far.
 pub(super) struct BillionSummary<'a> {
@@ -68,13 +67,17 @@ impl PhaseSamples {
         phase: Phase,
         settled_bytes: u64,
     ) -> Run {
-        let labels =
-            [("phase", phase.name()), ("api", options.api.name()), ("order", options.order.name())];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let name = format!("{} {} / {}", options.api.name(), phase.name(), options.order.name());
+        let [phase, api, order] = [phase.name(), options.api.name(), options.order.name()];
+        let labels = named(
+            [("phase", phase), ("api", api), ("order", order)]
+                .map(|(name, label)| (name, label.to_owned())),
+        );
+        let name = format!("{api} {phase} / {order}");
         let mut run = Run::from_repeats(&name, labels, system, options.connections, self.repeats);
+        let settle_seconds =
+            self.settle_seconds.iter().sum::<f64>() / self.settle_seconds.len() as f64;
         run.figures.insert("settled_disk_bytes".to_owned(), settled_bytes as f64);
-        run.figures.insert("settle_seconds".to_owned(), mean(&self.settle_seconds));
+        run.figures.insert("settle_seconds".to_owned(), settle_seconds);
         if let Some(tenths) = Tenths::of(&run.progress) {
             run.figures.extend(tenths.figures());
         }
@@ -82,16 +85,8 @@ impl PhaseSamples {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn phase_place(run: &Run) -> usize {
-    let phase = run.labels.get("phase").map(String::as_str);
-    [Phase::Put, Phase::Get, Phase::Overlap]
-        .iter()
-        .position(|known| Some(known.name()) == phase)
-        .unwrap_or(usize::MAX)
+fn phase_place(run: &Run) -> Option<usize> {
+    Phase::ALL.iter().position(|phase| phase.name() == run.labels["phase"])
 }
 
 /// The rate of each tenth of the work.
@@ -142,40 +137,14 @@ fn rate_between(progress: &[ProgressPoint], from: f64, to: f64) -> Option<f64> {
 /// Rate against progress, a line for each system: who is first at 100 per cent, and who tires on
 /// the way.
 fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
-    let runs =
-        runs.iter().filter(|run| run.labels.get("phase").map(String::as_str) == Some(phase.name()));
-    let line = |run: &Run| ChartSeries {
-        name: run.target.clone(),
-        points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
-    };
-    let series: Vec<_> = runs.filter(|run| !run.progress.is_empty()).map(line).collect();
-    (!series.is_empty()).then(|| Chart {
-        title: format!("Race to 100 per cent: {}", phase.name()),
-        kind: ChartKind::Lines,
-        x_label: "records done, per cent".to_owned(),
-        y_label: "records/s".to_owned(),
-        categories: Vec::new(),
-        series,
-    })
-}
-
-/// The options as names and values.
-pub(super) fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
-    let phases: Vec<_> = options.phases.iter().map(|phase| phase.name()).collect();
-    options.run.settings([
-        ("bulk_memory_bytes", bytes_or_default(options.bulk_memory_bytes)),
-        ("records", options.records.to_string()),
-        ("key_bytes", "16".to_owned()),
-        ("value_bytes", options.value_bytes.to_string()),
-        ("compressible", options.compressible.to_string()),
-        ("connections", options.connections.to_string()),
-        ("phases", phases.join(", ")),
-        ("api", options.api.name().to_owned()),
-        ("calls", options.calls.to_string()),
-        ("order", options.order.name().to_owned()),
-        ("factor", options.factor.to_string()),
-        ("data_bytes", options.data_bytes().to_string()),
-    ])
+    let title = format!("Race to 100 per cent: {}", phase.name());
+    let mut chart = Chart::lines(&title, "records done, per cent", "records/s");
+    for run in runs.iter().filter(|run| run.labels["phase"] == phase.name()) {
+        for point in &run.progress {
+            chart.add(&run.target, (point.percent, point.throughput));
+        }
+    }
+    chart.is_drawn().then_some(chart)
 }
 
 fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
@@ -202,23 +171,13 @@ mod tests {
     use super::*;
 
     fn curve(points: &[(f64, f64)]) -> Vec<ProgressPoint> {
-        points
-            .iter()
-            .map(|(percent, throughput)| ProgressPoint {
-                percent: *percent,
-                throughput: *throughput,
-            })
-            .collect()
+        let point = |&(percent, throughput): &_| ProgressPoint { percent, throughput };
+        points.iter().map(point).collect()
     }
 
     fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
-        Tenths::of(progress)
-            .unwrap()
-            .figures()
-            .into_iter()
-            .find(|(known, _)| known == name)
-            .unwrap()
-            .1
+        let figures = Tenths::of(progress).unwrap().figures();
+        figures.into_iter().find(|(known, _)| known == name).unwrap().1
     }
 
     #[test]

@@ -3,12 +3,18 @@
 use rstest::rstest;
 
 use super::*;
-use crate::measure::NoWatcher;
-use crate::workload::RunOptions;
+use crate::measure::{NoWatcher, Phases};
+use crate::report::Run;
+use crate::system::SystemKind;
+use crate::workload::{KeyOrder, RunOptions};
+
+fn phases(report: &Report) -> Vec<&str> {
+    report.runs.iter().map(|run: &Run| run.labels["phase"].as_str()).collect()
+}
 
 fn tiny(directory: &tempfile::TempDir, kind: SystemKind) -> BillionOptions {
     BillionOptions {
-        run: RunOptions { systems: vec![kind], ..RunOptions::tiny(directory.path()) },
+        run: RunOptions::tiny(directory, &[kind]),
         records: 20_003,
         connections: 3,
         calls: 4,
@@ -21,21 +27,15 @@ fn every_record_goes_in_and_comes_out(
     #[values(SystemKind::TonnageRocksDb, SystemKind::TonnageMemory, SystemKind::RocksDb)]
     kind: SystemKind,
     #[values(Api::Bulk, Api::Single)] api: Api,
-    #[values(Order::Shuffled, Order::Ordered)] order: Order,
+    #[values(KeyOrder::Shuffled, KeyOrder::Ordered)] order: KeyOrder,
 ) {
     let directory = tempfile::tempdir().unwrap();
     let options = BillionOptions { api, order, ..tiny(&directory, kind) };
     let report = run(&options, &NoWatcher).unwrap();
-    let phases: Vec<_> = report.runs.iter().map(|run| run.labels["phase"].as_str()).collect();
-    assert_eq!(phases, ["put", "get", "overlap"]);
+    assert_eq!(phases(&report), ["put", "get", "overlap"]);
     for run in &report.runs {
-        assert_eq!(
-            (run.failures, run.operations_count),
-            (0, options.records),
-            "{}: {:?}",
-            run.name,
-            run.failure_messages
-        );
+        let (counts, messages) = ((run.failures, run.operations_count), &run.failure_messages);
+        assert_eq!(counts, (0, options.records), "{}: {messages:?}", run.name);
     }
     assert_eq!(report.charts.len(), 3);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the data is deleted");
@@ -47,10 +47,7 @@ fn only_the_phases_asked_for_are_reported() {
     let options =
         BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, SystemKind::TonnageMemory) };
     let report = run(&options, &NoWatcher).unwrap();
-    assert_eq!(
-        report.runs.iter().map(|run| run.labels["phase"].as_str()).collect::<Vec<_>>(),
-        ["get"]
-    );
+    assert_eq!(phases(&report), ["get"]);
 }
 
 #[test]
@@ -81,21 +78,9 @@ fn options_that_make_no_sense_are_refused(#[case] options: BillionOptions) {
     assert_eq!(run(&options, &NoWatcher).unwrap_err().kind(), tonnage::ErrorKind::Invalid);
 }
 
-/// A watcher that has had enough from the start.
-struct Impatient;
-
-impl Watcher for Impatient {
-    fn begin(&self, _phase: &str, _total: Option<u64>) {}
-    fn at(&self, _done: u64, _per_second: f64) {}
-    fn end(&self, _summary: &str) {}
-    fn is_cancelled(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn an_interrupted_run_still_has_a_report() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(&directory, SystemKind::TonnageMemory), &Impatient).unwrap();
+    let report = run(&tiny(&directory, SystemKind::TonnageMemory), &Phases::until(0)).unwrap();
     assert!(report.notes.iter().any(|note| note.starts_with("Interrupted")), "{:?}", report.notes);
 }

@@ -18,13 +18,12 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use options::{BulkBenchOptions, DataKind, KeyOrder, KeyPart};
+pub use options::{BulkBenchOptions, DataKind, KeyPart};
 use tonnage::Result;
 
 use self::session::BulkSession;
 use crate::measure::Watcher;
 use crate::report::Report;
-use crate::system::SystemKind;
 
 /// Measures puts and gets of each kind of data on each system.
 ///
@@ -36,25 +35,18 @@ pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> 
     for kind in &options.data {
         let data = data::of(*kind, options);
         for system in &options.run.systems {
-            if session.offers(*system, data.feature())? {
+            if session.can_hold(*system, &*data)? {
                 puts::run(&mut session, *system, *kind, &*data)?;
                 gets::run(&mut session, *system, *kind, &*data)?;
             } else {
-                session.harness.note(format!(
-                    "{} does not offer tables: {} were left out.",
-                    system.name(),
-                    kind.name()
-                ));
+                let (system, kind) = (system.name(), kind.name());
+                session
+                    .harness
+                    .note(format!("{system} does not offer tables: {kind} were left out."));
             }
         }
     }
     let mut report = session.harness.report;
     summary::add_to(&mut report, options);
     Ok(report)
-}
-
-/// The durabilities that mean something to a system.
-fn durabilities(options: &BulkBenchOptions, kind: SystemKind) -> &[tonnage::Durability] {
-    let all = &options.durabilities;
-    if kind == SystemKind::TonnageMemory { &all[..1] } else { all }
 }

@@ -1,9 +1,12 @@
 //! What `bench bulk` is asked to do.
 
+use std::collections::BTreeMap;
+
 use tonnage::{Durability, Error, Result};
 
-use crate::workload::RunOptions;
-use crate::workload::options::check_counts;
+use crate::choice::choice;
+use crate::workload::options::{bytes_or_default, check_counts};
+use crate::workload::{KeyOrder, RunOptions};
 
 /// What `bench bulk` is asked to do.
 #[derive(Clone, Debug)]
@@ -50,47 +53,26 @@ pub struct BulkBenchOptions {
     pub bulk_memory_bytes: Option<usize>,
 }
 
-/// What is put and got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DataKind {
-    /// Keys of 16 bytes and values.
-    Pairs,
-    /// Rows of 8 columns: where a ship was when; a hundred of each ship.
-    Positions,
-    /// Phones by maker, price and number, a hundred of each maker, with or without pictures.
-    Phones,
+choice! {
+    /// What is put and got.
+    pub enum DataKind {
+        /// Keys of 16 bytes and values.
+        Pairs = "pairs",
+        /// Rows of 8 columns: where a ship was when; a hundred of each ship.
+        Positions = "positions",
+        /// Phones by maker, price and number, a hundred of each maker, with or without pictures.
+        Phones = "phones",
+    }
 }
 
-/// The order of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyOrder {
-    /// Ascending.
-    Ordered,
-    /// As if drawn at random.
-    Shuffled,
-}
-
-/// What rows are got by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyPart {
-    /// The whole key of each.
-    Whole,
-    /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all the
-    /// same.
-    Partial,
-}
-
-impl DataKind {
-    /// All of them.
-    pub const ALL: [DataKind; 3] = [DataKind::Pairs, DataKind::Positions, DataKind::Phones];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            DataKind::Pairs => "pairs",
-            DataKind::Positions => "positions",
-            DataKind::Phones => "phones",
-        }
+choice! {
+    /// What rows are got by.
+    pub enum KeyPart {
+        /// The whole key of each.
+        Whole = "whole",
+        /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all
+        /// the same.
+        Partial = "partial",
     }
 }
 
@@ -156,5 +138,25 @@ impl BulkBenchOptions {
             return Err(Error::invalid("0 requests in flight never end: give 1 or more"));
         }
         Ok(())
+    }
+
+    /// The options as names and values.
+    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+        self.run.settings([
+            ("records", self.records.to_string()),
+            ("value_bytes", self.value_bytes.to_string()),
+            ("compressible", self.compressible.to_string()),
+            ("streams", self.streams.to_string()),
+            ("existing_percent", self.existing_percent.to_string()),
+            ("keep_existing", self.keep_existing.to_string()),
+            ("missing_percent", self.missing_percent.to_string()),
+            ("order", self.order.name().to_owned()),
+            ("keys", self.keys.name().to_owned()),
+            ("children", self.children.to_string()),
+            ("gets", self.gets.to_string()),
+            ("singles", self.singles.to_string()),
+            ("singles_fsync", self.singles_fsync.to_string()),
+            ("bulk_memory_bytes", bytes_or_default(self.bulk_memory_bytes)),
+        ])
     }
 }

@@ -4,11 +4,11 @@ use tonnage::{Durability, Error, Result};
 
 use super::data::{Data, RecordShare};
 use super::labels::{CallMethod, Labels, PutOrGet};
-use super::session::{BulkSession, Loop, check_counts, run_of};
-use super::{DataKind, durabilities};
+use super::session::{BulkSession, Loop, check_counts};
+use super::{BulkBenchOptions, DataKind};
 use crate::measure::Measured;
-use crate::system::{BulkOptions, SystemKind};
-use crate::workload::harness::{OpenedSystem, settle};
+use crate::system::{Client, SystemKind};
+use crate::workload::harness::OpenedSystem;
 
 /// Records of a put that are looked up afterwards.
 const LOOKED_UP: u64 = 1_000;
@@ -20,34 +20,26 @@ pub(super) fn run(
     data_kind: DataKind,
     data: &dyn Data,
 ) -> Result<()> {
-    for durability in durabilities(session.options, kind) {
+    let all = &session.options.durabilities;
+    // To a store in memory they mean the same.
+    let durabilities = if kind == SystemKind::TonnageMemory { &all[..1] } else { all };
+    for &durability in durabilities {
         for method in CallMethod::ALL {
             if session.harness.is_over() {
                 return Ok(());
             }
-            let labels = Labels {
-                data: data_kind,
-                phase: PutOrGet::Put,
-                method,
-                durability: Some(*durability),
-                parallelism: None,
-            };
-            let put = Put {
-                data,
-                labels,
-                method,
-                durability: *durability,
-                count: count(session, method, *durability),
-            };
-            put.run(session, kind)?;
+            let (phase, survives) = (PutOrGet::Put, Some(durability));
+            let labels =
+                Labels { data: data_kind, phase, method, durability: survives, parallelism: None };
+            let count = count(session.options, method, durability);
+            Put { data, labels, durability, count }.run(session, kind)?;
         }
     }
     Ok(())
 }
 
 /// How many records a put has.
-fn count(session: &BulkSession<'_>, method: CallMethod, durability: Durability) -> u64 {
-    let options = session.options;
+fn count(options: &BulkBenchOptions, method: CallMethod, durability: Durability) -> u64 {
     match (method, durability) {
         (CallMethod::Bulk, _) => options.records,
         (_, Durability::Fsync) => options.singles_fsync.min(options.singles).min(options.records),
@@ -58,108 +50,87 @@ fn count(session: &BulkSession<'_>, method: CallMethod, durability: Durability) 
 struct Put<'a> {
     data: &'a dyn Data,
     labels: Labels,
-    method: CallMethod,
     durability: Durability,
     count: u64,
 }
 
 impl Put<'_> {
+    fn is_bulk(&self) -> bool {
+        self.labels.method == CallMethod::Bulk
+    }
+
     fn run(&self, session: &mut BulkSession<'_>, kind: SystemKind) -> Result<()> {
-        let threads = session.threads(self.method, None);
-        let (mut repeats, mut last, mut settle_seconds) = (Vec::new(), None, 0.0);
-        for _ in 0..session.options.run.repeats {
+        let (mut last, mut settle_seconds) = (None, 0.0);
+        let repeats = session.harness.repeats(|_| {
             // What the repeat before has put goes first, so that the disk holds one at a time.
             drop(last.take());
-            let opened = self.prepared(session, kind)?;
-            repeats.push(self.measure(session, &opened, threads)?);
-            settle_seconds = settle(&*opened.system, kind.name(), session.harness.watcher)?;
-            last = Some(opened);
-        }
+            let opened = last.insert(self.prepared(session, kind)?);
+            let measured = match self.is_bulk() {
+                true => self.measure_bulk(session, opened),
+                false => self.measure_loop(session, opened),
+            };
+            let measured = self.look_up(opened, measured?)?;
+            settle_seconds = session.harness.settle(&*opened.system, kind.name())?;
+            Ok(measured)
+        })?;
         let Some(opened) = last else { return Ok(()) };
-        let rows_per_operation =
-            if self.method == CallMethod::Bulk { 1 } else { self.data.rows_per_record() };
-        let mut run =
-            run_of(self.labels, &*opened.system, threads, repeats, rows_per_operation as f64);
+        let rows = if self.is_bulk() { 1 } else { self.data.rows_per_record() };
+        let mut run = session.run_of(self.labels, &*opened.system, repeats, rows as f64);
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
         session.harness.add(run);
         Ok(())
     }
 
     /// A system that holds the records that are to be there before.
-    fn prepared(&self, session: &mut BulkSession<'_>, kind: SystemKind) -> Result<OpenedSystem> {
-        let opened = session.open_for(kind, self.data)?;
-        let share = RecordShare::existing(session.options);
-        let quietly = session.quietly(Durability::Write);
-        if session.options.existing_percent > 0 {
-            self.data.bulk_put(
-                &*opened.system,
-                0..self.count,
-                share,
-                session.options.streams,
-                &quietly,
-            )?;
-            opened.system.settle()?;
+    fn prepared(&self, session: &BulkSession<'_>, kind: SystemKind) -> Result<OpenedSystem> {
+        let (opened, options) = (session.open_for(kind, self.data)?, session.options);
+        if options.existing_percent > 0 {
+            let (share, system) = (RecordShare::existing(options), &*opened.system);
+            let (places, quietly) = (0..self.count, session.quietly());
+            self.data.bulk_put(system, places, share, options.streams, &quietly)?;
+            system.settle()?;
         }
         Ok(opened)
     }
 
-    fn measure(
-        &self,
-        session: &BulkSession<'_>,
-        opened: &OpenedSystem,
-        threads: usize,
-    ) -> Result<Measured> {
-        let system = &*opened.system;
-        if self.method == CallMethod::Bulk {
-            return self.measure_bulk(session, opened);
-        }
-        let each = |client: &mut dyn crate::system::Client, place| {
-            self.data.put_one(client, place, self.durability)
-        };
+    fn measure_loop(&self, session: &BulkSession<'_>, opened: &OpenedSystem) -> Result<Measured> {
+        let each =
+            |client: &mut dyn Client, place| self.data.put_one(client, place, self.durability);
         let work = Loop { operation: "PUT", count: self.count, each: &each };
-        let measured = session.measure_loop(system, self.labels, threads, &work)?;
-        self.look_up(opened, measured)
+        let threads = session.threads(self.labels);
+        session.measure_loop(&*opened.system, self.labels, threads, &work)
     }
 
     fn measure_bulk(&self, session: &BulkSession<'_>, opened: &OpenedSystem) -> Result<Measured> {
-        let (system, rows_per_record) = (&*opened.system, self.data.rows_per_record());
+        let (system, streams) = (&*opened.system, session.options.streams);
         let share = RecordShare::existing(session.options);
-        let existing =
-            (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
+        let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64;
         let kept = if session.options.keep_existing { existing } else { 0 };
-        let rows = self.count * rows_per_record;
-        let measured = session.measure_bulk(system, self.labels, rows, |meter| {
+        let [rows, kept] = [self.count, kept].map(|count| count * self.data.rows_per_record());
+        session.measure_bulk(system, self.labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
-            let options = BulkOptions { progress: &progress, ..session.quietly(self.durability) };
-            let done = self.data.bulk_put(
-                system,
-                0..self.count,
-                RecordShare::ALL,
-                session.options.streams,
-                &options,
-            )?;
+            let (options, all) =
+                (session.bulk_options(self.durability, &progress), RecordShare::ALL);
+            let done = self.data.bulk_put(system, 0..self.count, all, streams, &options)?;
             check_counts(meter, "rows stored", rows - kept, done.rows);
             check_counts(meter, "rows left alone", kept, done.existed);
             Ok(())
-        })?;
-        self.look_up(opened, measured)
+        })
     }
 
     /// Looks some records up, unless the put ended before its time.
     fn look_up(&self, opened: &OpenedSystem, mut measured: Measured) -> Result<Measured> {
-        let rows = self.count
-            * if self.method == CallMethod::Bulk { self.data.rows_per_record() } else { 1 };
-        if measured.count + measured.failures < rows {
+        let rows = if self.is_bulk() { self.data.rows_per_record() } else { 1 };
+        if measured.count + measured.failures < self.count * rows {
             return Ok(measured);
         }
         let mut client = opened.system.client()?;
-        for number in 0..self.count.min(LOOKED_UP) {
-            let place = number * self.count / self.count.min(LOOKED_UP);
+        let looked_up = self.count.min(LOOKED_UP);
+        for place in (0..looked_up).map(|number| number * self.count / looked_up) {
             if !self.data.is_stored(&mut *client, place)? {
                 measured.failures += 1;
-                let message =
-                    Error::internal(format!("the record put at place {place} is not there"));
-                measured.failure_messages.push(message.to_string());
+                let why = Error::internal(format!("the record put at place {place} is not there"));
+                measured.failure_messages.push(why.to_string());
             }
         }
         Ok(measured)

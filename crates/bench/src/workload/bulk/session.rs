@@ -11,7 +11,7 @@ use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::Run;
 use crate::system::{BulkOptions, Client, Feature, System, SystemKind};
 use crate::workload::harness::{Harness, OpenedSystem};
-use crate::workload::one_by_one::one_by_one;
+use crate::workload::loops::one_by_one;
 
 /// The benchmark under way.
 pub(super) struct BulkSession<'a> {
@@ -28,14 +28,13 @@ pub(super) struct Loop<'a> {
 
 impl<'a> BulkSession<'a> {
     pub(super) fn new(options: &'a BulkBenchOptions, watcher: &'a dyn Watcher) -> Self {
-        let settings = super::summary::settings(options);
-        BulkSession { options, harness: Harness::start("bulk", &options.run, settings, watcher) }
+        let harness = Harness::start("bulk", &options.run, options.settings(), watcher);
+        BulkSession { options, harness }
     }
 
-    /// Whether a system offers what a kind of data needs.
-    pub(super) fn offers(&self, kind: SystemKind, feature: Option<Feature>) -> Result<bool> {
-        let Some(feature) = feature else { return Ok(true) };
-        Ok(self.harness.open(kind)?.system.offers(feature))
+    /// Whether a system has what a kind of data needs.
+    pub(super) fn can_hold(&self, kind: SystemKind, data: &dyn Data) -> Result<bool> {
+        Ok(!data.needs_tables() || self.harness.open(kind)?.system.offers(Feature::Tables))
     }
 
     /// A system that is empty but for the tables of a kind of data.
@@ -45,15 +44,22 @@ impl<'a> BulkSession<'a> {
         Ok(opened)
     }
 
-    /// How a bulk call is done that nobody looks at.
-    pub(super) fn quietly(&self, durability: Durability) -> BulkOptions<'static> {
+    /// How a bulk call is done.
+    pub(super) fn bulk_options<'p>(
+        &self,
+        durability: Durability,
+        progress: &'p (dyn Fn(u64, u64) + Sync),
+    ) -> BulkOptions<'p> {
         BulkOptions {
-            durability,
             memory_bytes_max: self.options.bulk_memory_bytes,
-            parallelism: None,
             overwrite: !self.options.keep_existing,
-            progress: &|_, _| {},
+            ..BulkOptions::new(durability, progress)
         }
+    }
+
+    /// How one is done that nobody looks at.
+    pub(super) fn quietly(&self) -> BulkOptions<'static> {
+        self.bulk_options(Durability::Write, &|_, _| {})
     }
 
     /// Measures the loop on some threads.
@@ -66,74 +72,65 @@ impl<'a> BulkSession<'a> {
     ) -> Result<Measured> {
         let plan = MeasurePlan {
             operations: vec![work.operation],
+            warm_up: self.options.run.warm_up,
             seconds_max: self.options.run.seconds_max,
-            total: Some(work.count),
-            ..self.plan(system, labels)
+            ..plan(system, labels, work.count)
         };
         measure(&plan, system, self.harness.watcher, |meter| {
             one_by_one(meter, system, threads, work.count, work.each)
         })
     }
 
-    /// Measures a bulk call; `total` is how many rows go by.
+    /// Measures a bulk call by which so many rows go. It has no beginning worth cutting: it is one
+    /// operation.
     pub(super) fn measure_bulk(
         &self,
         system: &dyn System,
         labels: Labels,
-        total: u64,
+        rows: u64,
         call: impl FnOnce(&Meter<'_>) -> Result<()>,
     ) -> Result<Measured> {
-        let plan = MeasurePlan { total: Some(total), ..self.plan(system, labels) };
-        measure(&plan, system, self.harness.watcher, call)
-    }
-
-    fn plan(&self, system: &dyn System, labels: Labels) -> MeasurePlan {
-        // A bulk call has no beginning worth cutting: it is one operation.
-        let warm_up = if labels.method == CallMethod::Bulk {
-            Duration::ZERO
-        } else {
-            self.options.run.warm_up
-        };
-        MeasurePlan {
-            phase: format!("{} {}", system.name(), labels.name()),
-            warm_up,
-            ..MeasurePlan::default()
-        }
+        measure(&plan(system, labels, rows), system, self.harness.watcher, call)
     }
 
     /// Threads that a method keeps busy.
-    pub(super) fn threads(&self, method: CallMethod, parallelism: Option<usize>) -> usize {
-        match method {
+    pub(super) fn threads(&self, labels: Labels) -> usize {
+        match labels.method {
             CallMethod::Single => 1,
             CallMethod::Threads => self.options.threads,
-            CallMethod::Bulk => parallelism.unwrap_or_else(tonnage::cores),
+            CallMethod::Bulk => labels.parallelism.unwrap_or_else(tonnage::cores),
         }
+    }
+
+    /// Makes a run of its repeats. `rows_per_operation` turns its throughput into rows: loops count
+    /// operations, bulk calls rows.
+    pub(super) fn run_of(
+        &self,
+        labels: Labels,
+        system: &dyn System,
+        repeats: Vec<Measured>,
+        rows_per_operation: f64,
+    ) -> Run {
+        let (name, threads) = (labels.name(), self.threads(labels));
+        let mut run = Run::from_repeats(&name, labels.to_map(), system, threads, repeats);
+        let rows_per_second = run.throughput() * rows_per_operation;
+        run.figures.insert("rows_per_second".to_owned(), rows_per_second);
+        run
     }
 }
 
-/// Makes a run of its repeats. `rows_per_operation` turns its throughput into rows: loops count
-/// operations, bulk calls rows.
-pub(super) fn run_of(
-    labels: Labels,
-    system: &dyn System,
-    threads: usize,
-    repeats: Vec<Measured>,
-    rows_per_operation: f64,
-) -> Run {
-    let mut run = Run::from_repeats(&labels.name(), labels.to_map(), system, threads, repeats);
-    let rows_per_second = run.throughput() * rows_per_operation;
-    run.figures.insert("rows_per_second".to_owned(), rows_per_second);
-    run
+fn plan(system: &dyn System, labels: Labels, total: u64) -> MeasurePlan {
+    MeasurePlan {
+        phase: format!("{} {}", system.name(), labels.name()),
+        warm_up: Duration::ZERO,
+        total: Some(total),
+        ..MeasurePlan::default()
+    }
 }
 
 /// Records a failure unless the counts are as they must be.
 pub(super) fn check_counts(meter: &Meter<'_>, what: &str, expected: u64, counted: u64) {
-    if counted != expected {
-        meter.fail(
-            counted.abs_diff(expected),
-            &format!("{what}: {counted}, but it must be {expected}"),
-        );
-    }
+    meter.expect(expected, counted, || format!("{what}: {counted}, but it must be {expected}"));
 }
 
 /// Likewise for one operation of a loop.

@@ -1,66 +1,46 @@
 //! What the runs say together: ratios, charts, and what to know about them.
 
-use std::collections::BTreeMap;
-
 use tonnage::Durability;
 
-use super::labels::{CallMethod, Labels, PutOrGet, durability_name};
+use super::labels::{CallMethod, Labels, PutOrGet};
 use super::{BulkBenchOptions, DataKind, KeyPart};
-use crate::report::{Chart, ChartKind, ChartSeries, Report, Run};
-use crate::workload::options::{bytes_or_default, lower};
-
-const ROWS_PER_SECOND: &str = "rows_per_second";
-
-/// The options as names and values.
-pub(super) fn settings(options: &BulkBenchOptions) -> BTreeMap<String, String> {
-    options.run.settings([
-        ("records", options.records.to_string()),
-        ("value_bytes", options.value_bytes.to_string()),
-        ("compressible", options.compressible.to_string()),
-        ("streams", options.streams.to_string()),
-        ("existing_percent", options.existing_percent.to_string()),
-        ("keep_existing", options.keep_existing.to_string()),
-        ("missing_percent", options.missing_percent.to_string()),
-        ("order", lower(options.order)),
-        ("keys", lower(options.keys)),
-        ("children", options.children.to_string()),
-        ("gets", options.gets.to_string()),
-        ("singles", options.singles.to_string()),
-        ("singles_fsync", options.singles_fsync.to_string()),
-        ("bulk_memory_bytes", bytes_or_default(options.bulk_memory_bytes)),
-    ])
-}
+use crate::report::{Chart, Report, Run};
+use crate::workload::options::lower;
 
 /// Adds figures, notes and charts that compare the runs of a report.
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
-    notes(report, options);
+    report.notes.extend(notes(options));
     let all = RunLookup { runs: report.runs.clone(), options };
-    for run in report.runs.iter_mut().filter(|run| {
-        run.labels.get("method").is_some_and(|method| method == CallMethod::Bulk.name())
-    }) {
+    for run in &mut report.runs {
         all.add_ratios(run);
     }
     report.notes.extend(all.verdicts());
     report.charts.extend(all.charts());
 }
 
-fn notes(report: &mut Report, options: &BulkBenchOptions) {
-    let mut note = |text: String| report.notes.push(text);
-    note(
-        "Rates of bulk calls are rows per second; those of loops are operations per second, rows_per_second stands beside them."
+fn notes(options: &BulkBenchOptions) -> Vec<String> {
+    let mut notes = vec![
+        "Rates of bulk calls are rows per second; those of loops are operations per second, \
+         rows_per_second stands beside them."
             .to_owned(),
-    );
+    ];
     if options.durabilities.contains(&Durability::Fsync) {
-        note(format!(
-            "Loops whose every put waits for the disk have {} operations, others {}: their rate does not depend on how many there are.",
+        notes.push(format!(
+            "Loops whose every put waits for the disk have {} operations, others {}: their rate \
+             does not depend on how many there are.",
             options.singles_fsync.min(options.singles),
             options.singles
         ));
     }
     if options.keys == KeyPart::Partial && options.data.contains(&DataKind::Pairs) {
-        note("Pairs are got by whole keys: partial keys are a matter of tables.".to_owned());
+        notes.push("Pairs are got by whole keys: partial keys are a matter of tables.".to_owned());
     }
-    note("Gets are warm: all keys are got once before anything is measured.".to_owned());
+    notes.push("Gets are warm: all keys are got once before anything is measured.".to_owned());
+    notes
+}
+
+fn rows_per_second(run: &Run) -> Option<f64> {
+    run.figures.get("rows_per_second").copied()
 }
 
 /// Runs by what they are.
@@ -76,8 +56,9 @@ impl RunLookup<'_> {
 
     /// Rows per second of a run, if it was measured.
     fn rate(&self, system: &str, labels: Labels) -> Option<f64> {
-        let run = self.runs.iter().find(|run| run.target == system && labels.are_of(run))?;
-        run.figures.get(ROWS_PER_SECOND).copied()
+        let labels = labels.to_map();
+        let is_of = |run: &&Run| run.target == system && run.labels == labels;
+        self.runs.iter().find(is_of).and_then(rows_per_second)
     }
 
     fn labels(&self, data: DataKind, phase: PutOrGet, method: CallMethod) -> Labels {
@@ -87,7 +68,8 @@ impl RunLookup<'_> {
 
     /// How many times the rate of each loop of the same kind a bulk run reaches.
     fn add_ratios(&self, run: &mut Run) {
-        let Some(bulk) = run.figures.get(ROWS_PER_SECOND).copied() else { return };
+        let is_bulk = run.labels["method"] == CallMethod::Bulk.name();
+        let Some(bulk) = rows_per_second(run).filter(|_| is_bulk) else { return };
         for (method, figure) in [
             (CallMethod::Single, "times_single_loop"),
             (CallMethod::Threads, "times_single_loop_on_threads"),
@@ -95,14 +77,10 @@ impl RunLookup<'_> {
             let mut labels = run.labels.clone();
             labels.remove("parallelism");
             labels.insert("method".to_owned(), method.name().to_owned());
-            let other =
-                self.runs.iter().find(|other| other.target == run.target && other.labels == labels);
-            if let Some(other) = other
-                .and_then(|other| other.figures.get(ROWS_PER_SECOND))
-                .filter(|rate| **rate > 0.0)
-            {
-                run.figures.insert(figure.to_owned(), bulk / other);
-            }
+            let is_loop = |other: &&Run| other.target == run.target && other.labels == labels;
+            let rate = self.runs.iter().find(is_loop).and_then(rows_per_second);
+            let ratio = rate.filter(|rate| *rate > 0.0).map(|rate| bulk / rate);
+            run.figures.extend(ratio.map(|ratio| (figure.to_owned(), ratio)));
         }
     }
 
@@ -119,12 +97,13 @@ impl RunLookup<'_> {
     }
 
     fn verdict(&self, system: &str, data: DataKind, phase: PutOrGet) -> Option<String> {
-        let rate =
-            |method| self.rate(system, self.labels(data, phase, method)).filter(|rate| *rate > 0.0);
-        let (single, threads, bulk) =
-            (rate(CallMethod::Single)?, rate(CallMethod::Threads)?, rate(CallMethod::Bulk)?);
+        let rates = CallMethod::ALL.map(|method| {
+            self.rate(system, self.labels(data, phase, method)).filter(|rate| *rate > 0.0)
+        });
+        let [Some(single), Some(threads), Some(bulk)] = rates else { return None };
         Some(format!(
-            "{system}, {}: bulk {} does {:.1} times the rows of the loop on one thread, {:.1} times those of the loop on {} threads.",
+            "{system}, {}: bulk {} does {:.1} times the rows of the loop on one thread, \
+             {:.1} times those of the loop on {} threads.",
             data.name(),
             phase.name(),
             bulk / single,
@@ -141,104 +120,66 @@ impl RunLookup<'_> {
         if self.options.durabilities.len() > 1 {
             charts.extend(self.options.data.iter().map(|data| self.durabilities(*data)));
         }
-        charts.retain(|chart| chart.series.iter().any(|series| !series.points.is_empty()));
+        charts.retain(Chart::is_drawn);
         charts
     }
 
     /// The methods side by side, for each kind of data.
     fn methods(&self, phase: PutOrGet) -> Chart {
-        let point = |system: &'static str, method| {
-            let rate = move |(place, data): (usize, &DataKind)| {
-                Some((place as f64, self.rate(system, self.labels(*data, phase, method))?))
-            };
-            self.options.data.iter().enumerate().filter_map(rate).collect()
-        };
-        let series = self.each_method(CallMethod::ALL, point);
-        let durability = durability_name(self.options.durabilities[0]);
+        let durability = lower(self.options.durabilities[0]);
         let title = match phase {
             PutOrGet::Put => format!("Put: bulk against the loop, durability {durability}"),
             PutOrGet::Get => "Get: bulk against the loop".to_owned(),
         };
-        bars(
-            title,
-            "data",
-            self.options.data.iter().map(|data| data.name().to_owned()).collect(),
-            series,
-        )
+        let mut chart = Chart::bars(&title, "data", "rows/s");
+        for data in &self.options.data {
+            let of = |method| self.labels(*data, phase, method);
+            self.add_bars(&mut chart, data.name(), &CallMethod::ALL.map(of));
+        }
+        chart
     }
 
     /// Puts by what they survive.
     fn durabilities(&self, data: DataKind) -> Chart {
-        let all = &self.options.durabilities;
-        let point = |system: &'static str, method| {
-            let rate = move |(place, durability): (usize, &Durability)| {
-                let labels = Labels {
-                    durability: Some(*durability),
-                    ..self.labels(data, PutOrGet::Put, method)
-                };
-                Some((place as f64, self.rate(system, labels)?))
+        let title = format!("Put by durability: {}", data.name());
+        let mut chart = Chart::bars(&title, "durability", "rows/s");
+        for durability in &self.options.durabilities {
+            let of = |method| Labels {
+                durability: Some(*durability),
+                ..self.labels(data, PutOrGet::Put, method)
             };
-            all.iter().enumerate().filter_map(rate).collect()
-        };
-        let series = self.each_method([CallMethod::Single, CallMethod::Bulk], point);
-        let categories =
-            all.iter().map(|durability| durability_name(*durability).to_owned()).collect();
-        bars(format!("Put by durability: {}", data.name()), "durability", categories, series)
+            let labels = [CallMethod::Single, CallMethod::Bulk].map(of);
+            self.add_bars(&mut chart, &lower(durability), &labels);
+        }
+        chart
     }
 
-    fn each_method<const N: usize>(
-        &self,
-        methods: [CallMethod; N],
-        points: impl Fn(&'static str, CallMethod) -> Vec<(f64, f64)>,
-    ) -> Vec<ChartSeries> {
-        let series = |(system, method): (&'static str, CallMethod)| ChartSeries {
-            name: format!("{system} {}", method.name()),
-            points: points(system, method),
-        };
-        self.systems()
-            .flat_map(|system| methods.map(|method| (system, method)))
-            .map(series)
-            .collect()
+    /// A bar for each method on each system.
+    fn add_bars(&self, chart: &mut Chart, category: &str, labels: &[Labels]) {
+        for system in self.systems() {
+            for labels in labels {
+                let name = format!("{system} {}", labels.method.name());
+                chart.add_bar(category, &name, self.rate(system, *labels));
+            }
+        }
     }
 
     /// Bulk gets over the requests in flight.
     fn sweep(&self) -> Chart {
-        let mut series = Vec::new();
-        for (system, data) in self
-            .systems()
-            .flat_map(|system| self.options.data.iter().map(move |data| (system, *data)))
-        {
-            let at = |requests: &usize| {
-                let labels = Labels {
-                    parallelism: Some(*requests),
-                    ..self.labels(data, PutOrGet::Get, CallMethod::Bulk)
-                };
-                Some((*requests as f64, self.rate(system, labels)?))
-            };
-            let points: Vec<_> = self.options.parallelism.iter().filter_map(at).collect();
-            if !points.is_empty() {
-                series.push(ChartSeries { name: format!("{system} {}", data.name()), points });
+        let requests = "requests in flight";
+        let mut chart = Chart::lines("Bulk get by requests in flight", requests, "rows/s");
+        for system in self.systems() {
+            for data in &self.options.data {
+                for &requests in &self.options.parallelism {
+                    let labels = self.labels(*data, PutOrGet::Get, CallMethod::Bulk);
+                    let labels = Labels { parallelism: Some(requests), ..labels };
+                    if let Some(rate) = self.rate(system, labels) {
+                        let name = format!("{system} {}", data.name());
+                        chart.add(&name, (requests as f64, rate));
+                    }
+                }
             }
         }
-        Chart {
-            title: "Bulk get by requests in flight".to_owned(),
-            kind: ChartKind::Lines,
-            x_label: "requests in flight".to_owned(),
-            y_label: "rows/s".to_owned(),
-            categories: Vec::new(),
-            series,
-        }
-    }
-}
-
-fn bars(title: String, x_label: &str, categories: Vec<String>, series: Vec<ChartSeries>) -> Chart {
-    let series = series.into_iter().filter(|series| !series.points.is_empty()).collect();
-    Chart {
-        title,
-        kind: ChartKind::Bars,
-        x_label: x_label.to_owned(),
-        y_label: "rows/s".to_owned(),
-        categories,
-        series,
+        chart
     }
 }

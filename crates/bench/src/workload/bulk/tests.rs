@@ -6,17 +6,12 @@ use tonnage::{Durability, ErrorKind};
 use super::*;
 use crate::measure::NoWatcher;
 use crate::report::Run;
-use crate::workload::RunOptions;
+use crate::system::SystemKind;
+use crate::workload::{KeyOrder, RunOptions};
 
-const TARGETS: [SystemKind; 4] = SystemKind::ALL;
-
-fn tiny(directory: &std::path::Path) -> BulkBenchOptions {
+fn tiny(directory: &tempfile::TempDir) -> BulkBenchOptions {
     BulkBenchOptions {
-        run: RunOptions {
-            systems: TARGETS.to_vec(),
-            memory_bytes: Some(32 << 20),
-            ..RunOptions::tiny(directory)
-        },
+        run: RunOptions::tiny(directory, &SystemKind::ALL),
         records: 550,
         value_bytes: 20,
         streams: 3,
@@ -41,12 +36,7 @@ fn run_on(options: &BulkBenchOptions) -> Report {
 
 fn find<'r>(report: &'r Report, system: &str, name: &str) -> &'r Run {
     let found = report.runs.iter().find(|run| run.target == system && run.name == name);
-    found.unwrap_or_else(|| {
-        panic!(
-            "no run {name} on {system}: {:?}",
-            report.runs.iter().map(|run| &run.name).collect::<Vec<_>>()
-        )
-    })
+    found.unwrap_or_else(|| panic!("no run {name} on {system}"))
 }
 
 #[rstest]
@@ -57,28 +47,24 @@ fn every_record_is_put_and_every_key_is_found(
 ) {
     let directory = tempfile::tempdir().unwrap();
     let mut options =
-        BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(directory.path()) };
+        BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(&directory) };
     // Rows of child tables do not come along over Flight.
     options.run.systems.retain(|system| !keys.1 || *system != SystemKind::TonnageRemote);
     let report = run_on(&options);
     let family = if keys.1 { 3 } else { 1 };
     let tables = options.run.systems.iter().filter(|system| **system != SystemKind::RocksDb);
     for system in tables.map(|system| system.name()) {
-        assert_eq!(
-            find(&report, system, "phones / put / bulk / write").operations_count,
-            550 * family
-        );
-        assert_eq!(find(&report, system, "phones / put / single / write").operations_count, 120);
+        let count = |name: &str| find(&report, system, name).operations_count;
+        assert_eq!(count("phones / put / bulk / write"), 550 * family);
+        assert_eq!(count("phones / put / single / write"), 120);
         let expected = if keys.0 == KeyPart::Whole { 500 } else { 550 };
-        assert_eq!(find(&report, system, "positions / get / bulk").operations_count, expected);
-        assert_eq!(
-            find(&report, system, "phones / get / bulk / 2 requests").operations_count,
-            expected * family
-        );
+        assert_eq!(count("positions / get / bulk"), expected);
+        assert_eq!(count("phones / get / bulk / 2 requests"), expected * family);
     }
-    assert_eq!(find(&report, "rocksdb", "pairs / put / bulk / fsync").operations_count, 550);
-    assert_eq!(find(&report, "rocksdb", "pairs / put / single / fsync").operations_count, 5);
-    assert_eq!(find(&report, "rocksdb", "pairs / get / bulk").operations_count, 500);
+    let count = |name: &str| find(&report, "rocksdb", name).operations_count;
+    assert_eq!(count("pairs / put / bulk / fsync"), 550);
+    assert_eq!(count("pairs / put / single / fsync"), 5);
+    assert_eq!(count("pairs / get / bulk"), 500);
 }
 
 #[rstest]
@@ -92,10 +78,10 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
         keep_existing,
         existing_percent: 30,
         missing_percent: 40,
-        ..tiny(directory.path())
+        ..tiny(&directory)
     };
     let report = run_on(&options);
-    for system in TARGETS {
+    for system in SystemKind::ALL {
         let found = find(&report, system.name(), "pairs / get / bulk").operations_count;
         assert!((200..400).contains(&found), "of 500 keys about 300 are there: {found}");
     }
@@ -104,9 +90,8 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
 #[test]
 fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
     let directory = tempfile::tempdir().unwrap();
-    let report =
-        run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(directory.path()) });
-    for system in TARGETS {
+    let report = run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(&directory) });
+    for system in SystemKind::ALL {
         let bulk = find(&report, system.name(), "pairs / put / bulk / write");
         assert!(
             bulk.figures["times_single_loop"] > 0.0
@@ -127,12 +112,9 @@ fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
 fn a_target_without_tables_is_left_out_of_them_with_a_note() {
     let directory = tempfile::tempdir().unwrap();
     let report = run_on(&BulkBenchOptions {
-        run: RunOptions {
-            systems: vec![SystemKind::RocksDb],
-            ..RunOptions::tiny(directory.path())
-        },
+        run: RunOptions::tiny(&directory, &[SystemKind::RocksDb]),
         data: vec![DataKind::Positions],
-        ..tiny(directory.path())
+        ..tiny(&directory)
     });
     assert!(report.runs.is_empty());
     assert!(
@@ -145,7 +127,7 @@ fn a_target_without_tables_is_left_out_of_them_with_a_note() {
 #[test]
 fn nothing_is_left_behind() {
     let directory = tempfile::tempdir().unwrap();
-    let tiny = tiny(directory.path());
+    let tiny = tiny(&directory);
     run_on(&BulkBenchOptions {
         run: RunOptions { repeats: 2, ..tiny.run.clone() },
         data: vec![DataKind::Pairs],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::MatrixOptions;
-use crate::report::Run;
+use crate::report::{Run, named};
 use crate::workload::DataDirectory;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
@@ -41,15 +41,10 @@ impl CellData {
         workloads.sort_by(|a, b| writes(&a.core).total_cmp(&writes(&b.core)));
         let mut cells = Vec::new();
         for workload in workloads {
-            for distribution in &options.distributions {
-                for threads in &options.threads {
+            for &distribution in &options.distributions {
+                for &threads in &options.threads {
                     let (workload, data) = (workload.clone(), self.clone());
-                    cells.push(MatrixCell {
-                        workload,
-                        distribution: *distribution,
-                        data,
-                        threads: *threads,
-                    });
+                    cells.push(MatrixCell { workload, distribution, data, threads });
                 }
             }
         }
@@ -62,9 +57,7 @@ impl CellData {
     }
 
     pub(super) fn labels(&self) -> BTreeMap<String, String> {
-        [("size", format!("{}x", self.size)), ("directory", self.place.label.clone())]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into()
+        named([("size", format!("{}x", self.size)), ("directory", self.place.label.clone())])
     }
 }
 
@@ -76,9 +69,11 @@ impl MatrixCell {
 
     pub(super) fn labels(&self) -> BTreeMap<String, String> {
         let mut labels = self.data.labels();
-        labels.insert("workload".to_owned(), self.workload.name.clone());
-        labels.insert("distribution".to_owned(), self.distribution.name().to_owned());
-        labels.insert("threads".to_owned(), self.threads.to_string());
+        labels.extend(named([
+            ("workload", self.workload.name.clone()),
+            ("distribution", self.distribution.name().to_owned()),
+            ("threads", self.threads.to_string()),
+        ]));
         labels
     }
 

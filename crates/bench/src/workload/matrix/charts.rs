@@ -1,7 +1,7 @@
 //! The pictures of a matrix: cells in groups of bars, systems and places side by side.
 
 use super::options::MatrixOptions;
-use crate::report::{Chart, ChartKind, ChartSeries, Run};
+use crate::report::{Chart, Run};
 use crate::system::SystemKind;
 
 /// The label of the run with the best count of threads of its cell and system.
@@ -12,7 +12,8 @@ const RATIO: &str = "yardstick_ratio";
 /// Labels the best runs, and tells how they compare with the yardstick.
 pub(super) fn mark_best(runs: &mut [Run]) {
     for place in 0..runs.len() {
-        let is_best = is_cell(&runs[place]) && !runs.iter().any(|other| beats(other, &runs[place]));
+        let is_cell = runs[place].labels.contains_key("workload");
+        let is_best = is_cell && !runs.iter().any(|other| beats(other, &runs[place]));
         match is_best {
             true => runs[place].labels.insert(BEST.to_owned(), "yes".to_owned()),
             false => runs[place].labels.remove(BEST),
@@ -24,10 +25,6 @@ pub(super) fn mark_best(runs: &mut [Run]) {
             None => runs[place].figures.remove(RATIO),
         };
     }
-}
-
-fn is_cell(run: &Run) -> bool {
-    run.labels.contains_key("workload")
 }
 
 fn is_best(run: &Run) -> bool {
@@ -59,60 +56,42 @@ type Height = fn(&Run) -> Option<f64>;
 pub(super) fn charts(options: &MatrixOptions, runs: &[Run]) -> Vec<Chart> {
     let pictures: [(&str, &str, Height); 3] = [
         ("Throughput", "operations/s", |run| Some(run.throughput())),
-        ("Latency, 99th percentile", "µs", p99_us),
+        ("Latency, 99th percentile", "µs", |run| run.latency().map(|times| times.at(99.0))),
         ("Ratio to raw RocksDB", "times its throughput", |run| run.figures.get(RATIO).copied()),
     ];
     let mut charts = Vec::new();
     for (title, unit, height) in pictures {
         for size in &options.sizes {
-            charts.extend(chart(options, *size, title, unit, runs, height));
+            let title = format!("{title}: data {size} times the memory");
+            let mut chart = Chart::bars(&title, "workload and distribution", unit);
+            add_cells(&mut chart, options, *size, runs, height);
+            charts.push(chart);
         }
     }
+    charts.retain(Chart::is_drawn);
     charts
 }
 
-fn p99_us(run: &Run) -> Option<f64> {
-    run.latency().map(|times| times.at(99.0))
-}
-
-fn chart(
-    options: &MatrixOptions,
-    size: f64,
-    title: &str,
-    unit: &str,
-    runs: &[Run],
-    height: Height,
-) -> Option<Chart> {
-    let label = format!("{size}x");
-    let has = |run: &Run, name: &str, value: &str| {
-        run.labels.get(name).is_some_and(|label| label == value)
-    };
-    let runs: Vec<_> = runs.iter().filter(|run| is_best(run) && has(run, "size", &label)).collect();
-    let mut categories = Vec::new();
-    let mut series: Vec<ChartSeries> = Vec::new();
+fn add_cells(chart: &mut Chart, options: &MatrixOptions, size: f64, runs: &[Run], height: Height) {
+    let size = format!("{size}x");
     for workload in &options.workloads {
         for distribution in &options.distributions {
-            let (workload, distribution) = (workload.name.as_str(), distribution.name());
-            let in_group = |run: &&&Run| {
-                has(run, "workload", workload) && has(run, "distribution", distribution)
+            let labels = [
+                ("size", size.as_str()),
+                ("workload", &workload.name),
+                ("distribution", distribution.name()),
+            ];
+            let has = |run: &Run, name: &str, label: &str| {
+                run.labels.get(name).is_some_and(|known| known == label)
             };
-            for run in runs.iter().filter(in_group) {
-                let Some(height) = height(run) else { continue };
-                series_of(&mut series, series_name(options, run))
-                    .points
-                    .push((categories.len() as f64, height));
+            let is_of = |run: &&Run| labels.iter().all(|(name, label)| has(run, name, label));
+            let category = format!("{} {}", workload.name.to_uppercase(), distribution.name());
+            chart.categories.push(category.clone());
+            for run in runs.iter().filter(|run| is_best(run)).filter(is_of) {
+                chart.add_bar(&category, &series_name(options, run), height(run));
             }
-            categories.push(format!("{} {distribution}", workload.to_uppercase()));
         }
     }
-    (!series.is_empty()).then(|| Chart {
-        title: format!("{title}: data {size} times the memory"),
-        kind: ChartKind::Bars,
-        x_label: "workload and distribution".to_owned(),
-        y_label: unit.to_owned(),
-        categories,
-        series,
-    })
 }
 
 /// The place is named only where there is more than one.
@@ -125,32 +104,23 @@ fn series_name(options: &MatrixOptions, run: &Run) -> String {
     }
 }
 
-fn series_of(all: &mut Vec<ChartSeries>, name: String) -> &mut ChartSeries {
-    let place = all.iter().position(|series| series.name == name).unwrap_or_else(|| {
-        all.push(ChartSeries { name, points: Vec::new() });
-        all.len() - 1
-    });
-    &mut all[place]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::named;
 
-    fn run(name: &str, system: &str, threads: usize, throughput: f64) -> Run {
+    fn run(system: &str, threads: usize, throughput: f64) -> Run {
         let labels = [
             ("workload", "a"),
             ("distribution", "uniform"),
             ("size", "0.33x"),
             ("directory", "ssd"),
         ];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let (name, system) = (name.to_owned(), system.to_owned());
         Run {
-            name,
-            target: system,
+            name: "a".to_owned(),
+            target: system.to_owned(),
             threads,
-            labels,
+            labels: named(labels.map(|(name, label)| (name, label.to_owned()))),
             throughputs: vec![throughput],
             ..Run::default()
         }
@@ -159,38 +129,35 @@ mod tests {
     #[test]
     fn the_best_count_of_threads_is_compared_with_the_best_of_the_yardstick() {
         let mut runs = [
-            run("a", "tonnage-rocksdb", 1, 80.0),
-            run("a", "tonnage-rocksdb", 2, 90.0),
-            run("a", "rocksdb", 1, 100.0),
+            run("tonnage-rocksdb", 1, 80.0),
+            run("tonnage-rocksdb", 2, 90.0),
+            run("rocksdb", 1, 100.0),
         ];
         mark_best(&mut runs);
         assert_eq!(runs.each_ref().map(is_best), [false, true, true]);
-        assert_eq!(
-            runs.each_ref().map(|run| run.figures.get(RATIO).copied()),
-            [None, Some(0.9), None]
-        );
+        let ratios = runs.each_ref().map(|run| run.figures.get(RATIO).copied());
+        assert_eq!(ratios, [None, Some(0.9), None]);
     }
 
     #[test]
     fn a_better_run_takes_the_label_over() {
-        let mut runs = vec![run("a", "rocksdb", 1, 100.0)];
+        let mut runs = vec![run("rocksdb", 1, 100.0)];
         mark_best(&mut runs);
-        runs.push(run("a", "rocksdb", 2, 150.0));
+        runs.push(run("rocksdb", 2, 150.0));
         mark_best(&mut runs);
         assert_eq!(runs.iter().map(is_best).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
     fn each_size_has_its_pictures_with_the_targets_side_by_side() {
-        let mut runs = vec![run("a", "tonnage-rocksdb", 1, 90.0), run("a", "rocksdb", 1, 100.0)];
+        let mut runs = vec![run("tonnage-rocksdb", 1, 90.0), run("rocksdb", 1, 100.0)];
         mark_best(&mut runs);
         let charts = charts(&MatrixOptions::default(), &runs);
         let throughput = &charts[0];
         assert_eq!(throughput.categories.len(), 6);
         assert_eq!(throughput.series[0].points, [(0.0, 90.0)]);
         assert_eq!(throughput.series[1].points, [(0.0, 100.0)]);
-        assert!(charts.iter().any(
-            |chart| chart.title.starts_with("Ratio") && chart.series[0].points == [(0.0, 0.9)]
-        ));
+        let mut ratios = charts.iter().filter(|chart| chart.title.starts_with("Ratio"));
+        assert!(ratios.any(|chart| chart.series[0].points == [(0.0, 0.9)]));
     }
 }

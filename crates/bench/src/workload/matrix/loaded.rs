@@ -7,14 +7,15 @@ use super::options::MatrixOptions;
 use crate::measure::{Measured, Watcher};
 use crate::report::Run;
 use crate::system::System;
-use crate::workload::harness::{OpenedSystem, settle};
+use crate::workload::harness::{Harness, OpenedSystem};
 use crate::workload::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests, RunPlan};
 
 /// A system that holds the data of its cells.
 pub(super) struct LoadedSystem<'a> {
     system: &'a dyn System,
     dataset: Dataset<'a>,
-    data: CellData,
+    /// What progress lines call it.
+    name: String,
 }
 
 impl<'a> LoadedSystem<'a> {
@@ -24,54 +25,44 @@ impl<'a> LoadedSystem<'a> {
         opened: &'a OpenedSystem,
         options: &MatrixOptions,
         data: &CellData,
-        watcher: &dyn Watcher,
+        harness: &Harness<'_>,
     ) -> Result<(Self, Run)> {
-        let system = &*opened.system;
-        let threads = tonnage::cores();
-        let plan = LoadPlan {
-            name: format!("load {} {}", data.name(), system.name()),
-            threads,
-            bulk: true,
-        };
-        let (dataset, measured) =
-            Dataset::load(system, &options.core_of_size(data.size), &plan, watcher)?;
-        let mut loaded = LoadedSystem { system, dataset, data: data.clone() };
-        let settle_seconds = loaded.settle(watcher)?;
-        loaded.warm(options, watcher)?;
+        let (system, threads) = (&*opened.system, tonnage::cores());
+        let name = format!("{} {}", data.name(), system.name());
+        let plan = LoadPlan { name: format!("load {name}"), threads, bulk: true };
+        let core = options.core_of_size(data.size);
+        let (dataset, measured) = Dataset::load(system, &core, &plan, harness.watcher)?;
+        let mut loaded = LoadedSystem { system, dataset, name };
+        let settle_seconds = loaded.settle(harness)?;
+        loaded.warm(options, core, harness.watcher)?;
         let mut labels = data.labels();
         labels.insert("phase".to_owned(), "load".to_owned());
-        let mut run = Run::from_repeats(
-            &format!("load / {}", data.name()),
-            labels,
-            system,
-            threads,
-            vec![measured],
-        );
+        let name = format!("load / {}", data.name());
+        let mut run = Run::from_repeats(&name, labels, system, threads, vec![measured]);
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
         run.figures.insert("settled_disk_bytes".to_owned(), system.gauges()?.disk_bytes as f64);
         Ok((loaded, run))
     }
 
     /// Reads as many records as the memory holds, each once, but no longer than two cells.
-    fn warm(&mut self, options: &MatrixOptions, watcher: &dyn Watcher) -> Result<()> {
-        let core = options.core_of_size(self.data.size);
-        let mix = Mix { read: 1.0, ..Mix::default() };
-        let operation_count = core.record_count.min(options.core_of_size(1.0).record_count);
+    fn warm(
+        &mut self,
+        options: &MatrixOptions,
+        core: CoreOptions,
+        watcher: &dyn Watcher,
+    ) -> Result<()> {
         let core = CoreOptions {
-            operation_count,
-            mix,
+            operation_count: core.record_count.min(options.core_of_size(1.0).record_count),
+            mix: Mix { read: 1.0, ..Mix::default() },
             requests: Requests::Sequential,
             read_all_fields: true,
             ..core
         };
-        let name = format!("warm {} {}", self.data.name(), self.system.name());
-        let threads = options.threads.iter().copied().max().unwrap_or(1);
         let plan = RunPlan {
-            name,
-            threads,
-            warm_up: Default::default(),
+            name: format!("warm {}", self.name),
+            threads: options.threads.iter().copied().max().unwrap_or(1),
             seconds_max: Some(2 * options.cell),
-            seed: 0,
+            ..RunPlan::default()
         };
         self.dataset.run(&core, &plan, watcher).map(drop)
     }
@@ -84,14 +75,9 @@ impl<'a> LoadedSystem<'a> {
         repeat: usize,
         watcher: &dyn Watcher,
     ) -> Result<Measured> {
+        let (name, of) = (format!("{} {}", cell.name(), self.system.name()), options.run.repeats);
         let plan = RunPlan {
-            name: format!(
-                "{} {} ({} of {})",
-                cell.name(),
-                self.system.name(),
-                repeat + 1,
-                options.run.repeats
-            ),
+            name: format!("{name} ({} of {of})", repeat + 1),
             threads: cell.threads,
             warm_up: options.run.warm_up,
             seconds_max: Some(options.cell),
@@ -101,8 +87,8 @@ impl<'a> LoadedSystem<'a> {
     }
 
     /// Waits until the system has nothing left to tidy up. Tells how many seconds that took.
-    pub(super) fn settle(&self, watcher: &dyn Watcher) -> Result<f64> {
-        settle(self.system, &format!("{} {}", self.data.name(), self.system.name()), watcher)
+    pub(super) fn settle(&self, harness: &Harness<'_>) -> Result<f64> {
+        harness.settle(self.system, &self.name)
     }
 
     /// The repeats of a cell as a run.

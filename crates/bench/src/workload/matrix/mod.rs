@@ -28,8 +28,9 @@ use self::cell::{CellData, MatrixCell};
 use self::loaded::LoadedSystem;
 use self::outcome::MatrixReport;
 use crate::measure::Watcher;
-use crate::report::Report;
+use crate::report::{Report, Run};
 use crate::system::SystemKind;
+use crate::workload::harness::Harness;
 
 /// Measures the cells.
 ///
@@ -43,7 +44,7 @@ pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
         let mut cells = data.cells(options);
         cells.retain(|cell| !outcome.has(cell));
         if !cells.is_empty() && !watcher.is_cancelled() {
-            run_data(options, &data, &cells, &mut outcome, watcher)?;
+            run_data(options, &data, &cells, &mut outcome)?;
         }
     }
     Ok(outcome.into_report(watcher.is_cancelled()))
@@ -54,22 +55,22 @@ fn run_data(
     data: &CellData,
     cells: &[MatrixCell],
     outcome: &mut MatrixReport<'_>,
-    watcher: &dyn Watcher,
 ) -> Result<()> {
     let open = |kind: &SystemKind| outcome.harness.open_in(*kind, &data.place);
     let opened = options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
     let mut systems = Vec::with_capacity(opened.len());
     for opened in &opened {
-        if watcher.is_cancelled() {
+        if outcome.harness.is_over() {
             return Ok(());
         }
-        let (system, run) = LoadedSystem::load(opened, options, data, watcher)?;
+        let (system, run) = LoadedSystem::load(opened, options, data, &outcome.harness)?;
         outcome.add_load(run);
         systems.push(system);
     }
     for cell in cells {
         // What is measured of a cell before it is broken off is no cell.
-        let Some(runs) = run_cell(options, cell, &mut systems, watcher)? else { return Ok(()) };
+        let runs = run_cell(options, cell, &mut systems, &outcome.harness)?;
+        let Some(runs) = runs else { return Ok(()) };
         outcome.add(runs)?;
     }
     Ok(())
@@ -80,25 +81,22 @@ fn run_cell(
     options: &MatrixOptions,
     cell: &MatrixCell,
     systems: &mut [LoadedSystem<'_>],
-    watcher: &dyn Watcher,
-) -> Result<Option<Vec<crate::report::Run>>> {
+    harness: &Harness<'_>,
+) -> Result<Option<Vec<Run>>> {
     let mut repeats = vec![Vec::with_capacity(options.run.repeats); systems.len()];
     for repeat in 0..options.run.repeats {
         for turn in 0..systems.len() {
             let place = (turn + repeat) % systems.len();
-            let measured = systems[place].run(options, cell, repeat, watcher)?;
-            if watcher.is_cancelled() {
+            let measured = systems[place].run(options, cell, repeat, harness.watcher)?;
+            if harness.is_over() {
                 return Ok(None);
             }
             repeats[place].push(measured);
         }
     }
     if cell.writes() {
-        for system in systems.iter() {
-            system.settle(watcher)?;
-        }
+        systems.iter().try_for_each(|system| system.settle(harness).map(drop))?;
     }
-    Ok(Some(
-        systems.iter().zip(repeats).map(|(system, repeats)| system.report(cell, repeats)).collect(),
-    ))
+    let runs = systems.iter().zip(repeats);
+    Ok(Some(runs.map(|(system, repeats)| system.report(cell, repeats)).collect()))
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use crate::workload::options::lower;
+use crate::report::named;
+use crate::workload::options::{join, lower};
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 use crate::workload::{DataDirectory, RunOptions};
 
@@ -118,16 +119,13 @@ impl MatrixOptions {
     /// The options as names and values: what must be the same for a run to be taken up again.
     pub(super) fn settings(&self) -> BTreeMap<String, String> {
         let directory = |place: &DataDirectory| format!("{}={}", place.label, place.path.display());
-        let settings = [
+        named([
             ("targets", join(&self.run.systems, |system| system.name().to_owned())),
             ("directories", join(&self.run.directories, directory)),
             ("memory_bytes", self.memory_bytes().to_string()),
             ("sizes", join(&self.sizes, f64::to_string)),
             ("workloads", join(&self.workloads, |workload| workload.name.clone())),
-            (
-                "distributions",
-                join(&self.distributions, |distribution| distribution.name().to_owned()),
-            ),
+            ("distributions", join(&self.distributions, |requests| requests.name().to_owned())),
             ("threads", join(&self.threads, usize::to_string)),
             ("field_count", self.core().field_count.to_string()),
             ("field_bytes", self.core().field_bytes.to_string()),
@@ -136,11 +134,6 @@ impl MatrixOptions {
             ("cell_seconds", self.cell.as_secs_f64().to_string()),
             ("warm_up_seconds", self.run.warm_up.as_secs_f64().to_string()),
             ("repeats", self.run.repeats.to_string()),
-        ];
-        settings.map(|(name, value)| (name.to_owned(), value)).into()
+        ])
     }
-}
-
-fn join<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
-    all.iter().map(name).collect::<Vec<_>>().join(", ")
 }

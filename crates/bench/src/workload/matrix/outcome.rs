@@ -36,39 +36,30 @@ impl<'a> MatrixReport<'a> {
 
     /// Whether a cell was measured on all systems.
     pub(super) fn has(&self, cell: &MatrixCell) -> bool {
-        let mut systems = self.options.run.systems.iter();
-        systems.all(|system| {
-            self.harness
-                .report
-                .runs
-                .iter()
-                .any(|run| cell.is_of(run) && run.target == system.name())
-        })
+        let runs = &self.harness.report.runs;
+        let has = |system: &str| runs.iter().any(|run| cell.is_of(run) && run.target == system);
+        self.options.run.systems.iter().all(|system| has(system.name()))
     }
 
     /// Takes in how the data was loaded, instead of how it was when the run was broken off.
     pub(super) fn add_load(&mut self, load: Run) {
-        let known = self
-            .harness
-            .report
-            .runs
-            .iter_mut()
-            .find(|run| (&run.name, &run.target) == (&load.name, &load.target));
-        match known {
+        let runs = &mut self.harness.report.runs;
+        match runs.iter_mut().find(|run| (&run.name, &run.target) == (&load.name, &load.target)) {
             Some(known) => *known = load,
-            None => self.harness.report.runs.push(load),
+            None => runs.push(load),
         }
     }
 
     /// Takes in a cell and writes what there is.
     pub(super) fn add(&mut self, runs: Vec<Run>) -> Result<()> {
-        self.harness.report.runs.extend(runs);
-        charts::mark_best(&mut self.harness.report.runs);
-        self.harness.report.charts = charts::charts(self.options, &self.harness.report.runs);
-        if let Some(directory) = &self.options.report_directory {
-            report::write(&self.harness.report, directory)?;
+        let report = &mut self.harness.report;
+        report.runs.extend(runs);
+        charts::mark_best(&mut report.runs);
+        report.charts = charts::charts(self.options, &report.runs);
+        match &self.options.report_directory {
+            Some(directory) => report::write(report, directory).map(drop),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {

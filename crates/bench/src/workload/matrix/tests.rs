@@ -1,12 +1,11 @@
 //! The whole matrix on tiny inputs, on each system.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use rstest::rstest;
 
 use super::*;
-use crate::measure::NoWatcher;
+use crate::measure::{NoWatcher, Phases};
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 use crate::workload::ycsb::{Requests, Workload};
@@ -14,10 +13,9 @@ use crate::workload::ycsb::{Requests, Workload};
 fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
     MatrixOptions {
         run: RunOptions {
-            systems: vec![SystemKind::TonnageMemory],
             memory_bytes: Some(16 << 20),
             repeats: 2,
-            ..RunOptions::tiny(directory.path())
+            ..RunOptions::tiny(directory, &[SystemKind::TonnageMemory])
         },
         sizes: vec![0.05],
         threads: vec![1, 2],
@@ -57,33 +55,6 @@ fn cells_that_write_most_come_last() {
     assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
 }
 
-/// Remembers the phases, and gives up when it has seen so many.
-struct Phases {
-    seen: Mutex<Vec<String>>,
-    phases_max: usize,
-}
-
-impl Phases {
-    fn until(phases_max: usize) -> Self {
-        Phases { seen: Mutex::default(), phases_max }
-    }
-
-    fn seen(&self, prefix: &str) -> usize {
-        self.seen.lock().unwrap().iter().filter(|phase| phase.starts_with(prefix)).count()
-    }
-}
-
-impl Watcher for Phases {
-    fn begin(&self, phase: &str, _total: Option<u64>) {
-        self.seen.lock().unwrap().push(phase.to_owned());
-    }
-    fn at(&self, _done: u64, _per_second: f64) {}
-    fn end(&self, _summary: &str) {}
-    fn is_cancelled(&self) -> bool {
-        self.seen.lock().unwrap().len() > self.phases_max
-    }
-}
-
 #[test]
 fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
     let directory = tempfile::tempdir().unwrap();
@@ -100,7 +71,7 @@ fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
         ..tiny
     };
     // The load, its settling and warming, and the first of the two cells.
-    let first = run(&options, &Phases::until(4)).unwrap();
+    let first = run(&options, &Phases::until(5)).unwrap();
     assert_eq!(first.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 1);
 
     let second = Phases::until(usize::MAX);

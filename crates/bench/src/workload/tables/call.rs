@@ -4,24 +4,18 @@ use tonnage::{Error, Result};
 
 use super::rows::{Shape, SmallTables};
 use super::{Size, Subject, TablesOptions, summary};
-use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
+use crate::choice::choice;
+use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
-use crate::system::{BulkDone, BulkOptions, Client, System};
-use crate::workload::one_by_one::one_by_one;
+use crate::system::{BulkOptions, Client, GetKeys, PutInput, System};
+use crate::workload::harness::Harness;
+use crate::workload::loops::one_by_one;
 
-/// One by one, or all in one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TableMethod {
-    Single,
-    Multi,
-}
-
-impl TableMethod {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            TableMethod::Single => "one by one",
-            TableMethod::Multi => "one call",
-        }
+choice! {
+    /// One by one, or all in one call.
+    pub(super) enum TableMethod {
+        Single = "one by one",
+        Multi = "one call",
     }
 }
 
@@ -30,7 +24,7 @@ impl TableMethod {
 pub(super) struct TableCall<'a> {
     pub(super) options: &'a TablesOptions,
     pub(super) system: &'a dyn System,
-    pub(super) watcher: &'a dyn Watcher,
+    pub(super) harness: &'a Harness<'a>,
     pub(super) size: Size,
     /// [`Subject::Put`] or [`Subject::Get`].
     pub(super) subject: Subject,
@@ -40,22 +34,21 @@ pub(super) struct TableCall<'a> {
 impl TableCall<'_> {
     pub(super) fn run(&self) -> Result<Run> {
         let case = summary::case_name(self.subject, self.size);
-        let name = summary::run_name(&case, self.method.name());
-        let repeats = (0..self.options.run.repeats)
-            .map(|repeat| self.repeat(&name, repeat))
-            .collect::<Result<Vec<_>>>()?;
         let labels = summary::labels(self.subject, &case, self.method.name(), Some(self.size));
+        let name = summary::run_name(&case, self.method.name());
+        let repeats = self.harness.repeats(|repeat| self.repeat(&name, repeat))?;
         Ok(Run::from_repeats(&name, labels, self.system, 1, repeats))
     }
 
     fn repeat(&self, name: &str, repeat: usize) -> Result<Measured> {
         let Size { tables, rows } = self.size;
         let method = if self.method == TableMethod::Single { "single" } else { "multi" };
-        let prefix = format!("{}_{method}_{tables}_{rows}_{repeat}", self.subject);
+        let prefix = format!("{}_{method}_{tables}_{rows}_{repeat}", self.subject.name());
         let tables = SmallTables::new(&Shape::new(self.options.key), &prefix, self.size);
         tables.define(self.system)?;
         if self.subject == Subject::Get {
-            self.system.multi_put(tables.batches()?, &self.bulk_options(&|_, _| {}))?;
+            let options = BulkOptions::quiet(self.options.run.durability);
+            self.system.bulk_put(PutInput::Tables(tables.batches()?), &options)?;
         }
         let plan = MeasurePlan {
             phase: format!("{} {name}", self.system.name()),
@@ -63,7 +56,7 @@ impl TableCall<'_> {
             total: Some(tables.rows()),
             ..MeasurePlan::default()
         };
-        measure(&plan, self.system, self.watcher, |meter| match self.method {
+        measure(&plan, self.system, self.harness.watcher, |meter| match self.method {
             TableMethod::Single => self.one_by_one(meter, &tables),
             TableMethod::Multi => self.at_once(meter, &tables),
         })
@@ -86,27 +79,13 @@ impl TableCall<'_> {
 
     fn at_once(&self, meter: &Meter<'_>, tables: &SmallTables) -> Result<()> {
         let progress = |rows, bytes| meter.add(rows, bytes);
-        let options = self.bulk_options(&progress);
-        let BulkDone { rows, .. } = match self.subject {
-            Subject::Put => self.system.multi_put(tables.batches()?, &options)?,
-            _ => self.system.multi_get(tables.keys()?, &options)?,
+        let options = BulkOptions::new(self.options.run.durability, &progress);
+        let done = match self.subject {
+            Subject::Put => self.system.bulk_put(PutInput::Tables(tables.batches()?), &options)?,
+            _ => self.system.bulk_get(GetKeys::Tables(tables.keys()?), &options)?,
         };
-        if rows != tables.rows() {
-            meter.fail(
-                rows.abs_diff(tables.rows()),
-                &format!("{rows} of {} rows went by", tables.rows()),
-            );
-        }
+        let (done, rows) = (done.rows, tables.rows());
+        meter.expect(rows, done, || format!("{done} of {rows} rows went by"));
         Ok(())
-    }
-
-    fn bulk_options<'p>(&self, progress: &'p (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'p> {
-        BulkOptions {
-            durability: self.options.run.durability,
-            memory_bytes_max: None,
-            parallelism: None,
-            overwrite: false,
-            progress,
-        }
     }
 }

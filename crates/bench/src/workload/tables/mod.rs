@@ -10,7 +10,6 @@ mod call;
 mod options;
 mod queries;
 mod rows;
-mod subject;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -19,13 +18,11 @@ use tonnage::Result;
 
 use self::call::{TableCall, TableMethod};
 use self::options::Size;
-pub use self::options::{TableKey, TablesOptions};
-use self::queries::Queries;
-pub use self::subject::Subject;
+pub use self::options::{Subject, TableKey, TablesOptions};
+use super::harness::Harness;
 use crate::measure::Watcher;
 use crate::report::Report;
 use crate::system::{Feature, SystemKind};
-use crate::workload::harness::Harness;
 
 /// Measures what is wanted on each system.
 ///
@@ -33,13 +30,12 @@ use crate::workload::harness::Harness;
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut harness = Harness::start("tables", &options.run, summary::settings(options), watcher);
+    let mut harness = Harness::start("tables", &options.run, options.settings(), watcher);
     for kind in &options.run.systems {
         let first = harness.report.runs.len();
         run_system(options, *kind, &mut harness)?;
-        harness.report.runs[first..].sort_by_key(|run| {
-            Subject::ALL.iter().position(|subject| subject.name() == run.labels["subject"])
-        });
+        let place = |name: &String| Subject::ALL.iter().position(|known| known.name() == name);
+        harness.report.runs[first..].sort_by_key(|run| place(&run.labels["subject"]));
     }
     summary::add_to(&mut harness.report);
     Ok(harness.report)
@@ -47,30 +43,26 @@ pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
 
 fn run_system(options: &TablesOptions, kind: SystemKind, harness: &mut Harness<'_>) -> Result<()> {
     let opened = harness.open(kind)?;
-    let (system, watcher) = (&*opened.system, harness.watcher);
+    let (system, name) = (&*opened.system, kind.name());
     if !system.offers(Feature::MultiTable) {
-        harness.note(format!(
-            "{} does not offer calls over several tables: it was left out.",
-            kind.name()
-        ));
+        harness.note(format!("{name} does not offer calls over several tables: it was left out."));
         return Ok(());
     }
-    for (subject, sizes) in
-        [(Subject::Put, options.put_sizes()), (Subject::Get, options.get_sizes())]
-    {
+    let sizes = [(Subject::Put, options.put_sizes()), (Subject::Get, options.get_sizes())];
+    for (subject, sizes) in sizes {
         for size in sizes.into_iter().filter(|_| options.wants(subject)) {
-            for method in [TableMethod::Single, TableMethod::Multi] {
+            for method in TableMethod::ALL {
                 if !harness.is_over() {
-                    let call = TableCall { options, system, watcher, size, subject, method };
-                    harness.add(call.run()?);
+                    let run =
+                        TableCall { options, system, harness, size, subject, method }.run()?;
+                    harness.add(run);
                 }
             }
         }
     }
     if system.offers(Feature::Queries) {
-        Queries { options, system, watcher }.run(&mut harness.report)
-    } else {
-        harness.note(format!("{} does not offer queries: they were left out.", kind.name()));
-        Ok(())
+        return queries::run(options, system, harness);
     }
+    harness.note(format!("{name} does not offer queries: they were left out."));
+    Ok(())
 }

@@ -1,10 +1,13 @@
 //! What `bench tables` is asked to do.
 
+use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use super::Subject;
+use crate::choice::choice;
+use crate::report::distinct;
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 use crate::workload::options::check_counts;
@@ -37,13 +40,47 @@ pub struct TablesOptions {
     pub window: Duration,
 }
 
-/// What a row of a table is known by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableKey {
-    /// A number, which joins the other columns.
-    Id,
-    /// Its name.
-    Name,
+choice! {
+    /// What is measured, in this order.
+    pub enum Subject {
+        /// Rows in: a loop of puts against one multi put.
+        Put = "put",
+        /// Rows out by their keys: a loop of gets against one multi get.
+        Get = "get",
+        /// Queries of one row each.
+        OneRow = "one-row",
+        /// Queries of all rows.
+        Select = "select",
+        /// The five aggregates of each table.
+        Aggregates = "aggregates",
+        /// A long list of keys in a query against a bulk get.
+        List = "list",
+        /// Aggregates over all rows of a large table.
+        Scan = "scan",
+        /// A condition that an index answers, against the scan of the same table without it.
+        Index = "index",
+    }
+}
+
+impl FromStr for Subject {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Subject::ALL.into_iter().find(|subject| subject.name() == text).ok_or_else(|| {
+            let names = Subject::ALL.map(Subject::name).join(", ");
+            Error::invalid(format!("nothing that is measured is called {text}: there are {names}"))
+        })
+    }
+}
+
+choice! {
+    /// What a row of a table is known by.
+    pub enum TableKey {
+        /// A number, which joins the other columns.
+        Id = "id",
+        /// Its name.
+        Name = "name",
+    }
 }
 
 /// Some tables of so many rows each.
@@ -84,15 +121,11 @@ impl TablesOptions {
     /// About how many bytes a system holds in the end.
     pub fn data_bytes(&self) -> u64 {
         // Two methods, each repeat with tables of its own.
-        let calls = |subject: Subject, sizes: &[Size]| {
-            if self.wants(subject) {
-                rows_in(sizes).saturating_mul(2 * self.run.repeats as u64)
-            } else {
-                0
-            }
-        };
-        let calls = calls(Subject::Put, &self.put_sizes())
-            .saturating_add(calls(Subject::Get, &self.get_sizes()));
+        let methods = 2 * self.run.repeats as u64;
+        let calls = [(Subject::Put, self.put_sizes()), (Subject::Get, self.get_sizes())];
+        let calls = calls.iter().filter(|(subject, _)| self.wants(*subject));
+        let calls = calls.map(|(_, sizes)| rows_in(sizes).saturating_mul(methods));
+        let calls = calls.fold(0, u64::saturating_add);
         // The wide table with an index, and the narrow one.
         let beside = self.table_rows.saturating_mul(3);
         calls.saturating_add(rows_in(&self.query_sizes())).saturating_add(beside).saturating_mul(60)
@@ -106,17 +139,15 @@ impl TablesOptions {
 
     /// What is got by its keys.
     pub(super) fn get_sizes(&self) -> Vec<Size> {
-        distinct([1, self.tables].map(|tables| Size { tables, rows: self.rows }).into())
+        distinct([1, self.tables].map(|tables| Size { tables, rows: self.rows }))
     }
 
     /// What queries are asked over.
     pub(super) fn query_sizes(&self) -> Vec<Size> {
         let few = Size { tables: self.tables, rows: self.rows };
-        distinct(vec![
-            few,
-            Size { tables: self.tables_many, ..few },
-            Size { rows: self.rows_large, ..few },
-        ])
+        let (many, large) =
+            (Size { tables: self.tables_many, ..few }, Size { rows: self.rows_large, ..few });
+        distinct([few, many, large])
     }
 
     /// Says what does not fit together.
@@ -143,17 +174,26 @@ impl TablesOptions {
         }
         Ok(())
     }
+
+    /// The options as names and values.
+    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+        let subjects: Vec<_> = self.subjects.iter().map(|subject| subject.name()).collect();
+        self.run.settings([
+            ("subjects", subjects.join(",")),
+            ("containers", self.tables.to_string()),
+            ("containers_many", self.tables_many.to_string()),
+            ("rows", self.rows.to_string()),
+            ("rows_large", self.rows_large.to_string()),
+            ("queries", self.queries.to_string()),
+            ("table_rows", self.table_rows.to_string()),
+            ("list_keys", self.list_keys.to_string()),
+            ("key", self.key.name().to_owned()),
+            ("window_ms", self.window.as_millis().to_string()),
+        ])
+    }
 }
 
 fn rows_in(sizes: &[Size]) -> u64 {
-    sizes
-        .iter()
-        .fold(0, |rows, size| rows.saturating_add(size.rows.saturating_mul(size.tables as u64)))
-}
-
-/// The sizes without those that came before.
-fn distinct(sizes: Vec<Size>) -> Vec<Size> {
-    let is_first =
-        |(place, size): (usize, &Size)| (!sizes[..place].contains(size)).then_some(*size);
-    sizes.iter().enumerate().filter_map(is_first).collect()
+    let rows = |size: &Size| size.rows.saturating_mul(size.tables as u64);
+    sizes.iter().map(rows).fold(0, u64::saturating_add)
 }

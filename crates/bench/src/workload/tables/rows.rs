@@ -1,16 +1,15 @@
-//! SmallTables and their rows: a name, a status, a count and ten bytes of data.
+//! Small tables and their rows: a name, a status, a count and ten bytes of data.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use tonnage::arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Int64Array, RecordBatch, StringArray,
-};
-use tonnage::{Error, Result, Row};
+use tonnage::arrow::array::RecordBatch;
+use tonnage::{Result, Row};
 
 use super::{Size, TableKey};
 use crate::generate::{Values, mix};
 use crate::system::System;
+use crate::workload::columns::{Column, Columns, batch, row};
 
 const LOB_BYTES: usize = 10;
 
@@ -20,94 +19,47 @@ pub(super) const COUNTS: i64 = 1_000;
 /// What rows look like. A row follows from its place in its table.
 #[derive(Clone)]
 pub(super) struct Shape {
-    key: TableKey,
-    lobs: Arc<Values>,
+    pub(super) key: TableKey,
+    /// That of the key comes first.
+    columns: Columns,
 }
 
 impl Shape {
     pub(super) fn new(key: TableKey) -> Self {
-        Shape { key, lobs: Arc::new(Values::new(LOB_BYTES, 0.0)) }
+        let lobs = Arc::new(Values::new(LOB_BYTES, 0.0));
+        let mut columns = vec![
+            ("name", Column::Text(name_of)),
+            ("status", Column::Boolean(|place| place.is_multiple_of(2))),
+            ("count", Column::Long(count_of)),
+            ("lob", Column::Binary(lobs)),
+        ];
+        if key == TableKey::Id {
+            columns.insert(0, ("id", Column::Long(|place| place as i64)));
+        }
+        Shape { key, columns }
     }
 
     pub(super) fn define(&self, system: &dyn System, name: &str) -> Result<()> {
-        let columns = match self.key {
-            TableKey::Id => {
-                "id LONG, name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (id)"
-            }
-            TableKey::Name => {
-                "name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (name)"
-            }
-        };
-        system.define(&format!("CREATE TABLE {name} ({columns})"))
+        let id = if self.key == TableKey::Id { "id LONG, " } else { "" };
+        let columns = "name STRING, status BOOLEAN, count LONG, lob BINARY";
+        let key = self.key.name();
+        system.define(&format!("CREATE TABLE {name} ({id}{columns}, PRIMARY KEY ({key}))"))
     }
 
     pub(super) fn row(&self, place: u64) -> Row {
-        let row = match self.key {
-            TableKey::Id => Row::new().with("id", place as i64),
-            TableKey::Name => Row::new(),
-        };
-        row.with("name", name_of(place))
-            .with("status", status_of(place))
-            .with("count", count_of(place))
-            .with("lob", self.lobs.of(place))
+        row(&self.columns, place)
     }
 
     pub(super) fn key(&self, place: u64) -> Row {
-        match self.key {
-            TableKey::Id => Row::new().with("id", place as i64),
-            TableKey::Name => Row::new().with("name", name_of(place)),
-        }
+        row(&self.columns[..1], place)
     }
 
-    /// The rows at these places.
     pub(super) fn rows(&self, places: Range<u64>) -> Result<RecordBatch> {
-        let (mut names, mut columns) = (None, Vec::new());
-        match self.key_column(places.clone()) {
-            ("name", keys) => names = Some(keys),
-            key => columns.push(key),
-        }
-        let names = names.unwrap_or_else(|| {
-            Arc::new(StringArray::from_iter_values(places.clone().map(name_of)))
-        });
-        columns.extend([
-            ("name", names),
-            (
-                "status",
-                Arc::new(
-                    places.clone().map(|place| Some(status_of(place))).collect::<BooleanArray>(),
-                ) as ArrayRef,
-            ),
-            ("count", Arc::new(Int64Array::from_iter_values(places.clone().map(count_of)))),
-            (
-                "lob",
-                Arc::new(BinaryArray::from_iter_values(places.map(|place| self.lobs.of(place)))),
-            ),
-        ]);
-        batch(columns)
+        batch(&self.columns, places)
     }
 
-    /// The keys of the rows at these places.
-    pub(super) fn keys(&self, places: impl Iterator<Item = u64>) -> Result<RecordBatch> {
-        batch(vec![self.key_column(places)])
-    }
-
-    fn key_column(&self, places: impl Iterator<Item = u64>) -> (&'static str, ArrayRef) {
-        match self.key {
-            TableKey::Id => {
-                ("id", Arc::new(Int64Array::from_iter_values(places.map(|place| place as i64))))
-            }
-            TableKey::Name => {
-                ("name", Arc::new(StringArray::from_iter_values(places.map(name_of))))
-            }
-        }
-    }
-
-    /// The name of the key's column.
-    pub(super) fn key_name(&self) -> &'static str {
-        match self.key {
-            TableKey::Id => "id",
-            TableKey::Name => "name",
-        }
+    pub(super) fn keys(&self, places: impl Iterator<Item = u64> + Clone) -> Result<RecordBatch> {
+        batch(&self.columns[..1], places)
     }
 
     /// The key of a row as a statement has it.
@@ -116,6 +68,11 @@ impl Shape {
             TableKey::Id => place.to_string(),
             TableKey::Name => format!("'{}'", name_of(place)),
         }
+    }
+
+    /// The condition that is true of one row alone.
+    pub(super) fn is_at(&self, place: u64) -> String {
+        format!("{} = {}", self.key.name(), self.key_literal(place))
     }
 
     /// What the numbers of a row add up to.
@@ -182,25 +139,13 @@ impl SmallTables {
         &self,
         make: impl Fn(&Shape, Range<u64>) -> Result<RecordBatch>,
     ) -> Result<Vec<(String, RecordBatch)>> {
-        self.names
-            .iter()
-            .map(|name| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?)))
-            .collect()
+        let of_table = |name: &String| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?));
+        self.names.iter().map(of_table).collect()
     }
-}
-
-/// A batch of columns of one length.
-pub(super) fn batch(columns: Vec<(&'static str, ArrayRef)>) -> Result<RecordBatch> {
-    RecordBatch::try_from_iter(columns)
-        .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
 }
 
 fn name_of(place: u64) -> String {
     format!("name{place:08}")
-}
-
-fn status_of(place: u64) -> bool {
-    place.is_multiple_of(2)
 }
 
 /// The count of a row.

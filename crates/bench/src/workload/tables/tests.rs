@@ -10,14 +10,9 @@ use crate::measure::NoWatcher;
 use crate::report::Run;
 use crate::workload::RunOptions;
 
-fn tiny(directory: &std::path::Path) -> TablesOptions {
+fn tiny(directory: &tempfile::TempDir) -> TablesOptions {
     TablesOptions {
-        run: RunOptions {
-            systems: SystemKind::ALL.to_vec(),
-            memory_bytes: Some(32 << 20),
-            repeats: 2,
-            ..RunOptions::tiny(directory)
-        },
+        run: RunOptions { repeats: 2, ..RunOptions::tiny(directory, &SystemKind::ALL) },
         tables: 3,
         tables_many: 4,
         rows: 70,
@@ -39,7 +34,7 @@ fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
     #[values(TableKey::Id, TableKey::Name)] key: TableKey,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&TablesOptions { key, ..tiny(directory.path()) }, &NoWatcher).unwrap();
+    let report = run(&TablesOptions { key, ..tiny(&directory) }, &NoWatcher).unwrap();
     for run in &report.runs {
         assert_eq!(run.failures, 0, "{} on {}: {:?}", run.name, run.target, run.failure_messages);
         assert_eq!(run.throughputs.len(), 2, "{}", run.name);
@@ -49,13 +44,7 @@ fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
     assert_eq!(Subject::ALL.map(runs), [2 * 6, 2 * 4, 2 * 4, 2 * 6, 2 * 4, 2 * 3, 2 * 2, 2 * 2]);
     for run in of_subject(&report, Subject::Put) {
         let label = |name: &str| run.labels[name].parse::<u64>().unwrap();
-        assert_eq!(
-            run.operations_count,
-            label("containers") * label("rows"),
-            "{} on {}",
-            run.name,
-            run.target
-        );
+        assert_eq!(run.operations_count, label("containers") * label("rows"), "{}", run.title());
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
 }
@@ -64,12 +53,9 @@ fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
 fn only_what_is_wanted_is_measured() {
     let directory = tempfile::tempdir().unwrap();
     let options = TablesOptions {
-        run: RunOptions {
-            systems: vec![SystemKind::TonnageMemory],
-            ..RunOptions::tiny(directory.path())
-        },
+        run: RunOptions::tiny(&directory, &[SystemKind::TonnageMemory]),
         subjects: vec![Subject::OneRow, Subject::Index],
-        ..tiny(directory.path())
+        ..tiny(&directory)
     };
     let report = run(&options, &NoWatcher).unwrap();
     let mut subjects: Vec<&str> =
@@ -81,20 +67,15 @@ fn only_what_is_wanted_is_measured() {
 #[test]
 fn ratios_charts_and_what_was_left_out_are_in_the_report() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(directory.path()), &NoWatcher).unwrap();
-    let says = |start: &str| report.notes.iter().any(|note| note.starts_with(start));
-    assert!(says("tonnage-rocksdb, put: 3 × 70 rows: one call does "), "{:?}", report.notes);
-    assert!(
-        says("tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does "),
-        "{:?}",
-        report.notes
-    );
-    assert!(
-        says("tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan"),
-        "{:?}",
-        report.notes
-    );
-    assert!(says("rocksdb does not offer calls over several tables"), "{:?}", report.notes);
+    let report = run(&tiny(&directory), &NoWatcher).unwrap();
+    for start in [
+        "tonnage-rocksdb, put: 3 × 70 rows: one call does ",
+        "tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does ",
+        "tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan",
+        "rocksdb does not offer calls over several tables",
+    ] {
+        assert!(report.notes.iter().any(|note| note.starts_with(start)), "{start}");
+    }
     let bars: Vec<usize> = report.charts.iter().map(|chart| chart.series.len()).collect();
     assert_eq!(bars, [4, 4, 4, 4, 4, 6, 2, 4], "the ways of each subject on two targets");
 }

@@ -4,9 +4,9 @@ use tonnage::Result;
 
 use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, summary};
 use crate::measure::{Measured, Watcher};
-use crate::report::{Report, Run};
+use crate::report::{Report, Run, format};
 use crate::system::{System, SystemKind};
-use crate::workload::harness::{Harness, settle};
+use crate::workload::harness::Harness;
 
 /// Runs the workloads, one after the other, each on each system in turn. A system is loaded afresh
 /// for each workload, so that none finds what another left behind; the runs of one workload follow
@@ -27,10 +27,8 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
         }
     }
     if harness.is_over() {
-        harness.note(
-            "The benchmark was stopped before its end: the last runs are short or missing."
-                .to_owned(),
-        );
+        harness
+            .note("The benchmark was stopped before its end: the last runs are short or missing.");
     }
     harness.report.charts = charts::charts(&harness.report.runs);
     Ok(harness.report)
@@ -46,65 +44,58 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn run(&self, runs: &mut Vec<Run>) -> Result<()> {
+        // Counts of threads that are measured.
+        let threads = match self.options.threads.as_slice() {
+            [] => &[self.workload.core.threads.unwrap_or(1)],
+            threads => threads,
+        };
         match self.options.phase {
-            Phase::Load => {
-                self.threads().into_iter().try_for_each(|threads| self.measure_loads(threads, runs))
-            }
-            Phase::Run | Phase::Both => self.measure_runs(runs),
-        }
-    }
-
-    /// Counts of threads that are measured.
-    fn threads(&self) -> Vec<usize> {
-        match self.options.threads.is_empty() {
-            true => vec![self.workload.core.threads.unwrap_or(1)],
-            false => self.options.threads.clone(),
+            Phase::Load => threads.iter().try_for_each(|count| self.measure_loads(*count, runs)),
+            Phase::Run | Phase::Both => self.measure_runs(threads, runs),
         }
     }
 
     /// The load phase alone, each time into an empty system.
     fn measure_loads(&self, threads: usize, runs: &mut Vec<Run>) -> Result<()> {
-        let mut repeats = Vec::new();
-        let mut settled = 0.0;
-        let mut opened = None;
-        for repeat in self.repeats() {
+        let (mut opened, mut settled) = (None, 0.0);
+        let repeats = self.harness.repeats(|repeat| {
             // Two systems at once would take twice the memory.
             drop(opened.take());
-            let system = &opened.insert(self.harness.open(self.kind)?).system;
-            let plan =
-                LoadPlan { name: self.name("load", threads, repeat), ..self.load_plan(threads) };
-            repeats.push(
-                Dataset::load(system.as_ref(), &self.workload.core, &plan, self.harness.watcher)?.1,
-            );
-            settled = settle(system.as_ref(), self.kind.name(), self.harness.watcher)?;
-        }
+            let system = &*opened.insert(self.harness.open(self.kind)?).system;
+            let (_, measured) = self.load(system, threads, repeat)?;
+            settled = self.harness.settle(system, self.kind.name())?;
+            Ok(measured)
+        })?;
         if let Some(opened) = opened {
-            runs.push(self.load_run(opened.system.as_ref(), threads, repeats, settled));
+            runs.push(self.load_run(&*opened.system, threads, repeats, settled));
         }
         Ok(())
     }
 
     /// The run phase with each count of threads, on records that are loaded once.
-    fn measure_runs(&self, runs: &mut Vec<Run>) -> Result<()> {
-        if self.harness.watcher.is_cancelled() {
+    fn measure_runs(&self, threads: &[usize], runs: &mut Vec<Run>) -> Result<()> {
+        if self.harness.is_over() {
             return Ok(());
         }
         let opened = self.harness.open(self.kind)?;
-        let system = opened.system.as_ref();
-        let threads_max = self.threads().into_iter().max().unwrap_or(1);
-        let plan =
-            LoadPlan { name: self.name("load", threads_max, 0), ..self.load_plan(threads_max) };
-        let (mut dataset, loaded) =
-            Dataset::load(system, &self.workload.core, &plan, self.harness.watcher)?;
-        let settled = settle(system, self.kind.name(), self.harness.watcher)?;
+        let system = &*opened.system;
+        let threads_max = threads.iter().copied().max().unwrap_or(1);
+        let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
+        let settled = self.harness.settle(system, self.kind.name())?;
         if self.options.phase == Phase::Both {
             runs.push(self.load_run(system, threads_max, vec![loaded], settled));
         }
-        for threads in self.threads() {
-            let repeats: Vec<Measured> = self
-                .repeats()
-                .map(|repeat| self.measure_run(&mut dataset, threads, repeat))
-                .collect::<Result<_>>()?;
+        for &threads in threads {
+            let repeats = self.harness.repeats(|repeat| {
+                let plan = RunPlan {
+                    name: self.name("run", threads, repeat),
+                    threads,
+                    warm_up: self.options.run.warm_up,
+                    seconds_max: self.options.run.seconds_max,
+                    seed: repeat as u64,
+                };
+                dataset.run(&self.workload.core, &plan, self.harness.watcher)
+            })?;
             if !repeats.is_empty() {
                 runs.push(self.report(system, "run", threads, repeats));
             }
@@ -112,31 +103,16 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn measure_run(
+    fn load<'s>(
         &self,
-        dataset: &mut Dataset<'_>,
+        system: &'s dyn System,
         threads: usize,
         repeat: usize,
-    ) -> Result<Measured> {
-        let plan = RunPlan {
-            name: self.name("run", threads, repeat),
-            threads,
-            warm_up: self.options.run.warm_up,
-            seconds_max: self.options.run.seconds_max,
-            seed: repeat as u64,
-        };
-        dataset.run(&self.workload.core, &plan, self.harness.watcher)
-    }
-
-    /// Repeats until somebody stops them.
-    fn repeats(&self) -> impl Iterator<Item = usize> {
-        (0..self.options.run.repeats).take_while(|_| !self.harness.watcher.is_cancelled())
-    }
-
-    fn load_plan(&self, threads: usize) -> LoadPlan {
+    ) -> Result<(Dataset<'s>, Measured)> {
         // What is not reported is got over with in bulk.
         let bulk = self.options.bulk_load || self.options.phase == Phase::Run;
-        LoadPlan { name: String::new(), threads, bulk }
+        let plan = LoadPlan { name: self.name("load", threads, repeat), threads, bulk };
+        Dataset::load(system, &self.workload.core, &plan, self.harness.watcher)
     }
 
     fn load_run(
@@ -159,26 +135,16 @@ impl Bench<'_> {
         repeats: Vec<Measured>,
     ) -> Run {
         let name = format!("{} / {phase}", self.workload.name);
-        let mut run = Run::from_repeats(
-            &name,
-            summary::labels(self.workload, phase, threads),
-            system,
-            threads,
-            repeats,
-        );
+        let labels = summary::labels(self.workload, phase, threads);
+        let mut run = Run::from_repeats(&name, labels, system, threads, repeats);
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
         run
     }
 
     /// What a measurement is called in progress lines.
     fn name(&self, phase: &str, threads: usize, repeat: usize) -> String {
-        let Bench { options, workload, kind, .. } = self;
-        let repeat = match options.run.repeats {
-            1 => String::new(),
-            repeats => format!(", repeat {} of {repeats}", repeat + 1),
-        };
-        let threads =
-            if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        format!("{} / {phase} / {} / {threads}{repeat}", workload.name, kind.name())
+        let (workload, system) = (&self.workload.name, self.kind.name());
+        let repeat = self.harness.repeat_name(repeat);
+        format!("{workload} / {phase} / {system} / {}{repeat}", format::threads(threads))
     }
 }

@@ -157,7 +157,7 @@ impl CoreOptions {
     const RECORD_BYTES_MAX: usize = 1 << 30;
 
     /// What the records look like.
-    pub fn shape(&self) -> RecordShape {
+    pub(crate) fn shape(&self) -> RecordShape {
         RecordShape {
             table: self.table.clone(),
             fields: self.field_count,
@@ -166,36 +166,26 @@ impl CoreOptions {
     }
 
     /// Records that the load phase inserts.
-    pub fn loaded_count(&self) -> u64 {
+    pub(crate) fn loaded_count(&self) -> u64 {
         self.insert_count.unwrap_or(self.record_count.saturating_sub(self.insert_start))
     }
 
     /// Bytes of keys and values that the load phase inserts, about.
-    pub fn loaded_bytes(&self) -> u64 {
+    pub(crate) fn loaded_bytes(&self) -> u64 {
         const KEY_BYTES: u64 = 23;
         self.loaded_count().saturating_mul(KEY_BYTES + (self.field_count * self.field_bytes) as u64)
     }
 
     /// Whether another workload loads the same records.
-    pub fn has_records_of(&self, other: &CoreOptions) -> bool {
-        let records = |core: &CoreOptions| {
-            (
-                core.shape(),
-                core.insert_start,
-                core.loaded_count(),
-                core.insert_order,
-                core.zero_padding,
-                core.data_integrity,
-            )
-        };
-        records(self) == records(other)
+    pub(crate) fn has_records_of(&self, other: &CoreOptions) -> bool {
+        let numbers = |core: &CoreOptions| (core.insert_start, core.loaded_count());
+        let keys = |core: &CoreOptions| (core.insert_order, core.zero_padding);
+        (self.shape(), numbers(self), keys(self), self.data_integrity)
+            == (other.shape(), numbers(other), keys(other), other.data_integrity)
     }
 
     /// Says what does not fit together.
-    ///
-    /// # Errors
-    /// `Invalid`, naming the property and the remedy.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let problem = if self.loaded_count() == 0 {
             "there are no records: give recordcount (above insertstart), or insertcount"
         } else if self.insert_start.saturating_add(self.loaded_count()) > self.record_count {
@@ -226,14 +216,14 @@ impl CoreOptions {
 
 impl Mix {
     /// The sum of the proportions.
-    pub fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.read + self.update + self.insert + self.scan + self.read_modify_write
     }
 }
 
 impl Requests {
     /// Its name in property files and reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Requests::Uniform => "uniform",
             Requests::Zipfian => "zipfian",

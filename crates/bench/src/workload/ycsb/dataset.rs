@@ -1,39 +1,86 @@
 //! A system that holds a workload's records, and the two phases on it.
+//!
+//! The load phase inserts every record, one by one as YCSB does it, or in bulk. In the run phase:
+//!
+//! 1. Threads take numbers of operations from one counter, so that a slow thread leaves none
+//!    undone.
+//! 2. A thread draws its operation and its values, then waits until the number is due, if there is
+//!    a rate.
+//! 3. It does the operation, and only that is timed: from its start, and from when it was due.
 
-use tonnage::{Error, Result};
+use std::time::{Duration, Instant};
 
-use super::{CoreOptions, LoadPlan, RunPlan, load, run_phase};
-use crate::measure::{Measured, Watcher};
-use crate::system::System;
+use tonnage::{Durability, Error, Result};
+
+use super::CoreOptions;
+use super::operations::{CoreSource, CoreWorkload, Inserter, YcsbOperation};
+use super::pace::RatePace;
+use crate::generate::Counter;
+use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
+use crate::system::{BulkOptions, Client, PutInput, RecordSource, System};
+use crate::workload::loops::{StopFlag, each, split};
+
+/// How records are loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadPlan {
+    /// What it is called in progress lines.
+    pub(crate) name: String,
+    /// Threads, or sources of the bulk put.
+    pub(crate) threads: usize,
+    /// Whether records are put in bulk instead of one by one. A bulk put is durable at its end, and
+    /// knows no rate.
+    pub(crate) bulk: bool,
+}
+
+/// How the operations are run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunPlan {
+    /// What it is called in progress lines.
+    pub(crate) name: String,
+    pub(crate) threads: usize,
+    /// What is done in the beginning counts only for the series; it is part of the workload's
+    /// `operationcount`.
+    pub(crate) warm_up: Duration,
+    /// The run ends after so long, warm-up not counted; the workload's own `maxexecutiontime` when
+    /// none.
+    pub(crate) seconds_max: Option<Duration>,
+    /// Draws that are different: the number of the repeat.
+    pub(crate) seed: u64,
+}
 
 /// A system that holds a workload's records.
 ///
 /// It remembers the records that runs inserted, so that the next run of the same data inserts new
 /// ones and may ask for all.
-pub struct Dataset<'a> {
+pub(crate) struct Dataset<'a> {
     system: &'a dyn System,
     loaded: CoreOptions,
     /// Records are numbered from `insertstart` up to this, exclusive.
-    records_end: u64,
+    pub(super) records_end: u64,
 }
 
 impl<'a> Dataset<'a> {
     /// Makes the place for the records of a workload in an empty system and puts them there: YCSB's
-    /// load phase.
-    ///
-    /// # Errors
-    /// `Invalid` for options that do not fit together, and what stops the system as a whole. Failed
-    /// inserts are no errors: they are counted.
-    pub fn load(
+    /// load phase. Failed inserts are no errors: they are counted.
+    pub(crate) fn load(
         system: &'a dyn System,
         core: &CoreOptions,
         plan: &LoadPlan,
         watcher: &dyn Watcher,
     ) -> Result<(Self, Measured)> {
         core.check()?;
-        check_threads(plan.threads)?;
         system.create_records(&core.shape())?;
-        let measured = load::load(system, core, plan, watcher)?;
+        let measure_plan = MeasurePlan {
+            phase: plan.name.clone(),
+            operations: YcsbOperation::NAMES.to_vec(),
+            total: Some(core.loaded_count()),
+            ..MeasurePlan::default()
+        };
+        let clients = clients(system, plan.threads)?;
+        let measured = measure(&measure_plan, system, watcher, |meter| match plan.bulk {
+            true => load_in_bulk(system, core, plan, meter),
+            false => load_one_by_one(clients, core, meter),
+        })?;
         let records_end = core.insert_start + core.loaded_count();
         Ok((Dataset { system, loaded: core.clone(), records_end }, measured))
     }
@@ -44,29 +91,122 @@ impl<'a> Dataset<'a> {
     ///
     /// New records are numbered on from the last one that is there: nobody else loads what
     /// `insertcount` leaves out.
-    ///
-    /// # Errors
-    /// As for [`Dataset::load`].
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         core: &CoreOptions,
         plan: &RunPlan,
         watcher: &dyn Watcher,
     ) -> Result<Measured> {
         core.check()?;
-        check_threads(plan.threads)?;
         if !core.has_records_of(&self.loaded) {
             return Err(Error::invalid(
                 "the workload asks for other records than were loaded: load those first",
             ));
         }
-        let (measured, records_end) =
-            run_phase::run(self.system, core, self.records_end, plan, watcher)?;
-        self.records_end = records_end;
+        let seconds_max = plan.seconds_max.or(core.seconds_max);
+        let total = Some(core.operation_count).filter(|&count| count > 0);
+        if seconds_max.is_none() && total.is_none() {
+            return Err(Error::invalid(
+                "the run would never end: give operationcount, or a time as maxexecutiontime",
+            ));
+        }
+        let workload = CoreWorkload::new(core, self.records_end);
+        let sessions = workload.sessions(clients(self.system, plan.threads)?, plan.seed);
+        let (phase, warm_up) = (plan.name.clone(), plan.warm_up);
+        let operations = YcsbOperation::NAMES.to_vec();
+        let measure_plan = MeasurePlan { phase, operations, warm_up, seconds_max, total };
+        let measured = measure(&measure_plan, self.system, watcher, |meter| {
+            let numbers = Counter::new(0, total.unwrap_or(u64::MAX));
+            let pace = RatePace::new(meter.started(), core.rate);
+            each(sessions, |mut session| {
+                let mut recorder = meter.recorder();
+                while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
+                    let operation = session.prepare();
+                    let due = pace.due(number);
+                    if !RatePace::wait(due, || meter.is_over()) {
+                        break;
+                    }
+                    let started = Instant::now();
+                    let outcome = session.perform(operation);
+                    recorder.record(operation as usize, started, due, outcome);
+                }
+                Ok(())
+            })
+        })?;
+        self.records_end = workload.records_end();
         Ok(measured)
     }
 }
 
-fn check_threads(threads: usize) -> Result<()> {
-    if threads == 0 { Err(Error::invalid("0 threads do nothing: give 1 or more")) } else { Ok(()) }
+/// Opens a client for each thread, before any of them begins.
+fn clients(system: &dyn System, threads: usize) -> Result<Vec<Box<dyn Client + '_>>> {
+    if threads == 0 {
+        return Err(Error::invalid("0 threads do nothing: give 1 or more"));
+    }
+    (0..threads).map(|_| system.client()).collect()
+}
+
+fn load_one_by_one(
+    clients: Vec<Box<dyn Client + '_>>,
+    core: &CoreOptions,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
+    let inserters = (0..).map(|thread| Inserter::new(core, thread));
+    let pace = RatePace::new(meter.started(), core.rate);
+    each(inserters.zip(clients).collect(), |(mut inserter, mut client)| {
+        let mut recorder = meter.recorder();
+        while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
+            inserter.make(number);
+            let due = pace.due(number - core.insert_start);
+            if !RatePace::wait(due, || meter.is_over()) {
+                break;
+            }
+            let started = Instant::now();
+            let outcome = insert(&inserter, client.as_mut(), core, meter);
+            recorder.record(YcsbOperation::Insert as usize, started, due, outcome);
+        }
+        Ok(())
+    })
+}
+
+/// Inserts a record, again and again as far as the workload allows. It counts once, with the time
+/// of all tries.
+fn insert(
+    inserter: &Inserter,
+    client: &mut dyn Client,
+    core: &CoreOptions,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let mut outcome = inserter.insert(client);
+    for _ in 0..core.insert_retries {
+        let next_try = Instant::now().checked_add(core.insert_retry_interval);
+        if outcome.is_ok() || !RatePace::wait(next_try, || meter.is_over()) {
+            break;
+        }
+        outcome = inserter.insert(client);
+    }
+    outcome
+}
+
+fn load_in_bulk(
+    system: &dyn System,
+    core: &CoreOptions,
+    plan: &LoadPlan,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let stop = StopFlag::default();
+    let progress = |rows, bytes| stop.count(meter, rows, bytes);
+    let options = BulkOptions::new(Durability::Fsync, &progress);
+    let numbers = core.insert_start..core.insert_start + core.loaded_count();
+    let source = |(thread, numbers)| -> Box<dyn RecordSource> {
+        Box::new(CoreSource::new(Inserter::new(core, thread), numbers, stop.clone()))
+    };
+    let sources = split(numbers, plan.threads).enumerate().map(source).collect();
+    let done = system.bulk_put(PutInput::Records(core.shape(), sources), &options)?;
+    meter.expect(0, done.failed + done.existed, || {
+        let (failed, existed) = (done.failed, done.existed);
+        format!("the bulk put reports {failed} failed records and {existed} that were there before")
+    });
+    Ok(())
 }

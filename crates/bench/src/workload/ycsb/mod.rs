@@ -1,10 +1,10 @@
 //! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark, with its parameters,
 //! distributions and operations.
 //!
-//! - `core_options` holds the parameters, `from_properties` reads them from `properties`, `builtin`
+//! - `core_options` holds the parameters, `from_properties` reads them from `properties`; `options`
 //!   has the six core workloads.
-//! - `operations` is what is done; `load` and `run_phase` drive it from `threads`, at a `pace`.
-//! - [`Dataset`] is a system with its records: what other workloads build on.
+//! - `operations` is what is done; `Dataset`, a system with its records, does it at a `pace`. Other
+//!   workloads build on that.
 //! - `bench` does it all for each workload and system; `summary` and `charts` are what the report
 //!   says beside the numbers.
 //!
@@ -14,26 +14,20 @@
 //! record's number follows the last one that is there.
 
 mod bench;
-mod builtin;
 mod charts;
 mod core_options;
 mod dataset;
 mod from_properties;
-mod load;
 mod operations;
 mod options;
 mod pace;
-mod plan;
 mod properties;
-mod run_phase;
 mod summary;
-mod threads;
 
 pub use bench::run;
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
-pub use dataset::Dataset;
+pub(crate) use dataset::{Dataset, LoadPlan, RunPlan};
 pub use options::{Phase, Workload, YcsbOptions};
-pub use plan::{LoadPlan, RunPlan};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use tonnage::{Error, Result};
 
-use super::CoreOptions;
+use super::{CoreOptions, Mix, Requests};
+use crate::choice::choice;
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 
@@ -42,8 +43,7 @@ impl YcsbOptions {
     /// `Invalid`, naming the remedy.
     pub fn check(&self) -> Result<()> {
         self.run.check()?;
-        let names: Vec<&str> =
-            self.workloads.iter().map(|workload| workload.name.as_str()).collect();
+        let names: Vec<_> = self.workloads.iter().map(|workload| &workload.name).collect();
         let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
         let problem = if names.is_empty() {
             "there is no workload: name one, as a to f".to_owned()
@@ -84,15 +84,16 @@ impl YcsbOptions {
     }
 }
 
-/// Which phases are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Inserting the records.
-    Load,
-    /// The mix of operations, on records that were loaded without being measured.
-    Run,
-    /// Both, one after the other.
-    Both,
+choice! {
+    /// Which phases are measured.
+    pub enum Phase {
+        /// Inserting the records.
+        Load = "load",
+        /// The mix of operations, on records that were loaded without being measured.
+        Run = "run",
+        /// Both, one after the other.
+        Both = "both",
+    }
 }
 
 /// A workload with its name in reports.
@@ -104,4 +105,46 @@ pub struct Workload {
     pub core: CoreOptions,
     /// Properties that were given and mean nothing here, for the report's notes.
     pub ignored: Vec<String>,
+}
+
+impl Workload {
+    /// One of the core workloads, by the names `a` or `workloada` to `f` or `workloadf`. They have
+    /// a million records and operations each: YCSB's own thousand, meant to be changed, are over
+    /// before anything is measured.
+    pub fn builtin(name: &str) -> Option<Workload> {
+        let letter = name.strip_prefix("workload").unwrap_or(name).to_ascii_lowercase();
+        let none = Mix::default();
+        let (requests, mix) = match letter.as_str() {
+            "a" => (Requests::Zipfian, Mix { read: 0.5, update: 0.5, ..none }),
+            "b" => (Requests::Zipfian, Mix { read: 0.95, update: 0.05, ..none }),
+            "c" => (Requests::Zipfian, Mix { read: 1.0, ..none }),
+            "d" => (Requests::Latest, Mix { read: 0.95, insert: 0.05, ..none }),
+            "e" => (Requests::Zipfian, Mix { scan: 0.95, insert: 0.05, ..none }),
+            "f" => (Requests::Zipfian, Mix { read: 0.5, read_modify_write: 0.5, ..none }),
+            _ => return None,
+        };
+        let (record_count, operation_count) = (1_000_000, 1_000_000);
+        let mut core =
+            CoreOptions { record_count, operation_count, requests, mix, ..CoreOptions::default() };
+        if letter == "e" {
+            core.scan_length_max = 100;
+        }
+        Some(Workload { name: letter, core, ignored: Vec::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_six_and_their_proportions_add_up() {
+        for name in ["a", "b", "c", "d", "e", "f"] {
+            let workload = Workload::builtin(name).unwrap();
+            assert_eq!(workload.core.mix.total(), 1.0, "{name}");
+            workload.core.check().unwrap();
+        }
+        assert_eq!(Workload::builtin("workloadA"), Workload::builtin("a"));
+        assert_eq!(Workload::builtin("g"), None);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CoreOptions, Mix, Phase, Workload, YcsbOptions};
+use crate::report::named;
 use crate::workload::RunOptions;
 
 /// The options, as names and values.
@@ -10,7 +11,7 @@ pub(super) fn settings(options: &YcsbOptions) -> BTreeMap<String, String> {
     let RunOptions { warm_up, seconds_max, .. } = &options.run;
     let load = if options.bulk_load { "bulk put" } else { "single inserts" };
     let mut settings = options.run.settings([
-        ("phase", phase(options.phase).to_owned()),
+        ("phase", options.phase.name().to_owned()),
         ("warm_up_seconds", warm_up.as_secs_f64().to_string()),
         ("load", load.to_owned()),
     ]);
@@ -25,14 +26,13 @@ pub(super) fn settings(options: &YcsbOptions) -> BTreeMap<String, String> {
 
 /// What sets a run apart from its neighbours.
 pub(super) fn labels(workload: &Workload, phase: &str, threads: usize) -> BTreeMap<String, String> {
-    let labels = [
+    named([
         ("workload", workload.name.clone()),
         ("distribution", workload.core.requests.name().to_owned()),
         ("phase", phase.to_owned()),
         ("threads", threads.to_string()),
         ("records", workload.core.loaded_count().to_string()),
-    ];
-    labels.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    ])
 }
 
 /// What a reader must know to judge the numbers.
@@ -69,14 +69,6 @@ fn ignored(workload: &Workload) -> Option<String> {
             workload.name
         )
     })
-}
-
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Load => "load",
-        Phase::Run => "run",
-        Phase::Both => "both",
-    }
 }
 
 /// The properties that shape the numbers most.

@@ -6,12 +6,11 @@ use rstest::rstest;
 use tonnage::Result;
 
 use super::*;
-use crate::measure::{Measured, NoWatcher};
-use crate::report::Report;
+use crate::measure::{Measured, NoWatcher, Phases};
+use crate::report::{Report, Run};
 use crate::system::{Record, System, SystemKind, SystemSpec};
 use crate::workload::RunOptions;
 
-const TARGETS: [SystemKind; 4] = SystemKind::ALL;
 const RECORDS: u64 = 500;
 const OPERATIONS: u64 = 1000;
 
@@ -24,33 +23,45 @@ fn workload(name: &str, more: &[&str]) -> Workload {
 
 fn bench(options: YcsbOptions) -> Result<Report> {
     let directory = tempfile::tempdir().unwrap();
-    let run_options = RunOptions {
-        directories: RunOptions::tiny(directory.path()).directories,
-        memory_bytes: Some(32 << 20),
-        ..options.run.clone()
-    };
+    let directories = RunOptions::tiny(&directory, &[]).directories;
+    let run_options =
+        RunOptions { directories, memory_bytes: Some(32 << 20), ..options.run.clone() };
     let report = run(&YcsbOptions { run: run_options, ..options }, &NoWatcher);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "data was left behind");
     report
 }
 
+fn only(systems: &[SystemKind]) -> RunOptions {
+    RunOptions { systems: systems.to_vec(), ..RunOptions::default() }
+}
+
 fn options(workloads: Vec<Workload>) -> YcsbOptions {
-    let run = RunOptions { systems: TARGETS.to_vec(), ..RunOptions::default() };
-    YcsbOptions { workloads, run, ..YcsbOptions::default() }
+    YcsbOptions { workloads, run: only(&SystemKind::ALL), ..YcsbOptions::default() }
 }
 
-fn only(systems: Vec<SystemKind>) -> RunOptions {
-    RunOptions { systems, ..RunOptions::default() }
-}
-
-/// A system that is opened for one test, with its directory.
-fn with_target<T>(kind: SystemKind, test: impl FnOnce(&dyn System) -> T) -> T {
+/// Runs a test on a system that is opened for it.
+fn on(kind: SystemKind, test: impl FnOnce(&dyn System)) {
     let directory = tempfile::tempdir().unwrap();
     let spec = SystemSpec {
         memory_bytes: Some(32 << 20),
         ..SystemSpec::new(kind, directory.path().join("data"))
     };
-    test(spec.open().unwrap().as_ref())
+    test(spec.open().unwrap().as_ref());
+}
+
+fn in_memory(test: impl FnOnce(&dyn System)) {
+    on(SystemKind::TonnageMemory, test);
+}
+
+fn on_each(test: impl Fn(&dyn System)) {
+    SystemKind::ALL.into_iter().for_each(|kind| on(kind, &test));
+}
+
+fn is_there(system: &dyn System, numbers: &[u64]) -> Vec<bool> {
+    let mut client = system.client().unwrap();
+    let mut read =
+        |number| client.read(&format!("user{number}"), None, &mut Record::default()).unwrap();
+    numbers.iter().map(&mut read).collect()
 }
 
 fn load_plan(bulk: bool) -> LoadPlan {
@@ -58,26 +69,21 @@ fn load_plan(bulk: bool) -> LoadPlan {
 }
 
 fn run_plan(threads: usize) -> RunPlan {
-    RunPlan { name: "run".to_owned(), threads, warm_up: Duration::ZERO, seconds_max: None, seed: 1 }
+    RunPlan { name: "run".to_owned(), threads, seed: 1, ..RunPlan::default() }
 }
 
-/// Loads a workload, and runs it.
-fn load_and_run(system: &dyn System, core: &CoreOptions, bulk: bool) -> (Measured, Measured) {
-    let (mut dataset, loaded) = Dataset::load(system, core, &load_plan(bulk), &NoWatcher).unwrap();
-    (loaded, dataset.run(core, &run_plan(3), &NoWatcher).unwrap())
+fn loaded<'a>(system: &'a dyn System, core: &CoreOptions, bulk: bool) -> (Dataset<'a>, Measured) {
+    Dataset::load(system, core, &load_plan(bulk), &NoWatcher).unwrap()
+}
+
+/// Loads a workload in bulk, and runs it.
+fn ran(system: &dyn System, core: &CoreOptions, threads: usize) -> Measured {
+    loaded(system, core, true).0.run(core, &run_plan(threads), &NoWatcher).unwrap()
 }
 
 fn assert_all_worked(measured: &Measured, count: u64) {
     assert_eq!((measured.failures, measured.failure_messages.as_slice()), (0, [].as_slice()));
     assert_eq!(measured.count, count);
-}
-
-fn count_of(measured: &Measured, operation: &str) -> u64 {
-    measured
-        .operations
-        .iter()
-        .find(|report| report.name == operation)
-        .map_or(0, |report| report.count)
 }
 
 #[rstest]
@@ -88,23 +94,15 @@ fn every_core_workload_does_what_it_is_asked_for(
     let report =
         bench(YcsbOptions { bulk_load, threads: vec![2], ..options(vec![workload(name, &[])]) })
             .unwrap();
-    let counts: Vec<_> = report
-        .runs
-        .iter()
-        .map(|run| (run.target.as_str(), run.labels["phase"].as_str(), run.operations_count))
-        .collect();
-    let expected = TARGETS
-        .map(|system| [(system.name(), "load", RECORDS), (system.name(), "run", OPERATIONS)])
-        .concat();
-    assert_eq!(counts, expected);
-    for run in &report.runs {
-        assert_eq!(
-            (run.failures, run.failure_messages.as_slice()),
-            (0, [].as_slice()),
-            "{}",
-            run.title()
-        );
-    }
+    let run_counts = |run: &Run| {
+        assert_eq!(run.failure_messages, [""; 0], "{}", run.title());
+        (run.target.clone(), run.labels["phase"].clone(), run.operations_count)
+    };
+    let expected = SystemKind::ALL.map(|system| {
+        [("load", RECORDS), ("run", OPERATIONS)]
+            .map(|(phase, count)| (system.name().to_owned(), phase.to_owned(), count))
+    });
+    assert_eq!(report.runs.iter().map(run_counts).collect::<Vec<_>>(), expected.concat());
 }
 
 #[rstest]
@@ -119,8 +117,9 @@ fn every_distribution_and_order_asks_for_records_that_are_there(
         "insertproportion=0.2",
     ];
     let workload = workload("a", &more.map(|text: &str| text));
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (_, ran) = load_and_run(system, &workload.core, false);
+    in_memory(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, false);
+        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
         assert_all_worked(&ran, OPERATIONS);
     });
 }
@@ -132,87 +131,67 @@ fn operations_are_done_as_often_as_the_mix_says() {
         "readproportion=0.3",
         "insertproportion=0.1",
         "scanproportion=0.1",
+        "readmodifywriteproportion=0.2",
+        "operationcount=20000",
     ];
-    let workload = workload(
-        "a",
-        &[&more[..], &["readmodifywriteproportion=0.2", "operationcount=20000"]].concat(),
-    );
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (_, ran) = load_and_run(system, &workload.core, true);
+    in_memory(|system| {
+        let ran = ran(system, &workload("a", &more).core, 3);
         assert_all_worked(&ran, 20_000);
         let expected = [
-            ("READ", 6000),
+            ("READ", 6000_u64),
             ("UPDATE", 6000),
             ("INSERT", 2000),
             ("SCAN", 2000),
             ("READ-MODIFY-WRITE", 4000),
             ("ALL", 20_000),
         ];
-        for (operation, expected) in expected {
-            let count = count_of(&ran, operation);
-            assert!(count.abs_diff(expected) < 400, "{operation}: {count}");
+        for ((name, expected), seen) in expected.into_iter().zip(&ran.operations) {
+            assert_eq!(seen.name, name);
+            assert!(seen.count.abs_diff(expected) < 400, "{name}: {}", seen.count);
         }
     });
 }
 
 #[rstest]
-fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2, 3)] system: usize) {
-    let more = [
-        "readallfields=false",
-        "writeallfields=true",
-        "dataintegrity=true",
-        "readmodifywriteproportion=0.3",
-    ];
-    let workload = workload("a", &more);
-    with_target(TARGETS[system], |system| {
-        assert_all_worked(&load_and_run(system, &workload.core, false).1, OPERATIONS)
+#[case::single_fields_are_read_and_all_are_written("a", &["readallfields=false", "writeallfields=true", "readmodifywriteproportion=0.3"])]
+#[case::nothing_is_altered("f", &["insertproportion=0.1", "updateproportion=0.2"])]
+fn data_integrity_holds_on_every_system(#[case] name: &str, #[case] more: &[&str]) {
+    let workload = workload(name, &[more, &["dataintegrity=true"]].concat());
+    on_each(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, false);
+        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
+        assert_all_worked(&ran, OPERATIONS);
     });
+    on_each(|system| assert_all_worked(&ran(system, &workload.core, 3), OPERATIONS));
 }
 
-#[rstest]
-fn data_integrity_holds_where_nothing_is_altered(
-    #[values(0, 1, 2, 3)] system: usize,
-    #[values(false, true)] bulk: bool,
-) {
-    let workload =
-        workload("f", &["dataintegrity=true", "insertproportion=0.1", "updateproportion=0.2"]);
-    with_target(TARGETS[system], |system| {
-        assert_all_worked(&load_and_run(system, &workload.core, bulk).1, OPERATIONS)
-    });
-}
-
-#[rstest]
-fn data_integrity_finds_what_was_altered(#[values(0, 1, 2, 3)] system: usize) {
-    let workload = workload(
-        "c",
-        &["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"],
-    );
-    with_target(TARGETS[system], |system| {
-        let (mut dataset, _) =
-            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
-        let mut altered = Record::default();
+#[test]
+fn data_integrity_finds_what_was_altered() {
+    let more = ["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"];
+    let workload = workload("c", &more);
+    on_each(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, true);
+        let (mut altered, mut buffer) = (Record::default(), Record::default());
         altered.push(&[b'x'; 20]);
-        assert!(system.client().unwrap().update("user7", &[2], &altered).unwrap());
+        let mut client = system.client().unwrap();
+        assert!(client.update("user7", &[2], &altered, &mut buffer).unwrap());
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
         assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
         assert!(ran.failure_messages[0].contains("field2 of user7"), "{:?}", ran.failure_messages);
     });
 }
 
-#[rstest]
-fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2, 3)] system: usize) {
-    let workload = workload("a", &["insertorder=ordered", "requestdistribution=sequential"]);
-    with_target(TARGETS[system], |system| {
-        let (mut dataset, _) =
-            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
-        assert!(system.client().unwrap().delete("user7").unwrap());
+#[test]
+fn a_record_that_is_not_found_is_a_failure() {
+    let workload = workload("a", &["insertorder=ordered", "requestdistribution=latest"]);
+    on_each(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, true);
+        // As if one more had been inserted.
+        dataset.records_end += 1;
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
-        assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
-        assert!(
-            ran.failure_messages[0].contains("user7 was inserted but is not found"),
-            "{:?}",
-            ran.failure_messages
-        );
+        assert_eq!(ran.count + ran.failures, OPERATIONS);
+        let message = &ran.failure_messages[0];
+        assert!(message.contains("user500 was inserted but is not found"), "{message}");
     });
 }
 
@@ -220,71 +199,47 @@ fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2, 3)] system: usize) 
 fn a_run_inserts_new_records_after_those_of_the_run_before() {
     let workload =
         workload("d", &["insertorder=ordered", "insertproportion=1", "readproportion=0"]);
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (mut dataset, _) =
-            Dataset::load(system, &workload.core, &load_plan(false), &NoWatcher).unwrap();
+    in_memory(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, false);
         for _ in 0..2 {
-            assert_all_worked(
-                &dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap(),
-                OPERATIONS,
-            );
+            let ran = dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap();
+            assert_all_worked(&ran, OPERATIONS);
         }
-        let mut client = system.client().unwrap();
-        let is_there = |number: u64| {
-            client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
-        };
-        assert_eq!(
-            [RECORDS, RECORDS + 2 * OPERATIONS - 1, RECORDS + 2 * OPERATIONS].map(is_there),
-            [true, true, false]
-        );
+        let end = RECORDS + 2 * OPERATIONS;
+        assert_eq!(is_there(system, &[RECORDS, end - 1, end]), [true, true, false]);
     });
 }
 
 #[test]
 fn a_part_of_the_records_may_be_loaded() {
     let workload = workload("c", &["insertstart=100", "insertcount=50", "insertorder=ordered"]);
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (loaded, ran) = load_and_run(system, &workload.core, true);
+    in_memory(|system| {
+        let (mut dataset, loaded) = loaded(system, &workload.core, true);
         assert_all_worked(&loaded, 50);
+        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
         assert_all_worked(&ran, OPERATIONS);
-        let mut client = system.client().unwrap();
-        let is_there = |number: u64| {
-            client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
-        };
-        assert_eq!([99, 100, 149, 150].map(is_there), [false, true, true, false]);
+        assert_eq!(is_there(system, &[99, 100, 149, 150]), [false, true, true, false]);
     });
 }
 
 #[test]
 fn a_rate_is_kept_and_intended_times_are_told() {
     let workload = workload("c", &["target=2000", "operationcount=400"]);
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (mut dataset, _) = Dataset::load(
-            system,
-            &CoreOptions { rate: None, ..workload.core.clone() },
-            &load_plan(true),
-            &NoWatcher,
-        )
-        .unwrap();
-        let ran = dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap();
+    in_memory(|system| {
+        let ran = ran(system, &workload.core, 2);
         assert_all_worked(&ran, 400);
         // The last is due after 0.1995 s; a busy machine may only be slower.
         assert!(ran.seconds >= 0.199, "{}", ran.seconds);
         let read = &ran.operations[0];
-        let intended = read.intended.as_ref().unwrap();
-        assert!(
-            intended.mean_us >= read.service.mean_us,
-            "{} {}",
-            intended.mean_us,
-            read.service.mean_us
-        );
+        let (service, intended) = (read.service.mean_us, read.intended.as_ref().unwrap().mean_us);
+        assert!(intended >= service, "{intended} {service}");
     });
 }
 
 #[test]
 fn without_a_rate_there_are_no_intended_times() {
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (_, ran) = load_and_run(system, &workload("c", &[]).core, true);
+    in_memory(|system| {
+        let ran = ran(system, &workload("c", &[]).core, 3);
         assert!(ran.operations.iter().all(|operation| operation.intended.is_none()));
     });
 }
@@ -292,9 +247,8 @@ fn without_a_rate_there_are_no_intended_times() {
 #[test]
 fn a_run_ends_when_its_time_is_over() {
     let workload = workload("c", &["operationcount=0", "maxexecutiontime=1", "target=100"]);
-    with_target(SystemKind::TonnageMemory, |system| {
-        let core = CoreOptions { rate: None, ..workload.core.clone() };
-        let (mut dataset, _) = Dataset::load(system, &core, &load_plan(true), &NoWatcher).unwrap();
+    in_memory(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, true);
         let plan = RunPlan { seconds_max: Some(Duration::from_millis(300)), ..run_plan(2) };
         let ran = dataset.run(&workload.core, &plan, &NoWatcher).unwrap();
         assert!(ran.failures == 0 && (1..=100).contains(&ran.count), "{}", ran.count);
@@ -304,9 +258,8 @@ fn a_run_ends_when_its_time_is_over() {
 #[test]
 fn a_run_without_any_end_is_refused() {
     let workload = workload("c", &["operationcount=0"]);
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (mut dataset, _) =
-            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+    in_memory(|system| {
+        let (mut dataset, _) = loaded(system, &workload.core, true);
         let error = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap_err().to_string();
         assert!(error.contains("operationcount"), "{error}");
     });
@@ -314,9 +267,8 @@ fn a_run_without_any_end_is_refused() {
 
 #[test]
 fn a_run_on_other_records_than_were_loaded_is_refused() {
-    with_target(SystemKind::TonnageMemory, |system| {
-        let (mut dataset, _) =
-            Dataset::load(system, &workload("a", &[]).core, &load_plan(true), &NoWatcher).unwrap();
+    in_memory(|system| {
+        let (mut dataset, _) = loaded(system, &workload("a", &[]).core, true);
         let other = workload("b", &["recordcount=501"]);
         assert!(dataset.run(&other.core, &run_plan(1), &NoWatcher).is_err());
         let same = workload("b", &["requestdistribution=uniform"]);
@@ -327,11 +279,11 @@ fn a_run_on_other_records_than_were_loaded_is_refused() {
 #[test]
 fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
     let workloads = vec![workload("a", &[]), workload("b", &[])];
-    let systems = vec![SystemKind::TonnageMemory, SystemKind::RocksDb];
+    let systems = [SystemKind::TonnageMemory, SystemKind::RocksDb];
     let report = bench(YcsbOptions {
         phase: Phase::Run,
         threads: vec![1, 2],
-        run: RunOptions { repeats: 3, systems, ..RunOptions::default() },
+        run: RunOptions { repeats: 3, ..only(&systems) },
         ..options(workloads)
     })
     .unwrap();
@@ -356,62 +308,41 @@ fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
 fn the_load_phase_alone_is_repeated_on_empty_targets() {
     let report = bench(YcsbOptions {
         phase: Phase::Load,
-        run: RunOptions { repeats: 2, systems: TARGETS.to_vec(), ..RunOptions::default() },
+        run: RunOptions { repeats: 2, ..only(&SystemKind::ALL) },
         ..options(vec![workload("a", &["threadcount=2"])])
     })
     .unwrap();
-    let runs: Vec<_> = report
-        .runs
-        .iter()
-        .map(|run| (run.name.as_str(), run.throughputs.len(), run.operations_count))
-        .collect();
-    assert_eq!(runs, [("a / load", 2, RECORDS); TARGETS.len()]);
-    assert!(
-        report
-            .runs
-            .iter()
-            .all(|run| run.failures == 0 && run.figures.contains_key("settle_seconds"))
-    );
+    let told = |run: &Run| (run.name.clone(), run.throughputs.len(), run.operations_count);
+    let runs: Vec<_> = report.runs.iter().map(told).collect();
+    assert_eq!(runs, vec![("a / load".to_owned(), 2, RECORDS); SystemKind::ALL.len()]);
+    let settled = |run: &Run| run.failures == 0 && run.figures.contains_key("settle_seconds");
+    assert!(report.runs.iter().all(settled));
 }
 
 #[test]
 fn ignored_properties_stand_in_the_notes() {
     let workload = workload("c", &["measurementtype=raw"]);
-    let report = bench(YcsbOptions {
-        run: only(vec![SystemKind::TonnageMemory]),
-        ..options(vec![workload])
-    })
-    .unwrap();
+    let report =
+        bench(YcsbOptions { run: only(&[SystemKind::TonnageMemory]), ..options(vec![workload]) })
+            .unwrap();
     assert!(report.notes.iter().any(|note| note.contains("measurementtype")), "{:?}", report.notes);
 }
 
 #[rstest]
 #[case(YcsbOptions { workloads: Vec::new(), ..options(Vec::new()) }, "no workload")]
 #[case(options(vec![workload("a", &[]), workload("a", &[])]), "called a")]
-#[case(YcsbOptions { run: only(Vec::new()), ..options(vec![workload("a", &[])]) }, "no target")]
+#[case(YcsbOptions { run: only(&[]), ..options(vec![workload("a", &[])]) }, "no target")]
 #[case(YcsbOptions { threads: vec![1, 0], ..options(vec![workload("a", &[])]) }, "0 threads")]
 fn options_that_measure_nothing_are_refused(#[case] options: YcsbOptions, #[case] told: &str) {
     let error = bench(options).unwrap_err().to_string();
     assert!(error.contains(told), "{error}");
 }
 
-/// Stops everything at once.
-struct Cancelled;
-
-impl crate::measure::Watcher for Cancelled {
-    fn begin(&self, _: &str, _: Option<u64>) {}
-    fn at(&self, _: u64, _: f64) {}
-    fn end(&self, _: &str) {}
-    fn is_cancelled(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn a_benchmark_that_is_cancelled_ends_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
-    let run_options = RunOptions::tiny(directory.path());
+    let run_options = RunOptions::tiny(&directory, &SystemKind::ALL);
     let options = YcsbOptions { run: run_options, ..options(vec![workload("a", &[])]) };
-    let report = run(&options, &Cancelled).unwrap();
+    let report = run(&options, &Phases::until(0)).unwrap();
     assert!(report.runs.is_empty() && report.notes.iter().any(|note| note.contains("stopped")));
 }

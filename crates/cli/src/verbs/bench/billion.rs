@@ -1,7 +1,8 @@
 //! `tonnage bench billion`: a great many small records in and out, over many connections.
 
 use clap::{Args, ValueEnum};
-use tonnage_bench::workload::billion::{self, Api, BillionOptions, Order, Phase};
+use tonnage_bench::workload::KeyOrder;
+use tonnage_bench::workload::billion::{self, Api, BillionOptions, Phase};
 
 use super::common::CommonArgs;
 use super::room::Room;
@@ -152,11 +153,11 @@ impl From<ApiName> for Api {
     }
 }
 
-impl From<OrderName> for Order {
+impl From<OrderName> for KeyOrder {
     fn from(name: OrderName) -> Self {
         match name {
-            OrderName::Shuffled => Order::Shuffled,
-            OrderName::Ordered => Order::Ordered,
+            OrderName::Shuffled => KeyOrder::Shuffled,
+            OrderName::Ordered => KeyOrder::Ordered,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `tonnage bench bulk`: bulk put and bulk get against the naive loop.
 
 use clap::{Args, ValueEnum};
-use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyOrder, KeyPart};
+use tonnage_bench::workload::KeyOrder;
+use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyPart};
 
 use super::common::CommonArgs;
 use super::room::Room;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::source::{BATCH_ROWS, parts};
-use super::{Data, Picks, RecordShare};
+use super::{BATCH_ROWS, Data, Picks, RecordShare};
 use crate::generate::{Values, ordered_key};
-use crate::system::{BulkDone, BulkOptions, Client, Feature, KeySource, PairSource, System};
+use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System};
 use crate::workload::bulk::BulkBenchOptions;
+use crate::workload::loops::split;
 
 /// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of
 /// numbers.
@@ -27,10 +27,6 @@ impl PairData {
             values: Arc::new(Values::new(options.value_bytes, options.compressible)),
         }
     }
-
-    fn key_of(&self, place: u64) -> [u8; 16] {
-        wanted_key(&self.picks, self.records, place)
-    }
 }
 
 fn key(number: u64) -> [u8; 16] {
@@ -39,18 +35,18 @@ fn key(number: u64) -> [u8; 16] {
     key
 }
 
-/// The key at a place of a get. One that was never put has a number past all records.
-fn wanted_key(picks: &Picks, records: u64, place: u64) -> [u8; 16] {
-    let pick = picks.get(place);
-    key(if pick.is_missing { pick.number + records } else { pick.number })
+/// The number whose key is asked for at a place. One that was never put is past all records.
+fn wanted(picks: &Picks, records: u64, place: u64) -> u64 {
+    let (number, is_missing) = picks.get(place);
+    if is_missing { number + records } else { number }
 }
 
 impl Data for PairData {
-    fn feature(&self) -> Option<Feature> {
-        None
+    fn needs_tables(&self) -> bool {
+        false
     }
 
-    fn define(&self, _target: &dyn System) -> Result<()> {
+    fn define(&self, _system: &dyn System) -> Result<()> {
         Ok(())
     }
 
@@ -75,10 +71,10 @@ impl Data for PairData {
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let source = |places| {
-            Box::new(Puts { places, share, picks: self.picks, values: self.values.clone() }) as _
+        let source = |places| -> Box<dyn PairSource> {
+            Box::new(Pairs(self.picks.puts(places, share), Some(self.values.clone())))
         };
-        system.bulk_put_pairs(parts(places, streams).map(source).collect(), options)
+        system.bulk_put(PutInput::Pairs(split(places, streams).map(source).collect()), options)
     }
 
     fn keys(&self) -> u64 {
@@ -86,11 +82,12 @@ impl Data for PairData {
     }
 
     fn found(&self, key: u64) -> u64 {
-        u64::from(!self.picks.get(key).is_missing)
+        u64::from(!self.picks.get(key).1)
     }
 
-    fn get_one(&self, client: &mut dyn Client, key: u64) -> Result<u64> {
-        Ok(client.get_pair(&self.key_of(key))?.is_some().into())
+    fn get_one(&self, client: &mut dyn Client, place: u64) -> Result<u64> {
+        let number = wanted(&self.picks, self.records, place);
+        Ok(client.get_pair(&key(number))?.is_some().into())
     }
 
     fn bulk_get(
@@ -99,50 +96,21 @@ impl Data for PairData {
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        system.bulk_get_pairs(
-            Box::new(Gets { places: 0..keys, picks: self.picks, records: self.records }),
-            options,
-        )
-    }
-}
-
-struct Puts {
-    places: Range<u64>,
-    share: RecordShare,
-    picks: Picks,
-    values: Arc<Values>,
-}
-
-impl PairSource for Puts {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
-        let (share, picks, values) = (self.share, self.picks, &self.values);
-        let mut numbers = self
-            .places
-            .by_ref()
-            .filter(|place| share.holds(*place))
-            .map(|place| picks.put(place))
-            .take(BATCH_ROWS)
-            .peekable();
-        let more = numbers.peek().is_some();
-        numbers.try_for_each(|number| sink(&key(number), values.of(number)))?;
-        Ok(more)
-    }
-}
-
-struct Gets {
-    places: Range<u64>,
-    picks: Picks,
-    records: u64,
-}
-
-impl KeySource for Gets {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
-        let more = !self.places.is_empty();
         let (picks, records) = (self.picks, self.records);
-        self.places
-            .by_ref()
-            .take(BATCH_ROWS)
-            .try_for_each(|place| sink(&wanted_key(&picks, records, place)))?;
+        let numbers = (0..keys).map(move |place| wanted(&picks, records, place));
+        system.bulk_get(GetKeys::Pairs(Box::new(Pairs(numbers, None))), options)
+    }
+}
+
+/// Pairs of some numbers; without values, their keys.
+struct Pairs<I>(I, Option<Arc<Values>>);
+
+impl<I: Iterator<Item = u64> + Send> PairSource for Pairs<I> {
+    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
+        let mut numbers = self.0.by_ref().take(BATCH_ROWS).peekable();
+        let more = numbers.peek().is_some();
+        let value = |number| self.1.as_ref().map_or(&[][..], |values| values.of(number));
+        numbers.try_for_each(|number| sink(&key(number), value(number)))?;
         Ok(more)
     }
 }

@@ -1,6 +1,5 @@
 //! Several ways to the same answers.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use tonnage::Result;
@@ -8,7 +7,7 @@ use tonnage::Result;
 use super::Queries;
 use super::question::{Question, ask_at_once, ask_one_by_one};
 use crate::measure::{MeasurePlan, Measured, measure};
-use crate::report::Run;
+use crate::report::{Run, named};
 use crate::system::System;
 use crate::workload::tables::{Size, Subject, TableMethod, summary};
 
@@ -56,6 +55,17 @@ impl<'a> QueryWay<'a> {
 }
 
 impl<'a> Contest<'a> {
+    /// One question, in ways of its own.
+    pub(super) fn new(
+        subject: Subject,
+        name: String,
+        question: Question,
+        rows: u64,
+        ways: Vec<QueryWay<'a>>,
+    ) -> Self {
+        Contest { subject, name, size: None, rounds: vec![vec![question]], rows, ways }
+    }
+
     /// Measures each way in each repeat. Before that each goes one round that is not measured.
     pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
         if self.ways.is_empty() {
@@ -68,37 +78,26 @@ impl<'a> Contest<'a> {
             // What is wrong with an answer is told when it is measured.
             let _ = (way.ask)(&self.rounds[0]);
         }
-        let mut measured: Vec<Vec<Measured>> = self.ways.iter().map(|_| Vec::new()).collect();
+        let mut measured = vec![Vec::new(); self.ways.len()];
         for _ in 0..queries.options.run.repeats {
             for (way, repeats) in self.ways.iter_mut().zip(&mut measured) {
                 repeats.push(rounds(way, &self.name, &self.rounds, self.rows, queries)?);
             }
         }
-        let runs = self
-            .ways
-            .iter()
-            .zip(measured)
-            .map(|(way, repeats)| self.run_of(way, repeats, queries.system));
-        Ok(runs.collect())
+        let ways = self.ways.iter().zip(measured);
+        Ok(ways.map(|(way, repeats)| self.run_of(way, repeats, queries.system)).collect())
     }
 
     fn run_of(&self, way: &QueryWay<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
         let labels = summary::labels(self.subject, &self.name, &way.name, self.size);
-        let mut run = Run::from_repeats(
-            &summary::run_name(&self.name, &way.name),
-            labels,
-            system,
-            1,
-            repeats,
-        );
+        let name = summary::run_name(&self.name, &way.name);
+        let mut run = Run::from_repeats(&name, labels, system, 1, repeats);
         let figures = [
             ("queries_per_round", self.rounds[0].len() as f64),
             ("rows_per_round", self.rows as f64),
             (summary::ROUND_MS, self.rows as f64 / run.throughput() * 1_000.0),
         ];
-        let figures: BTreeMap<_, _> =
-            figures.into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
-        run.figures.extend(figures.into_iter().filter(|(_, figure)| figure.is_finite()));
+        run.figures.extend(named(figures.into_iter().filter(|(_, figure)| figure.is_finite())));
         run
     }
 }
@@ -134,7 +133,7 @@ fn rounds(
 mod tests {
     use std::time::Duration;
 
-    use super::super::sums::Sums;
+    use super::super::question::Sums;
     use super::*;
     use crate::measure::NoWatcher;
     use crate::system::{SystemKind, SystemSpec};
@@ -153,24 +152,13 @@ mod tests {
             statement: "SELECT 1 AS one".to_owned(),
             expected: Sums { rows: 1, numbers: 2.0 },
         };
-        let contest = Contest {
-            subject: Subject::OneRow,
-            name: "one".to_owned(),
-            size: None,
-            rounds: vec![vec![question]],
-            rows: 1,
-            ways: Vec::new(),
-        };
-        let runs = contest
-            .run(&Queries { options: &options, system: &*system, watcher: &NoWatcher })
-            .unwrap();
+        let contest = Contest::new(Subject::OneRow, "one".to_owned(), question, 1, Vec::new());
+        let queries = Queries { options: &options, system: &*system, watcher: &NoWatcher };
+        let runs = contest.run(&queries).unwrap();
         for run in &runs {
             assert_eq!((run.failures, run.operations_count), (2, 0), "{}", run.name);
-            assert!(
-                run.failure_messages[0].contains("SELECT 1 AS one"),
-                "{:?}",
-                run.failure_messages
-            );
+            let message = &run.failure_messages[0];
+            assert!(message.contains("SELECT 1 AS one"), "{message}");
         }
         assert_eq!(runs.len(), 2);
     }

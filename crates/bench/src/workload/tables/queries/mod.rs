@@ -12,34 +12,46 @@
 
 mod beside;
 mod contest;
-mod context;
 mod over;
 mod question;
-mod sums;
 
 use tonnage::Result;
 
 use self::contest::Contest;
-pub(super) use self::context::Queries;
-use super::Subject;
 use super::rows::{Shape, SmallTables};
+use super::{Subject, TablesOptions};
+use crate::measure::Watcher;
 use crate::report::Report;
+use crate::system::{BulkOptions, PutInput, System};
+use crate::workload::harness::Harness;
+
+/// All queries on one system.
+#[derive(Clone, Copy)]
+struct Queries<'a> {
+    options: &'a TablesOptions,
+    system: &'a dyn System,
+    watcher: &'a dyn Watcher,
+}
+
+pub(super) fn run(
+    options: &TablesOptions,
+    system: &dyn System,
+    harness: &mut Harness<'_>,
+) -> Result<()> {
+    let queries = Queries { options, system, watcher: harness.watcher };
+    let wants = |subjects: [Subject; 3]| subjects.into_iter().any(|one| options.wants(one));
+    if wants([Subject::OneRow, Subject::Select, Subject::Aggregates]) {
+        queries.over_tables(&mut harness.report)?;
+    }
+    if wants([Subject::List, Subject::Scan, Subject::Index]) {
+        queries.beside(&mut harness.report)?;
+    }
+    Ok(())
+}
 
 impl Queries<'_> {
-    pub(super) fn run(&self, report: &mut Report) -> Result<()> {
-        if [Subject::OneRow, Subject::Select, Subject::Aggregates]
-            .into_iter()
-            .any(|subject| self.options.wants(subject))
-        {
-            self.over_tables(report)?;
-        }
-        if [Subject::List, Subject::Scan, Subject::Index]
-            .into_iter()
-            .any(|subject| self.options.wants(subject))
-        {
-            self.beside(report)?;
-        }
-        Ok(())
+    fn bulk_options(&self) -> BulkOptions<'static> {
+        BulkOptions::quiet(self.options.run.durability)
     }
 
     fn over_tables(&self, report: &mut Report) -> Result<()> {
@@ -50,7 +62,7 @@ impl Queries<'_> {
             }
             let tables = SmallTables::new(&shape, &format!("q{}_{}", size.tables, size.rows), size);
             tables.define(self.system)?;
-            self.system.multi_put(tables.batches()?, &self.bulk_options())?;
+            self.system.bulk_put(PutInput::Tables(tables.batches()?), &self.bulk_options())?;
             self.system.settle()?;
             for contest in over::contests(self.options, size, &tables) {
                 self.hold(contest, report)?;

@@ -1,8 +1,7 @@
 //! Queries over tables.
 
 use super::contest::Contest;
-use super::question::Question;
-use super::sums::Sums;
+use super::question::{Question, Sums};
 use crate::generate::mix;
 use crate::report::format::whole;
 use crate::workload::tables::rows::{SmallTables, count_of};
@@ -27,34 +26,20 @@ pub(super) fn contests(
         ways: Vec::new(),
     };
     let (count, rows) = (whole(size.tables as f64), whole(size.rows as f64));
-    let all = contest(
-        Subject::Select,
-        format!("select all: {count} × {rows} rows"),
-        vec![select_all(tables)],
-        tables.rows(),
-    );
+    let name = format!("select all: {count} × {rows} rows");
+    let all = contest(Subject::Select, name, vec![select_all(tables)], tables.rows());
     if size.rows != options.rows {
         return vec![all];
     }
-    let queries = options.queries;
-    let one_row = (0..ONE_ROW_ROUNDS).map(|round| one_row(tables, queries as u64, round)).collect();
+    let queries = options.queries as u64;
+    let name = format!("one row: {queries} queries, {count} containers");
+    let rounds = (0..ONE_ROW_ROUNDS).map(|round| one_row(tables, queries, round)).collect();
+    let one_row = contest(Subject::OneRow, name, rounds, queries);
     let aggregates = aggregates(tables);
-    let (asked, gone_through) = (aggregates.len(), tables.rows() * AGGREGATES as u64);
-    vec![
-        contest(
-            Subject::OneRow,
-            format!("one row: {queries} queries, {count} containers"),
-            one_row,
-            queries as u64,
-        ),
-        all,
-        contest(
-            Subject::Aggregates,
-            format!("aggregates: {asked} queries, {count} × {rows} rows"),
-            vec![aggregates],
-            gone_through,
-        ),
-    ]
+    let name = format!("aggregates: {} queries, {count} × {rows} rows", aggregates.len());
+    let gone_through = tables.rows() * AGGREGATES as u64;
+    let aggregates = contest(Subject::Aggregates, name, vec![aggregates], gone_through);
+    vec![one_row, all, aggregates]
 }
 
 /// Queries of one row each, the tables in turn.
@@ -63,11 +48,7 @@ fn one_row(tables: &SmallTables, queries: u64, round: u64) -> Vec<Question> {
         let place = mix(round * queries + number) % tables.rows_each();
         let (shape, table) = (&tables.shape, tables.name(number));
         Question {
-            statement: format!(
-                "SELECT * FROM {table} WHERE {} = {}",
-                shape.key_name(),
-                shape.key_literal(place)
-            ),
+            statement: format!("SELECT * FROM {table} WHERE {}", shape.is_at(place)),
             expected: Sums::of([shape.numbers_of(place)].into_iter()),
         }
     };
@@ -98,9 +79,6 @@ fn aggregates(tables: &SmallTables) -> Vec<Question> {
         statement: format!("SELECT {aggregate} FROM {table}"),
         expected: Sums::of([value].into_iter()),
     };
-    tables
-        .names()
-        .iter()
-        .flat_map(|table| aggregates.map(|aggregate| question(table, aggregate)))
-        .collect()
+    let of_table = |table| aggregates.map(|aggregate| question(table, aggregate));
+    tables.names().iter().flat_map(of_table).collect()
 }

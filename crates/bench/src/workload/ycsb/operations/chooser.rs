@@ -2,49 +2,38 @@
 
 use rand::rngs::SmallRng;
 
-use crate::generate::{Exponential, Hotspot, ScrambledZipfian, Sequential, SkewedLatest, Uniform};
+use crate::generate::{Distribution, Zipfian, below};
 use crate::workload::ycsb::{CoreOptions, Requests};
 
-/// Chooses records by number. A thread has its own, made by cloning, because making one may take
-/// time.
+/// Chooses records by number. A thread has its own, made by cloning.
 #[derive(Clone, Debug)]
-pub(super) struct RecordChooser<'a> {
+pub(super) struct RecordChooser {
     /// The number of the first record.
     first: u64,
-    distribution: Distribution<'a>,
+    distribution: Distribution,
 }
 
-#[derive(Clone, Debug)]
-enum Distribution<'a> {
-    Uniform(Uniform),
-    Zipfian(ScrambledZipfian),
-    Latest(SkewedLatest),
-    Hotspot(Hotspot),
-    Sequential(&'a Sequential),
-    Exponential(Exponential),
-}
-
-impl<'a> RecordChooser<'a> {
+impl RecordChooser {
     /// After so many draws of records that are not there any will do: an exponential distribution
     /// far wider than the records would be drawn from for ever.
     const DRAWS_MAX: usize = 100;
 
-    /// `count` records are there from `first` on; `turns` are those of all threads.
-    pub(super) fn new(options: &CoreOptions, count: u64, turns: &'a Sequential) -> Self {
+    /// `count` records are there from the first on.
+    pub(super) fn new(options: &CoreOptions, count: u64) -> Self {
         let loaded = options.loaded_count();
         let distribution = match options.requests {
-            Requests::Uniform => Distribution::Uniform(Uniform::new(loaded)),
+            Requests::Uniform => Distribution::Uniform { count: loaded },
             Requests::Zipfian => {
-                Distribution::Zipfian(ScrambledZipfian::new(loaded + expected_inserts(options)))
+                Distribution::scrambled_zipfian(loaded + expected_inserts(options))
             }
-            Requests::Latest => Distribution::Latest(SkewedLatest::new(count)),
+            Requests::Latest => Distribution::Latest { ages: Zipfian::new(count) },
             Requests::Hotspot { data_fraction, operation_fraction } => {
-                Distribution::Hotspot(Hotspot::new(loaded, data_fraction, operation_fraction))
+                Distribution::hotspot(loaded, data_fraction, operation_fraction)
             }
-            Requests::Sequential => Distribution::Sequential(turns),
-            Requests::Exponential { percentile, fraction } => Distribution::Exponential(
-                Exponential::new(percentile, options.record_count as f64 * fraction),
-            ),
+            Requests::Sequential => Distribution::sequential(loaded),
+            Requests::Exponential { percentile, fraction } => {
+                Distribution::exponential(percentile, options.record_count as f64 * fraction)
+            }
         };
         RecordChooser { first: options.insert_start, distribution }
     }
@@ -52,23 +41,9 @@ impl<'a> RecordChooser<'a> {
     /// The number of a record that is there: below `end`, up to which all are inserted by now.
     pub(super) fn next(&mut self, random: &mut SmallRng, end: u64) -> u64 {
         let count = end - self.first;
-        let drawn =
-            (0..Self::DRAWS_MAX).map(|_| self.draw(random, count)).find(|&offset| offset < count);
-        self.first + drawn.unwrap_or_else(|| Uniform::new(count).next(random))
-    }
-
-    /// Draws from the distribution, which may give a number that is not there.
-    fn draw(&mut self, random: &mut SmallRng, count: u64) -> u64 {
-        match &mut self.distribution {
-            Distribution::Uniform(uniform) => uniform.next(random),
-            Distribution::Zipfian(zipfian) => zipfian.next(random),
-            Distribution::Latest(latest) => latest.next(random, count),
-            Distribution::Hotspot(hotspot) => hotspot.next(random),
-            Distribution::Sequential(turns) => turns.next(),
-            // An age, the newest being 0; one older than the oldest wraps around to a number past
-            // the newest.
-            Distribution::Exponential(ages) => (count - 1).wrapping_sub(ages.next(random)),
-        }
+        let mut draws = (0..Self::DRAWS_MAX).map(|_| self.distribution.draw(random, count));
+        let drawn = draws.find(|&offset| offset < count);
+        self.first + drawn.unwrap_or_else(|| below(random, count))
     }
 }
 
@@ -95,8 +70,7 @@ mod tests {
         Requests::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 };
 
     fn draws(options: &CoreOptions, end: u64) -> Vec<u64> {
-        let turns = Sequential::new(options.loaded_count());
-        let mut chooser = RecordChooser::new(options, end - options.insert_start, &turns);
+        let mut chooser = RecordChooser::new(options, end - options.insert_start);
         let random = &mut SmallRng::seed_from_u64(7);
         (0..20_000).map(|_| chooser.next(random, end)).collect()
     }
@@ -121,11 +95,8 @@ mod tests {
     #[test]
     fn a_distribution_far_wider_than_the_records_still_gives_one() {
         let requests = Requests::Exponential { percentile: 0.0, fraction: 1e300 };
-        assert!(
-            draws(&CoreOptions { requests, ..CoreOptions::default() }, 1000)
-                .iter()
-                .all(|&number| number < 1000)
-        );
+        let options = CoreOptions { requests, ..CoreOptions::default() };
+        assert!(draws(&options, 1000).iter().all(|&number| number < 1000));
     }
 
     #[test]

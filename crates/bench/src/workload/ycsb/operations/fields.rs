@@ -4,23 +4,23 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
-use crate::generate::{Uniform, Values, Zipfian, fnv1a_64, mix};
+use crate::generate::{Values, Zipfian, below, fnv1a_64, mix};
 use crate::system::Record;
 use crate::workload::ycsb::{CoreOptions, Lengths};
 
 /// Makes values of fields: random ones, or with `dataintegrity` ones that follow from the key and
 /// the field.
 #[derive(Clone, Debug)]
-pub(super) struct Fields {
+pub(super) struct FieldValues {
     values: Values,
     lengths: Length,
     count: usize,
     follow_from_key: bool,
 }
 
-impl Fields {
+impl FieldValues {
     pub(super) fn new(options: &CoreOptions) -> Self {
-        Fields {
+        FieldValues {
             values: Values::new(options.field_bytes, 0.0),
             lengths: Length::new(
                 options.field_length,
@@ -32,28 +32,20 @@ impl Fields {
         }
     }
 
-    /// Makes all fields of a record.
-    pub(super) fn fill(&self, key: &str, into: &mut Record, random: &mut SmallRng) {
-        into.clear();
-        (0..self.count).for_each(|field| self.push(key, field, into, random));
-    }
-
-    /// Makes one field of a record.
-    pub(super) fn fill_one(
+    /// Makes one field of a record, or all.
+    pub(super) fn fill(
         &self,
         key: &str,
-        field: usize,
+        field: Option<usize>,
         into: &mut Record,
         random: &mut SmallRng,
     ) {
         into.clear();
-        self.push(key, field, into, random);
-    }
-
-    fn push(&self, key: &str, field: usize, into: &mut Record, random: &mut SmallRng) {
-        let len = self.lengths.next(random);
-        let seed = if self.follow_from_key { seed(key, field) } else { random.random() };
-        into.push(self.values.cut(seed, len));
+        for field in field.map_or(0..self.count, |field| field..field + 1) {
+            let len = self.lengths.next(random);
+            let seed = if self.follow_from_key { seed(key, field) } else { random.random() };
+            into.push(self.values.cut(seed, len));
+        }
     }
 
     /// Compares what was read with what follows from its key, if it does: these fields, or all.
@@ -73,7 +65,7 @@ impl Fields {
         }
         for (index, value) in read.fields().enumerate() {
             let field = fields.map_or(index, |fields| fields[index]);
-            if value != self.values.cut(seed(key, field), self.lengths.max()) {
+            if value != self.values.cut(seed(key, field), self.lengths.max) {
                 return Err(Error::corruption(format!(
                     "field{field} of {key} does not hold what was written to it"
                 )));
@@ -90,36 +82,28 @@ fn seed(key: &str, field: usize) -> u64 {
 
 /// Lengths from a least to a most, both inclusive.
 #[derive(Clone, Debug)]
-pub(super) enum Length {
-    Constant(usize),
-    Uniform { min: usize, offsets: Uniform, max: usize },
-    Zipfian { min: usize, offsets: Zipfian, max: usize },
+pub(super) struct Length {
+    distribution: Lengths,
+    min: usize,
+    max: usize,
+    /// Made for the zipfian ones alone: that takes time.
+    zipfian: Option<Zipfian>,
 }
 
 impl Length {
-    pub(super) fn new(lengths: Lengths, min: usize, max: usize) -> Self {
+    pub(super) fn new(distribution: Lengths, min: usize, max: usize) -> Self {
         let count = max.saturating_sub(min) as u64 + 1;
-        match lengths {
-            Lengths::Constant => Length::Constant(max),
-            Lengths::Uniform => Length::Uniform { min, offsets: Uniform::new(count), max },
-            Lengths::Zipfian => Length::Zipfian { min, offsets: Zipfian::new(count), max },
-        }
+        let zipfian = (distribution == Lengths::Zipfian).then(|| Zipfian::new(count));
+        Length { distribution, min, max, zipfian }
     }
 
     /// Draws one.
     pub(super) fn next(&self, random: &mut SmallRng) -> usize {
-        match self {
-            Length::Constant(len) => *len,
-            Length::Uniform { min, offsets, .. } => min + offsets.next(random) as usize,
-            Length::Zipfian { min, offsets, .. } => min + offsets.next(random) as usize,
-        }
-    }
-
-    /// The most it can be.
-    fn max(&self) -> usize {
-        match self {
-            Length::Constant(max) | Length::Uniform { max, .. } | Length::Zipfian { max, .. } => {
-                *max
+        match (self.distribution, &self.zipfian) {
+            (Lengths::Constant, _) => self.max,
+            (_, Some(zipfian)) => self.min + zipfian.next(random) as usize,
+            (_, None) => {
+                self.min + below(random, self.max.saturating_sub(self.min) as u64 + 1) as usize
             }
         }
     }
@@ -133,7 +117,7 @@ mod tests {
 
     fn record(options: &CoreOptions, key: &str, seed: u64) -> Record {
         let mut record = Record::default();
-        Fields::new(options).fill(key, &mut record, &mut SmallRng::seed_from_u64(seed));
+        FieldValues::new(options).fill(key, None, &mut record, &mut SmallRng::seed_from_u64(seed));
         record
     }
 
@@ -165,10 +149,8 @@ mod tests {
 
     #[test]
     fn values_differ_from_draw_to_draw() {
-        assert_ne!(
-            record(&CoreOptions::default(), "user1", 1),
-            record(&CoreOptions::default(), "user1", 2)
-        );
+        let draw = |seed| record(&CoreOptions::default(), "user1", seed);
+        assert_ne!(draw(1), draw(2));
     }
 
     #[test]
@@ -178,7 +160,7 @@ mod tests {
         assert_eq!(first, record(&options, "user1", 2));
         assert_ne!(first.field(0), first.field(1));
         assert_ne!(first, record(&options, "user2", 1));
-        Fields::new(&options).verify("user1", None, &first).unwrap();
+        FieldValues::new(&options).verify("user1", None, &first).unwrap();
     }
 
     #[test]
@@ -187,12 +169,12 @@ mod tests {
         let right = record(&options, "user1", 1);
         let mut wrong = Record::default();
         wrong.push(right.field(0));
-        wrong.push_with(100, |bytes| {
-            bytes.copy_from_slice(right.field(1));
-            bytes[99] ^= 1;
-        });
+        let mut altered = right.field(1).to_vec();
+        altered[99] ^= 1;
+        wrong.push(&altered);
         wrong.push(right.field(2));
-        let message = Fields::new(&options).verify("user1", None, &wrong).unwrap_err().to_string();
+        let message =
+            FieldValues::new(&options).verify("user1", None, &wrong).unwrap_err().to_string();
         assert!(message.contains("field1 of user1"), "{message}");
     }
 
@@ -200,8 +182,8 @@ mod tests {
     fn a_field_that_is_missing_is_found() {
         let options = with_integrity();
         let mut record = record(&options, "user1", 1);
-        Fields::new(&options).verify("user1", Some(&[0, 1]), &record).unwrap_err();
+        FieldValues::new(&options).verify("user1", Some(&[0, 1]), &record).unwrap_err();
         record.clear();
-        Fields::new(&options).verify("user1", None, &record).unwrap_err();
+        FieldValues::new(&options).verify("user1", None, &record).unwrap_err();
     }
 }

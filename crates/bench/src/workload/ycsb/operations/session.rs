@@ -4,52 +4,76 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
-use super::YcsbOperation;
 use super::chooser::RecordChooser;
-use super::fields::{Fields, Length};
-use super::names::RecordNames;
-use crate::generate::{AcknowledgedCounter, Claim, Discrete, Sequential, Uniform, mix};
+use super::fields::{FieldValues, Length};
+use super::inserter::write_key;
+use crate::generate::{AcknowledgedCounter, Claim, below, mix, weighted};
 use crate::system::{Client, Record};
-use crate::workload::ycsb::CoreOptions;
+use crate::workload::ycsb::{CoreOptions, Mix};
+
+/// One kind of operation. Its number is its place in [`YcsbOperation::NAMES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum YcsbOperation {
+    Read,
+    Update,
+    Insert,
+    Scan,
+    /// Recorded as one operation from the read to the end of the update, unlike YCSB, which counts
+    /// its two parts as well: in the sum of all operations nothing is to count twice.
+    ReadModifyWrite,
+}
+
+impl YcsbOperation {
+    const ALL: [YcsbOperation; 5] = [
+        YcsbOperation::Read,
+        YcsbOperation::Update,
+        YcsbOperation::Insert,
+        YcsbOperation::Scan,
+        YcsbOperation::ReadModifyWrite,
+    ];
+
+    /// YCSB's names of all of them.
+    pub(crate) const NAMES: [&'static str; 5] =
+        ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
+
+    /// Draws one from a mix.
+    fn draw(mix: &Mix, random: &mut SmallRng) -> YcsbOperation {
+        let weights = [mix.read, mix.update, mix.insert, mix.scan, mix.read_modify_write];
+        YcsbOperation::ALL[weighted(&weights, random)]
+    }
+}
 
 /// What the threads of a run share.
-pub(in crate::workload::ycsb) struct CoreWorkload<'a> {
+pub(crate) struct CoreWorkload<'a> {
     options: &'a CoreOptions,
     inserts: AcknowledgedCounter,
-    turns: Sequential,
 }
 
 impl<'a> CoreWorkload<'a> {
     /// Records are there from `insertstart` up to `records_end`, exclusive.
-    pub(in crate::workload::ycsb) fn new(options: &'a CoreOptions, records_end: u64) -> Self {
-        let turns = Sequential::new(options.loaded_count());
-        CoreWorkload { options, inserts: AcknowledgedCounter::new(records_end), turns }
+    pub(crate) fn new(options: &'a CoreOptions, records_end: u64) -> Self {
+        CoreWorkload { options, inserts: AcknowledgedCounter::new(records_end) }
     }
 
     /// A session for each client, that is for each thread; `seed` sets runs apart.
-    pub(in crate::workload::ycsb) fn sessions<'s>(
+    pub(crate) fn sessions<'s>(
         &'s self,
         clients: Vec<Box<dyn Client + 's>>,
         seed: u64,
     ) -> Vec<OperationSession<'s>> {
         let options = self.options;
-        let chooser =
-            RecordChooser::new(options, self.records_end() - options.insert_start, &self.turns);
+        let chooser = RecordChooser::new(options, self.records_end() - options.insert_start);
+        let fields = FieldValues::new(options);
+        let (least, most) = (options.scan_length_min, options.scan_length_max);
+        let scan_lengths = Length::new(options.scan_length, least, most);
         let session = |(thread, client): (usize, Box<dyn Client + 's>)| OperationSession {
             options,
             inserts: &self.inserts,
             random: SmallRng::seed_from_u64(mix(mix(seed).wrapping_add(thread as u64))),
-            operations: options.mix.chooser(),
             records: chooser.clone(),
-            scan_lengths: Length::new(
-                options.scan_length,
-                options.scan_length_min,
-                options.scan_length_max,
-            ),
-            field_numbers: Uniform::new(options.field_count as u64),
+            scan_lengths: scan_lengths.clone(),
             all_fields: (0..options.field_count).collect(),
-            names: RecordNames::new(options),
-            fields: Fields::new(options),
+            fields: fields.clone(),
             next: PreparedOperation::default(),
             claim: None,
             found: Record::default(),
@@ -59,23 +83,20 @@ impl<'a> CoreWorkload<'a> {
     }
 
     /// All records below this number are there.
-    pub(in crate::workload::ycsb) fn records_end(&self) -> u64 {
+    pub(crate) fn records_end(&self) -> u64 {
         self.inserts.end()
     }
 }
 
 /// One thread: draws what comes next, then does it, so that only the system's own time is measured.
-pub(in crate::workload::ycsb) struct OperationSession<'a> {
+pub(crate) struct OperationSession<'a> {
     options: &'a CoreOptions,
     inserts: &'a AcknowledgedCounter,
     random: SmallRng,
-    operations: Discrete,
-    records: RecordChooser<'a>,
+    records: RecordChooser,
     scan_lengths: Length,
-    field_numbers: Uniform,
     all_fields: Vec<usize>,
-    names: RecordNames,
-    fields: Fields,
+    fields: FieldValues,
     next: PreparedOperation,
     /// The number of the record that is being inserted.
     claim: Option<Claim<'a>>,
@@ -98,8 +119,8 @@ struct PreparedOperation {
 
 impl OperationSession<'_> {
     /// Draws the next operation, with its record and its values.
-    pub(in crate::workload::ycsb) fn prepare(&mut self) -> YcsbOperation {
-        let operation = YcsbOperation::of_number(self.operations.next(&mut self.random));
+    pub(crate) fn prepare(&mut self) -> YcsbOperation {
+        let operation = YcsbOperation::draw(&self.options.mix, &mut self.random);
         match operation {
             YcsbOperation::Insert => self.prepare_insert(),
             _ => self.choose_record(),
@@ -114,27 +135,28 @@ impl OperationSession<'_> {
 
     fn choose_record(&mut self) {
         let number = self.records.next(&mut self.random, self.inserts.end());
-        self.names.write(number, &mut self.next.key);
+        write_key(self.options, number, &mut self.next.key);
         if !self.options.read_all_fields {
-            self.next.field_read = self.field_numbers.next(&mut self.random) as usize;
+            self.next.field_read = self.draw_field();
         }
+    }
+
+    fn draw_field(&mut self) -> usize {
+        below(&mut self.random, self.options.field_count as u64) as usize
     }
 
     fn prepare_insert(&mut self) {
         let claim = self.inserts.claim();
-        self.names.write(claim.number(), &mut self.next.key);
+        write_key(self.options, claim.number(), &mut self.next.key);
         self.claim = Some(claim);
-        self.fields.fill(&self.next.key, &mut self.next.values, &mut self.random);
+        self.fields.fill(&self.next.key, None, &mut self.next.values, &mut self.random);
     }
 
     fn prepare_values(&mut self) {
-        let PreparedOperation { key, values, field_written, .. } = &mut self.next;
-        if self.options.write_all_fields {
-            self.fields.fill(key, values, &mut self.random);
-        } else {
-            *field_written = self.field_numbers.next(&mut self.random) as usize;
-            self.fields.fill_one(key, *field_written, values, &mut self.random);
-        }
+        let field = (!self.options.write_all_fields).then(|| self.draw_field());
+        self.next.field_written = field.unwrap_or(0);
+        let PreparedOperation { key, values, .. } = &mut self.next;
+        self.fields.fill(key, field, values, &mut self.random);
     }
 
     /// Does what was drawn.
@@ -142,7 +164,7 @@ impl OperationSession<'_> {
     /// # Errors
     /// Those of the system; `NotFound` for a record that should be there, as YCSB has it;
     /// `Corruption` for one that is not as it was written, if that is checked.
-    pub(in crate::workload::ycsb) fn perform(&mut self, operation: YcsbOperation) -> Result<()> {
+    pub(crate) fn perform(&mut self, operation: YcsbOperation) -> Result<()> {
         match operation {
             YcsbOperation::Read => self.read(),
             YcsbOperation::Update => self.update(),
@@ -163,12 +185,13 @@ impl OperationSession<'_> {
     fn update(&mut self) -> Result<()> {
         let field = [self.next.field_written];
         let fields = if self.options.write_all_fields { &self.all_fields[..] } else { &field[..] };
-        let was_there = self.client.update(&self.next.key, fields, &self.next.values)?;
+        let (key, values) = (&self.next.key, &self.next.values);
+        let was_there = self.client.update(key, fields, values, &mut self.found)?;
         self.demand(was_there)
     }
 
     fn insert(&mut self) -> Result<()> {
-        let outcome = self.client.insert(&self.next.key, &self.next.values);
+        let outcome = self.client.insert(&self.next.key, &mut self.next.values.fields());
         // Failed or not, the number counts as inserted: the numbers after it would wait for it
         // else.
         self.claim = None;
@@ -185,10 +208,7 @@ impl OperationSession<'_> {
     }
 
     fn demand(&self, is_there: bool) -> Result<()> {
-        if is_there {
-            Ok(())
-        } else {
-            Err(Error::not_found(format!("{} was inserted but is not found", self.next.key)))
-        }
+        let missing = || format!("{} was inserted but is not found", self.next.key);
+        if is_there { Ok(()) } else { Err(Error::not_found(missing())) }
     }
 }

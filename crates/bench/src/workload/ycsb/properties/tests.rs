@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use rstest::rstest;
 
 use super::*;
 
@@ -14,50 +15,26 @@ fn pair(name: &str, value: &str) -> Vec<(String, String)> {
     vec![(name.to_owned(), value.to_owned())]
 }
 
-#[test]
-fn a_name_ends_at_an_equals_sign_a_colon_or_white_space() {
-    for text in ["a=b c", "a:b c", "a b c", "  a = b c", "a\t:\tb c", "a   b c"] {
-        assert_eq!(pairs(text), pair("a", "b c"), "{text:?}");
-    }
-}
-
-#[test]
-fn only_one_separator_is_left_out() {
-    assert_eq!(pairs("a==b"), pair("a", "=b"));
-    assert_eq!(pairs("a = : b"), pair("a", ": b"));
-}
-
-#[test]
-fn a_name_alone_has_an_empty_value() {
-    assert_eq!(pairs("a"), pair("a", ""));
-    assert_eq!(pairs("a="), pair("a", ""));
-}
-
-#[test]
-fn comments_and_empty_lines_are_left_out() {
-    assert_eq!(pairs("# one\n\n  ! two\r\n   \na=b"), pair("a", "b"));
-}
-
-#[test]
-fn a_line_goes_on_after_a_backslash_at_its_end() {
-    assert_eq!(pairs("a=b,\\\n    c,\\\r\n\td"), pair("a", "b,c,d"));
-    assert_eq!(pairs("a=b\\\n#c"), pair("a", "b#c"));
-    assert_eq!(pairs("a=b\\"), pair("a", "b"));
-}
-
-#[test]
-fn two_backslashes_at_the_end_are_one_and_the_line_ends() {
-    assert_eq!(pairs("a=b\\\\\nc=d"), [pair("a", "b\\"), pair("c", "d")].concat());
-}
-
-#[test]
-fn a_comment_never_goes_on() {
-    assert_eq!(pairs("# one\\\na=b"), pair("a", "b"));
-}
-
-#[test]
-fn escapes_stand_for_characters() {
-    assert_eq!(pairs(r"a\ b\=c=\t\n\r\f\u0041\q\\"), pair("a b=c", "\t\n\r\u{c}Aq\\"));
+#[rstest]
+#[case::a_name_ends_at_an_equals_sign("a=b c", &[("a", "b c")])]
+#[case::or_at_a_colon("a:b c", &[("a", "b c")])]
+#[case::or_at_white_space("a b c", &[("a", "b c")])]
+#[case::white_space_around_them_is_left_out("  a = b c", &[("a", "b c")])]
+#[case::and_between_them("a\t:\tb c", &[("a", "b c")])]
+#[case::only_one_separator_is_left_out("a==b", &[("a", "=b")])]
+#[case::or_one_behind_white_space("a = : b", &[("a", ": b")])]
+#[case::a_name_alone_has_an_empty_value("a", &[("a", "")])]
+#[case::so_has_one_with_a_separator("a=", &[("a", "")])]
+#[case::comments_and_empty_lines_are_left_out("# one\n\n  ! two\r\n   \na=b", &[("a", "b")])]
+#[case::a_line_goes_on_after_a_backslash("a=b,\\\n    c,\\\r\n\td", &[("a", "b,c,d")])]
+#[case::what_it_goes_on_with_is_no_comment("a=b\\\n#c", &[("a", "b#c")])]
+#[case::the_end_ends_it("a=b\\", &[("a", "b")])]
+#[case::two_backslashes_are_one("a=b\\\\\nc=d", &[("a", "b\\"), ("c", "d")])]
+#[case::a_comment_never_goes_on("# one\\\na=b", &[("a", "b")])]
+#[case::escapes_are_characters(r"a\ b\=c=\t\n\r\f\u0041\q\\", &[("a b=c", "\t\n\r\u{c}Aq\\")])]
+fn names_and_values_are_read_as_java_does(#[case] text: &str, #[case] expected: &[(&str, &str)]) {
+    let expected: Vec<_> = expected.iter().flat_map(|(name, value)| pair(name, value)).collect();
+    assert_eq!(pairs(text), expected);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::str::FromStr;
 use std::time::Duration;
 
 use tonnage::{Error, Result};
@@ -11,19 +10,19 @@ use tonnage::{Error, Result};
 use super::Properties;
 
 /// Reads properties by type. A property that is not given leaves what is there alone.
-pub(in crate::workload::ycsb) struct Typed<'a> {
+pub(crate) struct Typed<'a> {
     properties: &'a Properties,
     asked: RefCell<BTreeSet<&'a str>>,
 }
 
 impl<'a> Typed<'a> {
     /// Reads these.
-    pub(in crate::workload::ycsb) fn new(properties: &'a Properties) -> Self {
+    pub(crate) fn new(properties: &'a Properties) -> Self {
         Typed { properties, asked: RefCell::default() }
     }
 
     /// A whole number of at most `max`.
-    pub(in crate::workload::ycsb) fn count<T: TryFrom<u64>>(
+    pub(crate) fn count<T: TryFrom<u64>>(
         &self,
         name: &'static str,
         max: u64,
@@ -33,40 +32,23 @@ impl<'a> Typed<'a> {
             u64::MAX => "give a whole number, 0 or more".to_owned(),
             _ => format!("give a whole number from 0 to {max}"),
         };
-        let read = |text: &str| {
-            text.parse()
-                .ok()
-                .filter(|&count| count <= max)
-                .and_then(|count| T::try_from(count).ok())
-        };
-        self.parsed(name, &remedy, read, into)
+        let count = |text: &str| text.parse().ok().filter(|count: &u64| *count <= max);
+        self.parsed(name, &remedy, |text| T::try_from(count(text)?).ok(), into)
     }
 
     /// A number from 0 to `max`, infinite ones left out.
-    pub(in crate::workload::ycsb) fn number(
-        &self,
-        name: &'static str,
-        max: f64,
-        into: &mut f64,
-    ) -> Result<()> {
+    pub(crate) fn number(&self, name: &'static str, max: f64, into: &mut f64) -> Result<()> {
         let remedy = match max {
             f64::MAX => "give a number, 0 or more".to_owned(),
             _ => format!("give a number from 0 to {max}"),
         };
-        self.parsed(
-            name,
-            &remedy,
-            |text| f64::from_str(text).ok().filter(|number| (0.0..=max).contains(number)),
-            into,
-        )
+        let read =
+            |text: &str| text.parse().ok().filter(|number: &f64| (0.0..=max).contains(number));
+        self.parsed(name, &remedy, read, into)
     }
 
     /// Whole seconds.
-    pub(in crate::workload::ycsb) fn seconds(
-        &self,
-        name: &'static str,
-        into: &mut Duration,
-    ) -> Result<()> {
+    pub(crate) fn seconds(&self, name: &'static str, into: &mut Duration) -> Result<()> {
         let mut seconds = into.as_secs();
         self.count(name, u64::from(u32::MAX), &mut seconds)?;
         *into = Duration::from_secs(seconds);
@@ -74,16 +56,12 @@ impl<'a> Typed<'a> {
     }
 
     /// `true` or `false`.
-    pub(in crate::workload::ycsb) fn flag(
-        &self,
-        name: &'static str,
-        into: &mut bool,
-    ) -> Result<()> {
+    pub(crate) fn flag(&self, name: &'static str, into: &mut bool) -> Result<()> {
         self.choice(name, &[("true", true), ("false", false)], into)
     }
 
     /// One of a few words.
-    pub(in crate::workload::ycsb) fn choice<T: Copy>(
+    pub(crate) fn choice<T: Copy>(
         &self,
         name: &'static str,
         choices: &[(&str, T)],
@@ -91,26 +69,17 @@ impl<'a> Typed<'a> {
     ) -> Result<()> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         let remedy = format!("give one of {}", words.join(", "));
-        let read = |text: &str| {
-            choices
-                .iter()
-                .find(|(word, _)| text.eq_ignore_ascii_case(word))
-                .map(|(_, choice)| *choice)
-        };
-        self.parsed(name, &remedy, read, into)
+        let find = |text: &str| choices.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
+        self.parsed(name, &remedy, |text| find(text).map(|(_, choice)| *choice), into)
     }
 
     /// A text that is not empty.
-    pub(in crate::workload::ycsb) fn text(
-        &self,
-        name: &'static str,
-        into: &mut String,
-    ) -> Result<()> {
+    pub(crate) fn text(&self, name: &'static str, into: &mut String) -> Result<()> {
         self.parsed(name, "give a name", |text| (!text.is_empty()).then(|| text.to_owned()), into)
     }
 
     /// Refuses what YCSB knows and this program does not do.
-    pub(in crate::workload::ycsb) fn refuse(
+    pub(crate) fn refuse(
         &self,
         name: &'static str,
         is_refused: impl Fn(&str) -> bool,
@@ -126,7 +95,7 @@ impl<'a> Typed<'a> {
     }
 
     /// Names that were given and never asked for.
-    pub(in crate::workload::ycsb) fn ignored(&self) -> Vec<String> {
+    pub(crate) fn ignored(&self) -> Vec<String> {
         let asked = self.asked.borrow();
         let names: BTreeSet<&str> =
             self.properties.all.iter().map(|property| property.name.as_str()).collect();
@@ -142,7 +111,8 @@ impl<'a> Typed<'a> {
     ) -> Result<()> {
         self.asked.borrow_mut().insert(name);
         if let Some(property) = self.properties.get(name) {
-            *into = read(property.value.trim()).ok_or_else(|| property.wrong(remedy))?;
+            *into = read(property.value.trim())
+                .ok_or_else(|| Error::invalid(property.message(remedy)))?;
         }
         Ok(())
     }

@@ -1,0 +1,199 @@
+//! Bulk calls of Tonnage's library, wherever the store is: what they are fed, and how far they are.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
+use tonnage::{
+    BulkPutOptions, Counts, Durability, EntryBatch, EntryStream, Error, Key, OnExisting, Pairs,
+    Progress, Result, WriteOptions,
+};
+
+use super::{BulkDone, BulkOptions, PairSource, PutInput, RecordShape, RecordSource};
+
+/// How often the caller is told how far a put is.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// The key of a pair, which benchmarks write as text.
+pub(super) fn text_key(key: &[u8]) -> Result<Key> {
+    let key = std::str::from_utf8(key)
+        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
+    Ok(Key::of_major([key]))
+}
+
+/// The name of a field of YCSB's records.
+pub(super) fn field_name(number: usize) -> String {
+    format!("field{number}")
+}
+
+pub(super) fn write_options(durability: Durability) -> WriteOptions {
+    WriteOptions { durability, ..WriteOptions::default() }
+}
+
+/// Puts what the input gives, and tells the caller meanwhile, from a thread beside it, how far it
+/// is. `put` puts streams, `multi_put` rows of several tables.
+pub(super) fn bulk_put(
+    input: PutInput,
+    options: &BulkOptions<'_>,
+    put: impl FnOnce(Vec<Box<dyn EntryStream>>, &BulkPutOptions) -> Result<Counts>,
+    multi_put: impl FnOnce(Vec<(String, RecordBatch)>, &BulkPutOptions) -> Result<Counts>,
+) -> Result<BulkDone> {
+    let progress = Progress::default();
+    let put_options = BulkPutOptions { progress: Some(progress.clone()), ..put_options(options) };
+    let is_over = AtomicBool::new(false);
+    let counts = thread::scope(|scope| {
+        let teller = scope.spawn(|| tell(&progress, options, &is_over));
+        let _end = EndOfPut { is_over: &is_over, teller: teller.thread().clone() };
+        match input {
+            PutInput::Tables(rows) => multi_put(rows, &put_options),
+            input => put(streams(input), &put_options),
+        }
+    })?;
+    // Where entries are overwritten, all of them count as inserted.
+    let existed = if options.overwrite { 0 } else { counts.existed };
+    let Counts { inserted: rows, failed, bytes, .. } = counts;
+    Ok(BulkDone { rows, existed, failed, bytes })
+}
+
+fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
+    BulkPutOptions {
+        stream_parallelism: options.parallelism,
+        per_shard_parallelism: options.parallelism,
+        memory_bytes_max: options.memory_bytes_max,
+        durability: options.durability,
+        on_existing: if options.overwrite { OnExisting::BlindReplace } else { OnExisting::Keep },
+        ..BulkPutOptions::default()
+    }
+}
+
+/// Ends the teller however a put ends, even in a panic: the scope waits for it.
+struct EndOfPut<'a> {
+    is_over: &'a AtomicBool,
+    teller: thread::Thread,
+}
+
+impl Drop for EndOfPut<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Relaxed);
+        self.teller.unpark();
+    }
+}
+
+fn tell(progress: &Progress, options: &BulkOptions<'_>, is_over: &AtomicBool) {
+    let mut told = Counts::default();
+    loop {
+        // Asked for before the counts are read, so that the last ones are told.
+        let is_last = is_over.load(Relaxed);
+        let now = progress.total();
+        (options.progress)(now.read - told.read, now.bytes - told.bytes);
+        if is_last {
+            return;
+        }
+        told = now;
+        thread::park_timeout(PROGRESS_EVERY);
+    }
+}
+
+/// A stream that a closure feeds.
+struct Feed<F>(F);
+
+impl<F: FnMut() -> Result<Option<EntryBatch>> + Send> EntryStream for Feed<F> {
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        (self.0)()
+    }
+}
+
+fn streams(input: PutInput) -> Vec<Box<dyn EntryStream>> {
+    match input {
+        PutInput::Pairs(sources) => {
+            let feed = |mut source: Box<dyn PairSource>| -> Box<dyn EntryStream> {
+                Box::new(Feed(move || Ok(next_pairs(&mut *source)?.map(EntryBatch::pairs))))
+            };
+            sources.into_iter().map(feed).collect()
+        }
+        PutInput::Records(shape, sources) => {
+            let table: Arc<str> = shape.table.as_str().into();
+            let feed = |mut source: Box<dyn RecordSource>| -> Box<dyn EntryStream> {
+                let (shape, table) = (shape.clone(), table.clone());
+                Box::new(Feed(move || {
+                    let batch = next_records(&mut *source, &shape)?;
+                    Ok(batch.map(|batch| EntryBatch::rows(table.clone(), batch)))
+                }))
+            };
+            sources.into_iter().map(feed).collect()
+        }
+        PutInput::Rows(table, sources) => {
+            let table: Arc<str> = table.into();
+            let feed = |mut rows: super::Rows| -> Box<dyn EntryStream> {
+                let table = table.clone();
+                let entries = move |rows| EntryBatch::rows(table.clone(), rows);
+                Box::new(Feed(move || Ok(rows.next().transpose()?.map(&entries))))
+            };
+            sources.into_iter().map(feed).collect()
+        }
+        PutInput::Tables(_) => Vec::new(),
+    }
+}
+
+fn next_pairs(source: &mut dyn PairSource) -> Result<Option<Pairs>> {
+    let mut pairs = Pairs::new();
+    let more = source.next_batch(&mut |key, value| pairs.push_parts(&[key], &[], value))?;
+    Ok(more.then_some(pairs))
+}
+
+/// YCSB's records as a batch of their table's columns.
+fn next_records(source: &mut dyn RecordSource, shape: &RecordShape) -> Result<Option<RecordBatch>> {
+    let mut keys = StringBuilder::new();
+    let mut fields: Vec<_> = (0..shape.fields).map(|_| BinaryBuilder::new()).collect();
+    let more = source.next_batch(&mut |key, record| {
+        if record.len() != shape.fields {
+            let (fields, RecordShape { table, fields: right, .. }) = (record.len(), shape);
+            let message = format!("a record has {fields} fields, those of {table} have {right}");
+            return Err(Error::invalid(message));
+        }
+        keys.append_value(key);
+        let cells = fields.iter_mut().zip(record.fields());
+        cells.for_each(|(column, field)| column.append_value(field));
+        Ok(())
+    })?;
+    let fields = fields
+        .iter_mut()
+        .enumerate()
+        .map(|(number, column)| (field_name(number), Arc::new(column.finish()) as ArrayRef));
+    let columns = std::iter::once(("id".to_owned(), Arc::new(keys.finish()) as ArrayRef));
+    let batch = RecordBatch::try_from_iter(columns.chain(fields))
+        .map_err(|error| Error::internal(format!("a batch of records: {error}")))?;
+    Ok(more.then_some(batch))
+}
+
+/// Keys of pairs as an iterator that ends at a failure, which it leaves behind: its reader takes
+/// none.
+pub(super) struct PairKeys {
+    source: Box<dyn PairSource>,
+    failure: Arc<Mutex<Option<Error>>>,
+}
+
+impl PairKeys {
+    pub(super) fn new(source: Box<dyn PairSource>) -> (Self, Arc<Mutex<Option<Error>>>) {
+        let failure = Arc::<Mutex<_>>::default();
+        (PairKeys { source, failure: failure.clone() }, failure)
+    }
+}
+
+impl Iterator for PairKeys {
+    type Item = Pairs;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        next_pairs(&mut *self.source).unwrap_or_else(|error| {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            None
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.source.batches_left();
+        (left.unwrap_or(0), left)
+    }
+}

@@ -1,0 +1,73 @@
+//! Rows that follow from their numbers, so that nothing is kept for each.
+
+use std::sync::Arc;
+
+use tonnage::arrow::array::{
+    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, TimestampSecondArray,
+};
+use tonnage::{Error, Result, Row, Value};
+
+use crate::generate::Values;
+
+/// A column: what each number has in it.
+#[derive(Clone)]
+pub(super) enum Column {
+    Boolean(fn(u64) -> bool),
+    Long(fn(u64) -> i64),
+    Integer(fn(u64) -> i32),
+    Double(fn(u64) -> f64),
+    /// Seconds.
+    Timestamp(fn(u64) -> i64),
+    Text(fn(u64) -> String),
+    Binary(Arc<Values>),
+}
+
+/// Columns with their names.
+pub(super) type Columns = Vec<(&'static str, Column)>;
+
+/// The row of a number.
+pub(super) fn row(columns: &[(&'static str, Column)], number: u64) -> Row {
+    let mut row = Row::with_capacity(columns.len());
+    for (name, column) in columns {
+        let value: Value = match column {
+            Column::Boolean(of) => of(number).into(),
+            Column::Long(of) => of(number).into(),
+            Column::Integer(of) => of(number).into(),
+            Column::Double(of) => of(number).into(),
+            Column::Timestamp(of) => Value::Timestamp { value: of(number), precision: 0 },
+            Column::Text(of) => of(number).into(),
+            Column::Binary(values) => values.of(number).into(),
+        };
+        row.set(name, value);
+    }
+    row
+}
+
+/// The rows of some numbers.
+pub(super) fn batch(
+    columns: &[(&'static str, Column)],
+    numbers: impl Iterator<Item = u64> + Clone,
+) -> Result<RecordBatch> {
+    let array = |(name, column): &(&'static str, Column)| {
+        let numbers = numbers.clone();
+        let array: ArrayRef = match column {
+            Column::Boolean(of) => {
+                Arc::new(numbers.map(|number| Some(of(number))).collect::<BooleanArray>())
+            }
+            Column::Long(of) => Arc::new(Int64Array::from_iter_values(numbers.map(of))),
+            Column::Integer(of) => Arc::new(Int32Array::from_iter_values(numbers.map(of))),
+            Column::Double(of) => Arc::new(Float64Array::from_iter_values(numbers.map(of))),
+            Column::Timestamp(of) => {
+                Arc::new(TimestampSecondArray::from_iter_values(numbers.map(of)))
+            }
+            Column::Text(of) => Arc::new(StringArray::from_iter_values(numbers.map(of))),
+            Column::Binary(values) => {
+                Arc::new(BinaryArray::from_iter_values(numbers.map(|number| values.of(number))))
+            }
+        };
+        (*name, array)
+    };
+    RecordBatch::try_from_iter(columns.iter().map(array))
+        .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
+}
