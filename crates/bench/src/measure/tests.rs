@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use tonnage::{Error, Result};
 
 use super::*;
+use crate::report::Second;
 use crate::system::System;
 use crate::system::fake::FakeTarget;
 
@@ -18,12 +19,20 @@ fn plan(operations: &[&'static str]) -> MeasurePlan {
     MeasurePlan { operations: operations.to_vec(), ..MeasurePlan::default() }
 }
 
-fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
-    measure(plan, &FakeTarget::default(), &NoWatcher, |meter| {
+fn measured_on(system: &FakeTarget, plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
+    let work = |meter: &Meter<'_>| {
         work(meter);
         Ok(())
-    })
-    .unwrap()
+    };
+    measure(plan, system, &NoWatcher, work).unwrap()
+}
+
+fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
+    measured_on(&FakeTarget::default(), plan, work)
+}
+
+fn counts(measured: &Measured) -> Vec<(&str, u64, u64)> {
+    measured.operations.iter().map(|each| (each.name.as_str(), each.count, each.failed)).collect()
 }
 
 fn ago(duration: Duration) -> Instant {
@@ -93,11 +102,8 @@ fn a_run_that_ends_within_its_warm_up_says_so() {
         meter.recorder().record(0, Instant::now(), None, Ok(()));
     });
     assert_eq!((measured.count, measured.throughput()), (0, 0.0));
-    assert!(
-        measured.failure_messages[0].contains("warm-up of 60 s"),
-        "{:?}",
-        measured.failure_messages
-    );
+    let message = &measured.failure_messages[0];
+    assert!(message.contains("warm-up of 60 s"), "{message}");
 }
 
 #[test]
@@ -105,25 +111,15 @@ fn failures_are_counted_apart_and_are_in_no_histogram() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
         assert!(recorder.record(0, Instant::now(), None, Ok(())));
-        assert!(!recorder.record(
-            1,
-            Instant::now(),
-            None,
-            Err(Error::unavailable("the disk is full"))
-        ));
+        let full = Err(Error::unavailable("the disk is full"));
+        assert!(!recorder.record(1, Instant::now(), None, full));
         meter.fail(3, "a batch was refused");
     });
     assert_eq!((measured.count, measured.failures), (1, 4));
-    let counts: Vec<_> = measured
-        .operations
-        .iter()
-        .map(|each| (each.name.as_str(), each.count, each.failed))
-        .collect();
-    assert_eq!(counts, [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
-    assert!(measured.failure_messages.iter().any(|message| message.contains("the disk is full")));
-    assert!(
-        measured.failure_messages.iter().any(|message| message.contains("a batch was refused"))
-    );
+    assert_eq!(counts(&measured), [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
+    for told in ["the disk is full", "a batch was refused"] {
+        assert!(measured.failure_messages.iter().any(|message| message.contains(told)), "{told}");
+    }
 }
 
 #[test]
@@ -134,8 +130,8 @@ fn a_part_of_an_operation_is_timed_and_not_counted() {
         recorder.record(1, Instant::now(), None, Ok(()));
     });
     assert_eq!(measured.count, 1);
-    let counts: Vec<_> = measured.operations.iter().map(|each| each.count).collect();
-    assert_eq!(counts, [1, 1, 1], "READ, READ-MODIFY-WRITE and ALL");
+    let expected = [("READ", 1, 0), ("READ-MODIFY-WRITE", 1, 0), ("ALL", 1, 0)];
+    assert_eq!(counts(&measured), expected);
 }
 
 /// One stall of 200 ms at 1,000 operations a second: service time sees it once, intended time in
@@ -154,15 +150,11 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
             recorder.record(0, started, Some(due), Ok(()));
         }
     });
-    let report = &measured.operations[0];
-    let intended = report.intended.as_ref().unwrap();
-    assert!(
-        report.service.at(90.0) < 20_000.0,
-        "one in four hundred was slow: {:?}",
-        report.service.percentiles
-    );
-    assert!(intended.at(90.0) > 100_000.0, "half of them waited: {:?}", intended.percentiles);
-    for (intended, service) in intended.percentiles.iter().zip(&report.service.percentiles) {
+    let service = &measured.operations[0].service;
+    let intended = measured.operations[0].intended.as_ref().unwrap();
+    assert!(service.at(90.0) < 20_000.0, "one in four hundred was slow: {service:?}");
+    assert!(intended.at(90.0) > 100_000.0, "half of them waited: {intended:?}");
+    for (intended, service) in intended.percentiles.iter().zip(&service.percentiles) {
         assert!(intended.us >= service.us);
     }
 }
@@ -198,7 +190,7 @@ fn threads_are_added_up() {
 fn readings_come_about_every_second_and_show_a_slow_one() {
     let system = FakeTarget::default();
     let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
-    let measured = measure(&plan, &system, &NoWatcher, |meter| {
+    let measured = measured_on(&system, &plan, |meter| {
         let mut recorder = meter.recorder();
         for number in 0..260 {
             system.stalled.store(number >= 130, Ordering::Relaxed);
@@ -206,21 +198,18 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
             let slow = if number == 150 { 500 * MS } else { MS };
             recorder.record(0, ago(slow), None, Ok(()));
         }
-        Ok(())
-    })
-    .unwrap();
+    });
     let series = &measured.series;
     assert!(series.len() >= 2, "{} readings in 2.6 s and more", series.len());
-    assert!(
-        series.iter().any(|each| each.p99_us.is_some_and(|p99| p99 >= 499_000.0)),
-        "the slow one is seen"
-    );
+    let is_slow = |each: &Second| each.p99_us.is_some_and(|p99| p99 >= 499_000.0);
+    assert!(series.iter().any(is_slow), "the slow one is seen");
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
     assert_eq!(series[0].disk_bytes, FakeTarget::DISK_BYTES);
+    let mut from = 0.0;
     let in_series: f64 = series
         .iter()
-        .scan(0.0, |at, each| {
-            Some(each.throughput * (each.at_seconds - std::mem::replace(at, each.at_seconds)))
+        .map(|each| {
+            each.throughput * (each.at_seconds - std::mem::replace(&mut from, each.at_seconds))
         })
         .sum();
     assert!((in_series - 260.0).abs() < 0.01, "{in_series}");
@@ -268,11 +257,8 @@ fn work_that_panics_leaves_no_thread_waiting() {
 #[test]
 fn a_target_that_cannot_be_read_ends_no_run() {
     let system = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
-    let measured = measure(&plan(&[]), &system, &NoWatcher, |meter| {
-        meter.add(1, 1);
-        Ok(())
-    });
-    assert_eq!(measured.unwrap().series[0].disk_bytes, 0);
+    let measured = measured_on(&system, &plan(&[]), |meter| meter.add(1, 1));
+    assert_eq!(measured.series[0].disk_bytes, 0);
 }
 
 /// Notes what it is told, and cancels after the first reading.
