@@ -11,6 +11,7 @@
 //!    [`Measured`].
 
 mod disk;
+mod drive;
 mod environment;
 mod meter;
 mod process;
@@ -19,10 +20,11 @@ mod sampler;
 mod totals;
 
 pub use disk::Disk;
+pub(crate) use drive::measure;
 pub use environment::Environment;
 pub(crate) use meter::{Meter, Recorder};
 pub use run::Watcher;
-pub(crate) use run::{MeasurePlan, Measured, measure};
+pub(crate) use run::{MeasurePlan, Measured};
 #[cfg(test)]
 pub(crate) use run::{NoWatcher, Phases};
 

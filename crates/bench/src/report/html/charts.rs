@@ -1,6 +1,6 @@
 //! Charts across runs: those the workload made, else the rate of each run.
 
-use super::RunGroup;
+use super::group::RunGroup;
 use super::page::section as titled;
 use super::palette::{Palette, legend};
 use super::svg::{ChartLine, LineChart, figure};

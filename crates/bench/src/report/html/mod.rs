@@ -6,6 +6,7 @@
 
 mod charts;
 mod comparison;
+mod group;
 mod overview;
 mod page;
 mod palette;
@@ -14,7 +15,8 @@ mod series;
 mod svg;
 mod table;
 
-use super::{Report, Run};
+use super::Report;
+use group::RunGroup;
 use palette::Palette;
 
 /// The page of a report.
@@ -30,42 +32,4 @@ pub(super) fn page(report: &Report) -> String {
         page::machine_and_settings(report),
     ];
     page::document(&format!("bench {}", report.workload), &sections.concat())
-}
-
-/// Runs of the same name and as many threads: one thing that was measured, with every target it was
-/// measured on.
-struct RunGroup<'a> {
-    name: &'a str,
-    threads: usize,
-    runs: Vec<&'a Run>,
-}
-
-impl<'a> RunGroup<'a> {
-    /// The groups of a report, in the order of their first runs. A target that comes again begins a
-    /// group of its own.
-    fn of(report: &'a Report) -> Vec<Self> {
-        let mut groups: Vec<RunGroup<'a>> = Vec::new();
-        for run in &report.runs {
-            let is_of = |group: &&mut RunGroup<'_>| {
-                (group.name, group.threads) == (run.name.as_str(), run.threads)
-                    && group.run_of(&run.target).is_none()
-            };
-            match groups.iter_mut().find(is_of) {
-                Some(group) => group.runs.push(run),
-                None => {
-                    groups.push(RunGroup { name: &run.name, threads: run.threads, runs: vec![run] })
-                }
-            }
-        }
-        groups
-    }
-
-    /// The run of a target.
-    fn run_of(&self, target: &str) -> Option<&'a Run> {
-        self.runs.iter().copied().find(|run| run.target == target)
-    }
-
-    fn title(&self) -> String {
-        format!("{} · {}", self.name, super::format::threads(self.threads))
-    }
 }

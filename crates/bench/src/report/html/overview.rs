@@ -1,7 +1,7 @@
 //! All runs in one table, targets side by side.
 
-use super::RunGroup;
 use super::charts::track;
+use super::group::RunGroup;
 use super::page::section as titled;
 use super::palette::Palette;
 use super::table::{Cell, table};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::RunGroup;
+use super::group::RunGroup;
 use super::page::section as titled;
 use super::palette::{Palette, swatch};
 use super::series;

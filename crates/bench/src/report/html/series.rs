@@ -1,6 +1,6 @@
 //! Readings over time: one chart a figure, one line a target.
 
-use super::RunGroup;
+use super::group::RunGroup;
 use super::palette::Palette;
 use super::svg::{ChartLine, LineChart};
 use crate::report::{Run, Second, format};

@@ -6,7 +6,7 @@ use tonnage::{
     Table, ValueRef,
 };
 
-use super::Embedded;
+use super::store::Embedded;
 use crate::system::library::{text_key, write_options};
 use crate::system::{Client, Fields, Record};
 

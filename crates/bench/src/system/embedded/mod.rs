@@ -1,81 +1,19 @@
 //! Tonnage inside this process, through its library.
 
 mod client;
+mod store;
 
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::PoisonError;
 
 use tonnage::arrow::array::RecordBatch;
-use tonnage::{
-    BulkGetOptions, Durability, Error, KeySource, PairGetOptions, Result, RocksDbSettings, Store,
-    Table,
-};
-use tonnage_sql::{Answer, Sql, SqlOptions};
+use tonnage::{BulkGetOptions, Error, KeySource, PairGetOptions, Result};
+use tonnage_sql::Answer;
 
-use super::budget::Budget;
+pub(super) use self::store::Embedded;
 use super::library::{PairKeys, bulk_put, field_name};
 use super::{
     BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
-    SystemKind, SystemSpec,
 };
-
-/// Tonnage embedded, on either engine.
-pub(super) struct Embedded {
-    name: &'static str,
-    settings: Vec<(String, String)>,
-    pub(super) store: Store,
-    pub(super) durability: Durability,
-    /// The table of YCSB's records, once there is one.
-    records: RwLock<Option<Table>>,
-    /// The session that statements run in, once there was one: it has threads of its own.
-    sql: OnceLock<Sql>,
-}
-
-impl Embedded {
-    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
-        let (store, settings) = match spec.kind {
-            SystemKind::TonnageMemory => (Store::open("memory:")?, Vec::new()),
-            _ => open_on_disk(spec)?,
-        };
-        Ok(Embedded {
-            name: spec.kind.name(),
-            settings,
-            store,
-            durability: spec.durability,
-            records: RwLock::new(None),
-            sql: OnceLock::new(),
-        })
-    }
-
-    fn sql(&self) -> Result<&Sql> {
-        if let Some(sql) = self.sql.get() {
-            return Ok(sql);
-        }
-        let options = SqlOptions { durability: self.durability, ..SqlOptions::default() };
-        let sql = Sql::new(self.store.clone(), options)?;
-        Ok(self.sql.get_or_init(|| sql))
-    }
-
-    fn records(&self) -> Result<Table> {
-        let records = self.records.read().unwrap_or_else(PoisonError::into_inner).clone();
-        records.ok_or_else(|| Error::invalid("there are no records yet: call create_records first"))
-    }
-}
-
-fn open_on_disk(spec: &SystemSpec) -> Result<(Store, Vec<(String, String)>)> {
-    let budget = Budget::of(spec.memory_bytes);
-    let settings = RocksDbSettings {
-        cache_bytes: budget.cache_bytes,
-        memtable_bytes: budget.memtable_bytes,
-        direct_io: spec.direct_io,
-        ..RocksDbSettings::default()
-    };
-    let compression = format!("{:?}", settings.compression).to_lowercase();
-    let shown = spec.shown(budget, &compression, settings.background_threads);
-    let directory = spec.directory.to_str();
-    let directory = directory.ok_or_else(|| Error::invalid("the directory's name is not text"))?;
-    let store = Store::builder(format!("rocksdb:{directory}")).rocksdb_settings(settings).open()?;
-    Ok((store, shown))
-}
 
 impl System for Embedded {
     fn name(&self) -> &str {

@@ -7,7 +7,8 @@ use std::thread;
 use rocksdb::{ColumnFamily, DB, ReadOptions, WriteBatch};
 use tonnage::{Durability, Error, Result};
 
-use super::{record, translate};
+use super::database::translate;
+use super::record;
 use crate::system::{BulkDone, BulkOptions, PairSource, Record, RecordSource};
 
 /// Entries of one write batch, and keys of one multi-get.

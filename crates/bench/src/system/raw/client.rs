@@ -3,7 +3,8 @@
 use rocksdb::{DBPinnableSlice, ReadOptions, WriteOptions};
 use tonnage::{Durability, Result};
 
-use super::{PAIRS, RECORDS, Raw, record, translate};
+use super::database::{PAIRS, RECORDS, Raw, translate};
+use super::record;
 use crate::system::{Client, Fields, Record};
 
 /// A session of one thread. Options and buffers are made once.

@@ -4,7 +4,7 @@ use tonnage::arrow::array::{Array, AsArray, RecordBatch};
 use tonnage::{Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Value};
 use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
 
-use super::Remote;
+use super::server::Remote;
 use crate::system::library::{field_name, text_key, write_options};
 use crate::system::{Client, Fields, Record, RecordShape};
 

@@ -2,71 +2,18 @@
 //! goes through the client and a socket.
 
 mod client;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+mod server;
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{BulkPutOptions, Error, Result};
-use tonnage_client::{BulkGetRequest, ClientOptions, Fetched, batch_of_keys};
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_client::{BulkGetRequest, Fetched, batch_of_keys};
 
-use super::embedded::Embedded;
+pub(super) use self::server::Remote;
 use super::library::{bulk_put, text_key};
 use super::{
     BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput, RecordShape,
-    Rows, System, SystemKind, SystemSpec,
+    Rows, System, SystemKind,
 };
-
-/// Calls and loads that a server of a benchmark takes at a time: what waits is not measured.
-const CALLS_MAX: usize = 1_024;
-
-/// Tonnage behind a server on loopback.
-pub(super) struct Remote {
-    embedded: Embedded,
-    client: tonnage_client::Client,
-    shape: Mutex<Option<RecordShape>>,
-    stop: Stop,
-    thread: Option<JoinHandle<Result<()>>>,
-}
-
-impl Remote {
-    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
-        let spec = SystemSpec { kind: SystemKind::TonnageRocksDb, ..spec.clone() };
-        let embedded = Embedded::open(&spec)?;
-        let settings = Settings {
-            http: Some("off".to_owned()),
-            flight: Some("127.0.0.1:0".to_owned()),
-            calls_max: Some(CALLS_MAX),
-            ..Settings::default()
-        };
-        let server = Server::open(embedded.store.clone(), settings.resolve()?)?;
-        let address = server.addresses().flight;
-        let address =
-            address.ok_or_else(|| Error::internal("the server has no Flight listener"))?;
-        let stop = Stop::default();
-        let stopped = stop.clone();
-        let thread = Some(std::thread::spawn(move || server.run(&stopped)));
-        let address = format!("grpc://{address}");
-        let client = tonnage_client::Client::connect(&address, ClientOptions::default())?;
-        Ok(Self { embedded, client, shape: Mutex::default(), stop, thread })
-    }
-
-    /// What YCSB's records look like, once there are some.
-    fn shape(&self) -> MutexGuard<'_, Option<RecordShape>> {
-        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Remote {
-    fn drop(&mut self) {
-        self.stop.stop();
-        if let Some(thread) = self.thread.take() {
-            // How the server ended is of no interest to a measurement that is over.
-            let _ = thread.join();
-        }
-    }
-}
 
 impl System for Remote {
     fn name(&self) -> &str {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::{BATCH_ROWS, Data, Picks, RecordShare};
+use super::kind::BATCH_ROWS;
+use super::{Data, Picks, RecordShare};
 use crate::generate::{Values, ordered_key};
 use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System};
 use crate::workload::bulk::BulkBenchOptions;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tonnage::Result;
 
-use super::Queries;
+use super::context::Queries;
 use super::question::{Question, ask_at_once, ask_one_by_one};
 use crate::measure::{MeasurePlan, Measured, measure};
 use crate::report::{Run, named};

@@ -12,26 +12,19 @@
 
 mod beside;
 mod contest;
+mod context;
 mod over;
 mod question;
 
 use tonnage::Result;
 
 use self::contest::Contest;
+use self::context::Queries;
 use super::rows::{Shape, SmallTables};
 use super::{Subject, TablesOptions};
-use crate::measure::Watcher;
 use crate::report::Report;
-use crate::system::{BulkOptions, PutInput, System};
+use crate::system::{PutInput, System};
 use crate::workload::harness::Harness;
-
-/// All queries on one system.
-#[derive(Clone, Copy)]
-struct Queries<'a> {
-    options: &'a TablesOptions,
-    system: &'a dyn System,
-    watcher: &'a dyn Watcher,
-}
 
 pub(super) fn run(
     options: &TablesOptions,
@@ -50,10 +43,6 @@ pub(super) fn run(
 }
 
 impl Queries<'_> {
-    fn bulk_options(&self) -> BulkOptions<'static> {
-        BulkOptions::quiet(self.options.run.durability)
-    }
-
     fn over_tables(&self, report: &mut Report) -> Result<()> {
         let shape = Shape::new(self.options.key);
         for size in self.options.query_sizes() {
