@@ -51,18 +51,18 @@ def count(server):
 
 def reset_streams(target, headers, streams):
     """Opens streams and resets each at once. Says how many the server let through."""
-    connection = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
-    connection.initiate_connection()
-    with socket.create_connection(target) as door:
-        door.settimeout(10)
+    frames = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
+    frames.initiate_connection()
+    with socket.create_connection(target) as connection:
+        connection.settimeout(10)
         number = 1
         try:
             for done in range(streams):
-                connection.send_headers(number, headers)
-                connection.reset_stream(number, error_code=8)
+                frames.send_headers(number, headers)
+                frames.reset_stream(number, error_code=8)
                 number += 2
                 if done % 100 == 99:
-                    door.sendall(connection.data_to_send())
+                    connection.sendall(frames.data_to_send())
         except (OSError, h2.exceptions.ProtocolError):
             return number // 2
         return streams
@@ -119,19 +119,19 @@ def rest_readers(server):
 
 def requests_that_never_end(server):
     """400 connections that send a header byte by byte: others are served meanwhile."""
-    doors = []
+    connections = []
     for _ in range(400):
-        door = socket.create_connection(address(server.http))
-        door.sendall(b"GET /v1/tables HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-        doors.append(door)
+        connection = socket.create_connection(address(server.http))
+        connection.sendall(b"GET /v1/tables HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        connections.append(connection)
     before = memory(server)
     stop = threading.Event()
 
     def drip():
         while not stop.wait(0.2):
-            for door in doors:
+            for connection in connections:
                 try:
-                    door.send(b"x")
+                    connection.send(b"x")
                 except OSError:
                     pass
 
@@ -148,35 +148,35 @@ def requests_that_never_end(server):
         assert served > 50, served
         assert grown < 64, f"{grown} MiB more"
         deadline = time.time() + 60
-        while doors and time.time() < deadline:
-            doors = [door for door in doors if is_open(door)]
+        while connections and time.time() < deadline:
+            connections = [connection for connection in connections if is_open(connection)]
             time.sleep(0.5)
-        assert not doors, f"{len(doors)} slow connections are still open"
+        assert not connections, f"{len(connections)} slow connections are still open"
     finally:
         stop.set()
         dripping.join()
 
 
-def is_open(door):
-    door.setblocking(False)
+def is_open(connection):
+    connection.setblocking(False)
     try:
-        return door.recv(65536) != b""
+        return connection.recv(65536) != b""
     except BlockingIOError:
         return True
     except OSError:
         return False
     finally:
-        door.setblocking(True)
+        connection.setblocking(True)
 
 
 def headers_without_end(server):
     """Headers of 100 MB are refused long before."""
     before = memory(server)
-    with socket.create_connection(address(server.http)) as door:
-        door.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+    with socket.create_connection(address(server.http)) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
         try:
             for number in range(100_000):
-                door.sendall(b"X-%d: %s\r\n" % (number, b"x" * 1_000))
+                connection.sendall(b"X-%d: %s\r\n" % (number, b"x" * 1_000))
         except OSError:
             pass
         else:

@@ -1,4 +1,4 @@
-"""The HTTP door against its own description: openapi-spec-validator and schemathesis."""
+"""The HTTP API against its own description: openapi-spec-validator and schemathesis."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Ship positions of the real data through each door: all agree with what the program loads by itself.
+"""Ship positions of the real data through each listener: all agree with what the program loads by itself.
 
 The data lies beside the checkout, or where TONNAGE_TEST_DATA says; without it the cases say so."""
 
@@ -118,22 +118,22 @@ def main():
         sys.exit(0)
     with tempfile.TemporaryDirectory() as directory:
         wanted, definition, latest = embedded(directory)
-        for door in (by_http_parquet, by_adbc_ingest, by_bulk_put):
-            server = Server(definition, os.path.join(directory, door.__name__))
+        for way in (by_http_parquet, by_adbc_ingest, by_bulk_put):
+            server = Server(definition, os.path.join(directory, way.__name__))
             try:
                 started = time.time()
-                door(server)
+                way(server)
                 took = time.time() - started
                 told = asked(server)
                 assert told == wanted, (told, wanted)
                 latest_of_each(server, latest)
                 outcome = "pass"
-                print(f"# {door.__name__}: {took:.2f} s")
+                print(f"# {way.__name__}: {took:.2f} s")
             except Exception as error:
                 outcome = f"FAIL {type(error).__name__}: {error}".splitlines()[0]
             finally:
                 server.stop()
-            print(f"{door.__name__}: {outcome}", flush=True)
+            print(f"{way.__name__}: {outcome}", flush=True)
 
 
 if __name__ == "__main__":

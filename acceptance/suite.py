@@ -18,8 +18,8 @@ class Server:
 
     def __init__(self, definitions="", store="memory:", arguments=()):
         program = os.environ["TONNAGE"]
-        doors = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
-        command = [program, "serve", "--store", store, "--create", *doors, *arguments]
+        listeners = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
+        command = [program, "serve", "--store", store, "--create", *listeners, *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         lines = iter(self.process.stdout.readline, "ready\n")
         self.addresses = dict(re.match(r"(\w+) +(\S+)", line).groups() for line in lines)

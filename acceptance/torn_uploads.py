@@ -97,13 +97,13 @@ class Proxy:
     def __init__(self, target, allowance, how):
         host, port = target.split("//")[-1].rsplit(":", 1)
         self.target, self.allowance, self.how = (host, int(port)), allowance, how
-        self.door = socket.create_server(("127.0.0.1", 0))
-        self.address = "grpc://127.0.0.1:%d" % self.door.getsockname()[1]
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = "grpc://127.0.0.1:%d" % self.socket.getsockname()[1]
         threading.Thread(target=self.run, daemon=True).start()
 
     def run(self):
-        client, _ = self.door.accept()
-        self.door.close()  # who connects again is refused
+        client, _ = self.socket.accept()
+        self.socket.close()  # who connects again is refused
         server = socket.create_connection(self.target)
         back = threading.Thread(target=self.carry_back, args=(server, client), daemon=True)
         back.start()
@@ -224,7 +224,7 @@ def uploads_that_are_cut(directory, rng):
 
 
 class Pushers:
-    """Clients that push rows by both doors until the server is gone."""
+    """Clients that push rows by both listeners until the server is gone."""
 
     def __init__(self, server, first, durability):
         self.acked, self.stop = [], False

@@ -7,7 +7,7 @@ use tonnage::{Error, Result};
 const PLAIN: [&str; 2] = ["grpc://", "grpc+tcp://"];
 const TLS: &str = "grpc+tls://";
 
-/// The address of a Flight door.
+/// The address of a Flight listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     /// Name or number, IPv6 without its brackets.

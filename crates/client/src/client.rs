@@ -60,7 +60,7 @@ impl Client {
         Address::is_one(text)
     }
 
-    /// Connects to the Flight door of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`, and
+    /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`, and
     /// says who calls.
     ///
     /// # Errors

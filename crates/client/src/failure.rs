@@ -44,7 +44,7 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
         Code::ResourceExhausted | Code::OutOfRange => Error::exhausted(status.message()),
         Code::DeadlineExceeded => Error::timed_out(status.message()),
         Code::Unimplemented => Error::unsupported(format!(
-            "{server}: {}: is this the Flight door of a tonnage serve?",
+            "{server}: {}: is this the Flight listener of a tonnage serve?",
             status.message()
         )),
         _ => lost(server, status),

@@ -32,8 +32,8 @@ ONE_ROWS = 100
 def served(store: Path) -> Iterator[tonnage.Store]:
     """A server over a store, and a client of it."""
     command = [os.environ["TONNAGE_PROGRAM"], "serve", "--store", str(store), "--create"]
-    doors = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
-    process = subprocess.Popen([*command, *doors], stdout=subprocess.PIPE, text=True)
+    listeners = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
+    process = subprocess.Popen([*command, *listeners], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     lines = iter(process.stdout.readline, "ready\n")
     addresses = dict(re.match(r"(\w+) +(\S+)", line).groups() for line in lines)  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ import pytest
 import tonnage
 from conftest import SHIPS, served
 
-TLS = Path(__file__).parents[2] / "server" / "tests" / "doors" / "tls"
+TLS = Path(__file__).parents[2] / "server" / "tests" / "listeners" / "tls"
 
 
 @pytest.fixture

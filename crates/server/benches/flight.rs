@@ -142,7 +142,7 @@ fn over_flight(args: &Args, directory: &std::path::Path) -> tonnage::Result<()> 
         ..Settings::default()
     };
     let server = Server::open(store, settings.resolve()?)?;
-    let address = format!("http://{}", server.addresses().flight.expect("the door is open"));
+    let address = format!("http://{}", server.addresses().flight.expect("Flight is on"));
     let stop = Stop::default();
     let stopped = stop.clone();
     let serving = std::thread::spawn(move || server.run(&stopped));

@@ -285,11 +285,11 @@ impl Config {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let doors = [("http", self.http), ("flight", self.flight)];
-        if doors.iter().all(|(_, address)| address.is_none()) {
-            return Err(Error::invalid("all doors are off: open http or flight"));
+        let listeners = [("http", self.http), ("flight", self.flight)];
+        if listeners.iter().all(|(_, address)| address.is_none()) {
+            return Err(Error::invalid("both listeners are off: give http or flight an address"));
         }
-        for (name, address) in doors {
+        for (name, address) in listeners {
             let Some(address) = address else { continue };
             if !address.ip().is_loopback() && self.users.is_none() && !self.insecure {
                 return Err(Error::invalid(format!(

@@ -1,8 +1,8 @@
 //! Tonnage over the network.
 //!
-//! A [`Server`] opens two doors on one [`Store`](tonnage::Store):
+//! A [`Server`] opens two listeners on one [`Store`](tonnage::Store):
 //!
-//! | door | port | for |
+//! | listener | port | for |
 //! |---|---|---|
 //! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
@@ -18,7 +18,7 @@
 //! | `auth` | users, what they may do, who calls, the audit log |
 //! | `admit`, `jobs` | who may load now, and the loads that run |
 //! | `statements`, `prepared`, `sessions` | statements that run, those that are kept, their options |
-//! | `flight`, `http` | the two doors |
+//! | `flight`, `http` | the two listeners |
 //! | `query`, `json_value` | statements, and values of columns, as JSON |
 //! | `random` | names that nobody guesses |
 //! | `error`, `metrics` | errors as each protocol tells them; what is counted |

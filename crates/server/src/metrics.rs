@@ -12,39 +12,39 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonnage::Statistics;
 
-/// A door.
+/// A listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 #[allow(non_camel_case_types)]
-pub(crate) enum Door {
+pub(crate) enum Listener {
     /// Arrow Flight.
     flight,
     /// HTTP.
     http,
 }
 
-const DOORS: [Door; 2] = [Door::flight, Door::http];
+const LISTENERS: [Listener; 2] = [Listener::flight, Listener::http];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DoorLabel {
-    door: Door,
+struct ListenerLabel {
+    listener: Listener,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabels {
-    door: Door,
+    listener: Listener,
     call: &'static str,
     outcome: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabel {
-    door: Door,
+    listener: Listener,
     call: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RowsLabels {
-    door: Door,
+    listener: Listener,
     direction: &'static str,
 }
 
@@ -56,9 +56,9 @@ struct OutcomeLabel {
 /// What is counted. Labels are never what a client sends.
 pub(crate) struct Metrics {
     registry: Registry,
-    connections: Family<DoorLabel, Gauge>,
-    connections_total: Family<DoorLabel, Counter>,
-    connections_refused: Family<DoorLabel, Counter>,
+    connections: Family<ListenerLabel, Gauge>,
+    connections_total: Family<ListenerLabel, Counter>,
+    connections_refused: Family<ListenerLabel, Counter>,
     requests: Family<CallLabels, Counter>,
     request_seconds: Family<CallLabel, Histogram>,
     rows: Family<RowsLabels, Counter>,
@@ -130,48 +130,48 @@ impl Metrics {
     }
 
     /// Notes a connection; dropping what comes back notes its end.
-    pub(crate) fn connected(&self, door: Door) -> Connected {
-        self.connections_total.get_or_create(&DoorLabel { door }).inc();
-        let open = self.connections.get_or_create_owned(&DoorLabel { door });
+    pub(crate) fn connected(&self, listener: Listener) -> Connected {
+        self.connections_total.get_or_create(&ListenerLabel { listener }).inc();
+        let open = self.connections.get_or_create_owned(&ListenerLabel { listener });
         open.inc();
         Connected(open)
     }
 
-    pub(crate) fn refused(&self, door: Door) {
-        self.connections_refused.get_or_create(&DoorLabel { door }).inc();
+    pub(crate) fn refused(&self, listener: Listener) {
+        self.connections_refused.get_or_create(&ListenerLabel { listener }).inc();
     }
 
     pub(crate) fn answered(
         &self,
-        door: Door,
+        listener: Listener,
         call: &'static str,
         outcome: &'static str,
         took: Duration,
     ) {
-        self.requests.get_or_create(&CallLabels { door, call, outcome }).inc();
-        self.request_seconds.get_or_create(&CallLabel { door, call }).observe(took.as_secs_f64());
+        self.requests.get_or_create(&CallLabels { listener, call, outcome }).inc();
+        self.request_seconds.get_or_create(&CallLabel { listener, call }).observe(took.as_secs_f64());
     }
 
-    pub(crate) fn rows_in(&self, door: Door, rows: u64) {
-        self.rows.get_or_create(&RowsLabels { door, direction: "in" }).inc_by(rows);
+    pub(crate) fn rows_in(&self, listener: Listener, rows: u64) {
+        self.rows.get_or_create(&RowsLabels { listener, direction: "in" }).inc_by(rows);
     }
 
-    pub(crate) fn rows_out(&self, door: Door, rows: u64) {
-        self.rows.get_or_create(&RowsLabels { door, direction: "out" }).inc_by(rows);
+    pub(crate) fn rows_out(&self, listener: Listener, rows: u64) {
+        self.rows.get_or_create(&RowsLabels { listener, direction: "out" }).inc_by(rows);
     }
 
-    /// Open connections of all doors.
+    /// Open connections of all listeners.
     pub(crate) fn connections_open(&self) -> i64 {
-        DOORS
+        LISTENERS
             .iter()
-            .map(|door| self.connections.get_or_create(&DoorLabel { door: *door }).get())
+            .map(|listener| self.connections.get_or_create(&ListenerLabel { listener: *listener }).get())
             .sum()
     }
 
-    /// Rows moved in a direction, `in` or `out`, through all doors.
+    /// Rows moved in a direction, `in` or `out`, through all listeners.
     pub(crate) fn rows_moved(&self, direction: &'static str) -> u64 {
-        let of = |door| self.rows.get_or_create(&RowsLabels { door, direction }).get();
-        DOORS.into_iter().map(of).sum()
+        let of = |listener| self.rows.get_or_create(&RowsLabels { listener, direction }).get();
+        LISTENERS.into_iter().map(of).sum()
     }
 
     pub(crate) fn stream_ended(&self, outcome: &'static str) {

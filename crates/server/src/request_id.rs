@@ -13,7 +13,7 @@ use tokio::task_local;
 use tonnage::Result;
 use tracing::{Instrument, info_span};
 
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::random::random_name;
 
 /// The header that names a request.
@@ -77,14 +77,14 @@ impl RequestIds {
 
 /// Gives each request its name, and tells it with the answer.
 pub(crate) async fn name(
-    State((ids, door)): State<(Arc<RequestIds>, Door)>,
+    State((ids, listener)): State<(Arc<RequestIds>, Listener)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let id = RequestId::given(request.headers()).unwrap_or_else(|| ids.make());
     let span = info_span!(
         "request",
-        ?door,
+        ?listener,
         id = id.as_str(),
         method = request.method().as_str(),
         path = request.uri().path()

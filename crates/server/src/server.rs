@@ -1,4 +1,4 @@
-//! A server: doors that are open on a store.
+//! A server: listeners over one store.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use tonnage::{Error, Result, Store};
 use crate::config::Config;
 use crate::context::Context;
 use crate::drain::{Phase, PhaseSetter, phases};
-use crate::listen::{Listener, acceptor};
-use crate::metrics::Door;
+use crate::listen::{Acceptor, acceptor};
+use crate::metrics::Listener;
 use crate::{flight, http};
 
 /// How long loads may take to store what they have, once they are stopped.
@@ -39,18 +39,18 @@ impl Stop {
     }
 }
 
-/// A server: its doors are bound, and [`Server::run`] serves them.
+/// A server: its listeners are bound, and [`Server::run`] serves them.
 pub struct Server {
     runtime: Runtime,
     context: Arc<Context>,
     phase: PhaseSetter,
-    listener: Listener,
-    doors: Vec<(Door, TcpListener)>,
+    acceptor: Acceptor,
+    listeners: Vec<(Listener, TcpListener)>,
     addresses: Addresses,
 }
 
 impl Server {
-    /// Binds the doors.
+    /// Binds the listeners.
     ///
     /// # Errors
     /// `Invalid` for what is wrong with the configuration, `Unavailable` for an address that cannot
@@ -69,24 +69,24 @@ impl Server {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;
         let (phase, phases) = phases();
-        let wanted = [(Door::http, config.http), (Door::flight, config.flight)];
-        let (mut doors, mut addresses) = (Vec::new(), Addresses::default());
-        for (door, address) in wanted {
+        let wanted = [(Listener::http, config.http), (Listener::flight, config.flight)];
+        let (mut listeners, mut addresses) = (Vec::new(), Addresses::default());
+        for (listener, address) in wanted {
             let Some(address) = address else { continue };
-            let listener = runtime.block_on(Listener::bind(door, address))?;
-            let bound = listener.local_addr().ok();
-            match door {
-                Door::http => addresses.http = bound,
-                Door::flight => addresses.flight = bound,
+            let socket = runtime.block_on(Acceptor::bind(listener, address))?;
+            let bound = socket.local_addr().ok();
+            match listener {
+                Listener::http => addresses.http = bound,
+                Listener::flight => addresses.flight = bound,
             }
-            doors.push((door, listener));
+            listeners.push((listener, socket));
         }
         let context = Context::new(store, config, phases)?;
-        let listener = Listener::new(context.clone(), tls);
-        Ok(Server { runtime, context, phase, listener, doors, addresses })
+        let acceptor = Acceptor::new(context.clone(), tls);
+        Ok(Server { runtime, context, phase, acceptor, listeners, addresses })
     }
 
-    /// Where the doors are; a port of 0 in the configuration is the one that was free.
+    /// Where the listeners are; a port of 0 in the configuration is the one that was free.
     pub fn addresses(&self) -> Addresses {
         self.addresses
     }
@@ -97,24 +97,24 @@ impl Server {
     /// # Errors
     /// What the store says when it is synced at the end.
     pub fn run(self, stop: &Stop) -> Result<()> {
-        let Server { runtime, context, phase, listener, doors, .. } = self;
+        let Server { runtime, context, phase, acceptor, listeners, .. } = self;
         let config = context.config.clone();
         runtime.block_on(async {
-            for (door, socket) in doors {
-                let router = match door {
-                    Door::http => http::router(&context),
-                    Door::flight => flight::router(&context),
+            for (listener, socket) in listeners {
+                let router = match listener {
+                    Listener::http => http::router(&context),
+                    Listener::flight => flight::router(&context),
                 };
-                tokio::spawn(listener.clone().accept(door, socket, router));
+                tokio::spawn(acceptor.clone().accept(listener, socket, router));
             }
             stop.0.notified().await;
             phase.set(Phase::Closing);
             tokio::time::sleep(config.drain_wait).await;
             phase.set(Phase::Draining);
-            if tokio::time::timeout(config.drain_timeout, listener.drained()).await.is_err() {
+            if tokio::time::timeout(config.drain_timeout, acceptor.drained()).await.is_err() {
                 phase.set(Phase::Stopping);
                 context.statements.cancel_all();
-                let _ = tokio::time::timeout(STOPPING_MAX, listener.drained()).await;
+                let _ = tokio::time::timeout(STOPPING_MAX, acceptor.drained()).await;
             }
         });
         let synced = context.store.sync();

@@ -41,11 +41,11 @@ impl ServeArgs {
         let stopped = stop.clone();
         interrupt::drain_with(move || stopped.stop());
         let addresses = server.addresses();
-        let doors = [("HTTP", addresses.http), ("Flight", addresses.flight)];
+        let listeners = [("HTTP", addresses.http), ("Flight", addresses.flight)];
         let mut lines = LineOutput::stdout();
-        for ((door, address), scheme) in doors.iter().zip(schemes) {
+        for ((name, address), scheme) in listeners.iter().zip(schemes) {
             if let Some(address) = address {
-                lines.line(format_args!("{door:<7} {scheme}://{address}"))?;
+                lines.line(format_args!("{name:<7} {scheme}://{address}"))?;
             }
         }
         lines.line("ready")?;

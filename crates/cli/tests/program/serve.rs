@@ -1,4 +1,4 @@
-//! `tonnage serve`: doors that open, settings from three places, and two signals.
+//! `tonnage serve`: listeners, settings from three places, and two signals.
 
 use std::io::{BufRead, BufReader};
 
@@ -8,7 +8,7 @@ use crate::common::Place;
 use crate::served::Served;
 
 #[test]
-fn each_door_is_told_and_what_was_acknowledged_outlives_the_first_signal() {
+fn each_listener_is_told_and_what_was_acknowledged_outlives_the_first_signal() {
     let place = Place::new();
     let served = Served::new(&place, &[], &[]);
     assert_eq!(served.lines.len(), 3, "{:?}", served.lines);

@@ -54,7 +54,7 @@ impl Served {
         answer
     }
 
-    /// The address of the Flight door.
+    /// The address of the Flight listener.
     pub(crate) fn flight(&self) -> &str {
         self.lines.iter().find_map(|line| line.strip_prefix("Flight  ")).unwrap()
     }

@@ -65,7 +65,7 @@ impl Drop for Running {
 
 /// Files for TLS: the certificate is for localhost and signs itself.
 pub(crate) fn tls_file(name: &str) -> PathBuf {
-    Path::new("../server/tests/doors/tls").join(name)
+    Path::new("../server/tests/listeners/tls").join(name)
 }
 
 /// Ships with these numbers.

@@ -1,4 +1,4 @@
-//! The gate of a door: each call comes in with its caller, or not at all.
+//! The gate of a listener: each call comes in with its caller, or not at all.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use tonnage::Error;
 use super::login::PeerCertificate;
 use crate::context::Context;
 use crate::error::Problem;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 /// Finds out who calls, and lets them in.
 pub(crate) async fn guard(
-    State((context, door)): State<(Arc<Context>, Door)>,
+    State((context, listener)): State<(Arc<Context>, Listener)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -27,14 +27,14 @@ pub(crate) async fn guard(
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
-        Err(error) => refused(door, error),
+        Err(error) => refused(listener, error),
     }
 }
 
-fn refused(door: Door, error: Error) -> Response {
-    match door {
-        Door::flight => Status::unauthenticated(error.message()).into_http(),
-        Door::http => {
+fn refused(listener: Listener, error: Error) -> Response {
+    match listener {
+        Listener::flight => Status::unauthenticated(error.message()).into_http(),
+        Listener::http => {
             let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
             let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);

@@ -18,7 +18,7 @@ use super::sql::{plain_batch, plain_schema};
 use super::write;
 use crate::auth::Caller;
 use crate::context::Context;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::query::{Query, STATEMENTS_MAX};
 use crate::random::random_name;
 
@@ -143,7 +143,7 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
         requests.push((table, TableRows::Batches(frame.batches)));
     }
     let put = context.store.multi_put(requests, &options.unwrap_or_default())?;
-    context.metrics.rows_in(Door::flight, put.report.total.read);
+    context.metrics.rows_in(Listener::flight, put.report.total.read);
     let answers = put.report.streams.iter().map(|stream| {
         let failures = put.failures.iter().filter(|failure| failure.request == stream.stream);
         let failures = failures.map(|failure| {
@@ -214,7 +214,7 @@ fn fetched(context: &Context, index: usize, answer: Result<Answer>) -> Result<Ve
                 batches.push(RecordBatch::new_empty(schema));
             }
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            context.metrics.rows_out(Door::flight, rows as u64);
+            context.metrics.rows_out(Listener::flight, rows as u64);
             frame::write(json!({"index": index, "ok": {}}).to_string().as_bytes(), &batches)
         }
         Answer::Changed(changes) => {
@@ -252,7 +252,7 @@ fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<
                 "the answer has more than {ANSWER_BYTES_MAX} bytes: use a bulk get"
             )));
         }
-        context.metrics.rows_out(Door::flight, rows.num_rows() as u64);
+        context.metrics.rows_out(Listener::flight, rows.num_rows() as u64);
         batches.push(rows);
     }
     Ok(batches)

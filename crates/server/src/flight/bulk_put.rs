@@ -27,7 +27,7 @@ use super::wire::{Arrival, Wire};
 use crate::context::Context;
 use crate::error::{error_code, status};
 use crate::jobs::{Ended, JobRequest, Leaving, Membership};
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a stream that waits for its completion looks whether its load still lives.
@@ -233,7 +233,7 @@ impl BulkPut {
         };
         entries.ttl = target.ttl;
         brought.position = membership.load.push(brought.stream, entries)?;
-        self.context.metrics.rows_in(Door::flight, rows);
+        self.context.metrics.rows_in(Listener::flight, rows);
         if brought.told.elapsed() >= PROGRESS_INTERVAL {
             brought.told = Instant::now();
             self.outbox.progress(counts(membership, brought.stream));

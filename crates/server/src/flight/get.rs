@@ -14,7 +14,7 @@ use super::frame::{self, Frame};
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 /// Which row to get.
 #[derive(Debug, Deserialize)]
@@ -66,7 +66,7 @@ pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec
     let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
         return Ok(Vec::new());
     };
-    context.metrics.rows_out(Door::flight, 1);
+    context.metrics.rows_out(Listener::flight, 1);
     answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
 }
 

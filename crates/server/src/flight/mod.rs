@@ -1,4 +1,4 @@
-//! The Arrow Flight door. `docs/flight.md` describes the wire.
+//! The Arrow Flight listener. `docs/flight.md` describes the wire.
 
 mod actions;
 mod bulk_get;
@@ -31,22 +31,22 @@ use tonic::service::Routes;
 
 use crate::auth::guard;
 use crate::context::Context;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::request_id;
 pub(crate) use command::{BulkPutCommand, DurabilityChoice, ExistingChoice};
 pub(crate) use outcome::outcome_json;
 use service::Flight;
 pub(crate) use sql::{plain_batch, plain_schema};
 
-/// The routes of the door.
+/// The routes of the listener.
 pub(crate) fn router(context: &Arc<Context>) -> Router {
     let limit = context.config.message_bytes_max;
     // What goes out is cut to 2 MiB, but for single rows that are larger.
     let service = FlightServiceServer::new(Flight::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
-    let gate = middleware::from_fn_with_state((context.clone(), Door::flight), guard);
-    let names = (context.request_ids.clone(), Door::flight);
+    let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), guard);
+    let names = (context.request_ids.clone(), Listener::flight);
     let naming = middleware::from_fn_with_state(names, request_id::name);
     Routes::new(service).into_axum_router().layer(gate).layer(naming)
 }

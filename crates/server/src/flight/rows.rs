@@ -19,7 +19,7 @@ use tonnage::{Error, Result};
 use super::encode::{Encoder, slices};
 use crate::context::Context;
 use crate::error::status;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 const QUEUE_MESSAGES: usize = 2;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -80,7 +80,7 @@ impl RowSender {
                     return Ok(false);
                 }
             }
-            self.context.metrics.rows_out(Door::flight, slice.num_rows() as u64);
+            self.context.metrics.rows_out(Listener::flight, slice.num_rows() as u64);
         }
         Ok(true)
     }

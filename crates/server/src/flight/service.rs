@@ -33,7 +33,7 @@ use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::error::status;
 use crate::listen::BodyEnd;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::sessions::SESSION_COOKIE;
 
 type Answer<T> = std::result::Result<Response<T>, Status>;
@@ -61,7 +61,7 @@ impl Flight {
             Err(error) => Err(error),
         };
         let outcome = answer.as_ref().map_or_else(|error| error.kind().label(), |_| "ok");
-        self.context.metrics.answered(Door::flight, call, outcome, started.elapsed());
+        self.context.metrics.answered(Listener::flight, call, outcome, started.elapsed());
         answer.map(Response::new).map_err(|error| status(&error))
     }
 

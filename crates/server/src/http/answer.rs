@@ -19,7 +19,7 @@ use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
 use crate::context::Context;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 const QUEUE_PIECES: usize = 4;
 const PIECE_BYTES: usize = 256 << 10;
@@ -147,7 +147,7 @@ pub(super) fn write_rows(
     let queue = body.queue.clone();
     let counted = batches.inspect(|batch| {
         if let Ok(batch) = batch {
-            context.metrics.rows_out(Door::http, batch.num_rows() as u64);
+            context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
         }
     });
     let written = match format {

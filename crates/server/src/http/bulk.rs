@@ -28,7 +28,7 @@ use crate::context::Context;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice};
 use crate::jobs::{JobRequest, Leaving, counts_json};
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::spool::Spooled;
 
 /// What the query of the request may say.
@@ -203,7 +203,7 @@ fn load(
             }
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(&table, batch.batch, command.ttl()?))?;
-            context.metrics.rows_in(Door::http, rows);
+            context.metrics.rows_in(Listener::http, rows);
         }
         Ok(())
     };

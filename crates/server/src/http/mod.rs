@@ -1,4 +1,4 @@
-//! The HTTP door.
+//! The HTTP listener.
 
 mod answer;
 mod bulk;
@@ -26,13 +26,13 @@ use self::shared::Shared;
 use crate::auth::guard;
 use crate::context::Context;
 use crate::error::{PROBLEM_TYPE, Problem};
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::request_id;
 
 /// More is not kept of what the framework says of a request that it refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// The routes of the door.
+/// The routes of the listener.
 pub(crate) fn router(context: &Arc<Context>) -> Router {
     let calls = Router::new()
         .route("/v1/tables", get(tables::list).post(tables::define))
@@ -49,7 +49,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/admin/sync", post(tables::sync))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
-        .route_layer(middleware::from_fn_with_state((context.clone(), Door::http), guard));
+        .route_layer(middleware::from_fn_with_state((context.clone(), Listener::http), guard));
     Router::new()
         .route("/v1/openapi.json", get(openapi::description))
         .route("/health/live", get(health::live))
@@ -59,7 +59,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
         .layer(middleware::from_fn_with_state(
-            (context.request_ids.clone(), Door::http),
+            (context.request_ids.clone(), Listener::http),
             request_id::name,
         ))
         .with_state(context.clone())
@@ -113,6 +113,6 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
         status if status.is_client_error() => "refused",
         _ => "failed",
     };
-    context.metrics.answered(Door::http, call, outcome, started.elapsed());
+    context.metrics.answered(Listener::http, call, outcome, started.elapsed());
     response
 }

@@ -24,7 +24,7 @@ use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
 use crate::context::Context;
 use crate::drain::Phase;
-use crate::metrics::Door;
+use crate::metrics::Listener;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 const HEADER_READ_MAX: Duration = Duration::from_secs(10);
@@ -80,14 +80,14 @@ impl Drop for Counted {
 
 /// Accepts and serves connections, until the server drains.
 #[derive(Clone)]
-pub(crate) struct Listener {
+pub(crate) struct Acceptor {
     context: Arc<Context>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
     connections: TaskTracker,
 }
 
-impl Listener {
+impl Acceptor {
     pub(crate) fn new(context: Arc<Context>, tls: Option<TlsAcceptor>) -> Self {
         let limits = Limits {
             free: Arc::new(Semaphore::new(context.config.connections_max)),
@@ -97,49 +97,49 @@ impl Listener {
         Self { context, tls, limits, connections: TaskTracker::new() }
     }
 
-    /// Binds the address of a door.
+    /// Binds the address of a listener.
     ///
     /// # Errors
     /// `Unavailable`, with the address and what the system says.
-    pub(crate) async fn bind(door: Door, address: SocketAddr) -> Result<TcpListener> {
+    pub(crate) async fn bind(listener: Listener, address: SocketAddr) -> Result<TcpListener> {
         TcpListener::bind(address).await.map_err(|error| {
-            Error::unavailable(format!("{door:?} cannot listen on {address}: {error}"))
+            Error::unavailable(format!("{listener:?} cannot listen on {address}: {error}"))
         })
     }
 
-    /// Accepts connections of a door until the server drains.
-    pub(crate) async fn accept(self, door: Door, listener: TcpListener, router: Router) {
+    /// Accepts connections of a listener until the server drains.
+    pub(crate) async fn accept(self, listener: Listener, socket: TcpListener, router: Router) {
         loop {
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = socket.accept() => accepted,
                 () = self.context.phases.reached(Phase::Draining) => return,
             };
             match accepted {
                 Ok((stream, peer)) => match self.limits.take(peer.ip()) {
-                    Some(counted) => self.start(door, stream, counted, router.clone()),
-                    None => self.context.metrics.refused(door),
+                    Some(counted) => self.start(listener, stream, counted, router.clone()),
+                    None => self.context.metrics.refused(listener),
                 },
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
         }
     }
 
-    fn start(&self, door: Door, stream: TcpStream, counted: Counted, router: Router) {
-        let listener = self.clone();
+    fn start(&self, listener: Listener, stream: TcpStream, counted: Counted, router: Router) {
+        let acceptor = self.clone();
         self.connections.spawn(async move {
             let _counted = counted;
-            let _connected = listener.context.metrics.connected(door);
+            let _connected = acceptor.context.metrics.connected(listener);
             // An answer of a few bytes is not to wait for the next one.
             let _ = stream.set_nodelay(true);
-            match &listener.tls {
-                None => listener.serve(stream, None, router).await,
+            match &acceptor.tls {
+                None => acceptor.serve(stream, None, router).await,
                 Some(tls) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
                     if let Ok(Ok(stream)) = handshake.await {
                         let shown = stream.get_ref().1.peer_certificates();
                         let first = shown.and_then(|shown| shown.first());
                         let certificate = first.map(|der| PeerCertificate(der.as_ref().into()));
-                        listener.serve(stream, certificate, router).await;
+                        acceptor.serve(stream, certificate, router).await;
                     }
                 }
             }

@@ -4,6 +4,6 @@ mod accept;
 mod body_end;
 mod tls;
 
-pub(crate) use accept::Listener;
+pub(crate) use accept::Acceptor;
 pub(crate) use body_end::{BodyEnd, WatchedBody};
 pub(crate) use tls::acceptor;

@@ -1,4 +1,4 @@
-//! TLS for both doors: rustls with ring, TLS 1.2 and 1.3; certificates of clients, if wanted.
+//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3; certificates of clients, if wanted.
 
 use std::path::Path;
 use std::sync::Arc;

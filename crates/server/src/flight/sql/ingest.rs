@@ -34,7 +34,7 @@ use crate::flight::decode::Decoder;
 use crate::flight::opened::Opened;
 use crate::flight::wire::{Arrival, Wire};
 use crate::jobs::{JobRequest, Leaving, Membership};
-use crate::metrics::Door;
+use crate::metrics::Listener;
 use crate::random::random_name;
 
 /// The option, and behind `tonnage.` the metadata, that names the key of a new table.
@@ -247,7 +247,7 @@ impl Ingest {
         let rows = batch.num_rows() as u64;
         let path: Arc<str> = table.path().into();
         membership.load.push(stream, EntryBatch::rows(path, batch))?;
-        self.context.metrics.rows_in(Door::flight, rows);
+        self.context.metrics.rows_in(Listener::flight, rows);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The HTTP door.
+//! The HTTP listener.
 
 use tonnage_server::Settings;
 
@@ -66,7 +66,7 @@ fn what_no_handler_sees_is_a_problem_too() {
 }
 
 #[test]
-fn the_door_describes_itself() {
+fn the_http_api_describes_itself() {
     let server = Running::new();
     let (head, body) = server.http("GET /v1/openapi.json", "", "");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -121,7 +121,7 @@ fn health_and_metrics_are_told() {
     assert_eq!(server.http("GET /health/ready", "", "").1, "ready\n");
     server.http("GET /v1/tables", "", "");
     let (_, metrics) = server.http("GET /metrics", "", "");
-    let counted = r#"tonnage_requests_total{door="http",call="tables",outcome="ok"} 1"#;
+    let counted = r#"tonnage_requests_total{listener="http",call="tables",outcome="ok"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
     assert!(metrics.contains("tonnage_store_disk_bytes"), "{metrics}");
 }

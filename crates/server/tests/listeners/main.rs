@@ -1,4 +1,4 @@
-//! Both doors over real sockets on loopback.
+//! Both listeners over real sockets on loopback.
 
 mod bulk_get;
 mod bulk_put;

@@ -1,4 +1,4 @@
-//! Names of requests, in both doors.
+//! Names of requests, in both listeners.
 
 use arrow_flight::Action;
 use tonic::{Request, Status};

@@ -13,7 +13,7 @@ use tonnage_server::Settings;
 use crate::support::Running;
 
 fn settings() -> Settings {
-    let folder = Path::new("tests/doors/tls");
+    let folder = Path::new("tests/listeners/tls");
     Settings {
         tls_cert: Some(folder.join("cert.pem")),
         tls_key: Some(folder.join("key.pem")),
@@ -22,7 +22,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn with_a_certificate_a_door_speaks_tls() {
+fn with_a_certificate_a_listener_speaks_tls() {
     let server = Running::with(settings());
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(settings().tls_cert.unwrap()).unwrap()).unwrap();
@@ -43,7 +43,7 @@ fn with_a_certificate_a_door_speaks_tls() {
 }
 
 #[test]
-fn with_a_certificate_a_door_speaks_nothing_else() {
+fn with_a_certificate_a_listener_speaks_nothing_else() {
     let server = Running::with(settings());
     let mut socket = std::net::TcpStream::connect(server.addresses.http.unwrap()).unwrap();
     socket.write_all(b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
