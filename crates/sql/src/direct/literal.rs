@@ -15,6 +15,10 @@ pub(super) enum Literal {
     Number(String),
     Text(String),
     Truth(bool),
+    /// `TIMESTAMP '...'`.
+    Moment(String),
+    /// `DATE '...'`.
+    Day(String),
     /// `$1` or `:name`.
     Parameter(String),
 }
@@ -34,6 +38,12 @@ impl Literal {
         if cursor.word("FALSE") {
             return Some(Literal::Truth(false));
         }
+        if cursor.word("TIMESTAMP") {
+            return quoted(cursor).map(Literal::Moment);
+        }
+        if cursor.word("DATE") {
+            return quoted(cursor).map(Literal::Day);
+        }
         match cursor.next()? {
             Token::Number(digits, false) => Some(Literal::Number(digits.clone())),
             Token::SingleQuotedString(text) => Some(Literal::Text(text.clone())),
@@ -49,6 +59,14 @@ impl Literal {
         Ok(match self {
             Literal::Number(digits) => of_number(digits, column_type),
             Literal::Text(text) => of_text(text, column_type),
+            Literal::Moment(text) => match column_type {
+                ColumnType::Timestamp(_) if is_plain_moment(text) => of_text(text, column_type),
+                _ => None,
+            },
+            Literal::Day(text) => match column_type {
+                ColumnType::Date if is_digits_like(text, DAY) => of_text(text, column_type),
+                _ => None,
+            },
             Literal::Truth(truth) => {
                 (column_type == ColumnType::Boolean).then_some(Value::Boolean(*truth))
             }
@@ -61,6 +79,38 @@ impl Literal {
         let value = self.value(ColumnType::Long, parameters)?;
         Ok(if let Some(Value::Long(count)) = value { u64::try_from(count).ok() } else { None })
     }
+}
+
+fn quoted(cursor: &mut Cursor) -> Option<String> {
+    match cursor.next()? {
+        Token::SingleQuotedString(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+const DAY: &str = "2022-01-03";
+const TIME: &str = "06:00:00";
+
+/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with up
+/// to nine digits behind the second.
+fn is_plain_moment(text: &str) -> bool {
+    let Some((day, rest)) = text.split_at_checked(DAY.len()) else { return false };
+    let Some(time) = rest.strip_prefix([' ', 'T']) else {
+        return rest.is_empty() && is_digits_like(day, DAY);
+    };
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let is_fraction =
+        (1..=9).contains(&fraction.len()) && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits_like(day, DAY) && is_digits_like(time, TIME) && is_fraction
+}
+
+/// Whether a text has digits where another has them, and is the same elsewhere.
+fn is_digits_like(text: &str, form: &str) -> bool {
+    let is_alike = |(byte, form): (u8, u8)| match form.is_ascii_digit() {
+        true => byte.is_ascii_digit(),
+        false => byte == form,
+    };
+    text.len() == form.len() && text.bytes().zip(form.bytes()).all(is_alike)
 }
 
 fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
