@@ -142,6 +142,60 @@ if mode == "dropped": del writer, reader
 """
 
 
+def children_come_with_their_parents(server):
+    define = b"CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))"
+    list(server.client.do_action(fl.Action("tonnage.Define", define)))
+    with Put(server.client, command(), batch().schema) as put:
+        put.write(batch(rows=3))
+    list(put.messages())
+    calls = pa.record_batch({"id": [1, 1, 2], "port": [10, 11, 12]})
+    with Put(server.client, command(table="ships.calls"), calls.schema) as put:
+        put.write(calls)
+    list(put.messages())
+    get = {"table": "ships", "relatives": ["ships.calls"], "direction": "forward"}
+    descriptor = fl.FlightDescriptor.for_command(json.dumps({"bulk_get": get}))
+    writer, reader = server.client.do_exchange(descriptor)
+    writer.begin(pa.schema([("id", pa.int64())]))
+    writer.write_batch(pa.record_batch({"id": [0, 1, 2]}))
+    writer.done_writing()
+    rows = reader.read_all()
+    order = [next(name for name, row in each.items() if row) for each in rows.to_pylist()]
+    assert order == ["ships", "ships", "ships.calls", "ships.calls", "ships", "ships.calls"], order
+    found = pa.Table.from_struct_array(rows["ships.calls"].drop_null())
+    assert found.to_pylist() == calls.to_pylist(), found
+
+
+def a_large_object_is_stored_once_its_end_is_told(server):
+    def put(end):
+        descriptor = fl.FlightDescriptor.for_command('{"put_lob": {"key": "/films/-/a"}}')
+        schema = pa.schema([("bytes", pa.binary())])
+        writer, reader = server.client.do_put(descriptor, schema)
+        assert json.loads(reader.read().to_pybytes()) == {"ready": {"position": 0}}
+        for piece in range(3):
+            writer.write_batch(pa.record_batch({"bytes": [bytes([piece]) * (1 << 20)]}))
+        if end:
+            writer.write_metadata(json.dumps({"end": {"bytes": 3 << 20}}).encode())
+        writer.done_writing()
+        stored = reader.read()
+        writer.close()
+        return json.loads(stored.to_pybytes())
+
+    ticket = fl.Ticket('{"get_lob": {"key": "/films/-/a"}}')
+    try:
+        put(end=False)
+        raise AssertionError("a stream without its end is no object")
+    except pa.ArrowInvalid as error:
+        assert "end marker" in str(error), error
+    try:
+        server.client.do_get(ticket).read_all()
+        raise AssertionError("there is no object yet")
+    except KeyError:
+        pass
+    assert put(end=True)["stored"]["bytes"] == 3 << 20
+    bytes_read = b"".join(server.client.do_get(ticket).read_all()["bytes"].to_pylist())
+    assert bytes_read == b"".join(bytes([piece]) * (1 << 20) for piece in range(3))
+
+
 def died(mode):
     def case(server):
         code = DEATH.format(folder=os.path.dirname(os.path.abspath(__file__)))
@@ -159,7 +213,8 @@ def died(mode):
 CASES = [
     put_completes, bare_path_is_stored_but_not_completed, exchange_gets_rows,
     exchange_that_writes_everything_first, scan_of_all_parts, a_large_batch_is_taken,
-    error_tells_its_kind,
+    error_tells_its_kind, children_come_with_their_parents,
+    a_large_object_is_stored_once_its_end_is_told,
     *[died(mode) for mode in ("kill", "raise", "exit", "deadline", "close", "dropped")],
 ]
 

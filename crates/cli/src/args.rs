@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use tonnage::{Store, StoreBuilder};
+use tonnage::{Error, ErrorKind, Store, StoreBuilder};
 use tonnage_client::Client;
 
 use crate::exit::{CliResult, Failure};
@@ -41,7 +41,8 @@ impl Globals {
 
     /// Opens the store; whether it may be made when there is none is up to the verb.
     pub(crate) fn open_or_create(&self, create: bool) -> CliResult<Store> {
-        Ok(self.builder()?.create_if_missing(create).open()?)
+        let opened = self.builder()?.create_if_missing(create).open();
+        Ok(opened.map_err(|error| hinted(&self.store, error))?)
     }
 
     /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
@@ -67,9 +68,14 @@ impl Globals {
     /// The same; a store may be made when there is none.
     pub(crate) fn place_or_create(&self, create: bool) -> CliResult<Place> {
         match self.is_server() {
-            true => Ok(Place::Server(self.server.connect(&self.store, None)?)),
+            true => Ok(Place::Server(self.client()?)),
             false => Ok(Place::Store(self.open_or_create(create)?)),
         }
+    }
+
+    /// Connects to the server that is named in place of a store.
+    pub(crate) fn client(&self) -> CliResult<Client> {
+        self.server.connect(&self.store, None)
     }
 
     /// Whether the store is behind a server.
@@ -81,8 +87,14 @@ impl Globals {
         if self.is_server() {
             return Err(Failure::usage(format!(
                 "{}: this works on a store itself, not through a server: run it where the store is, \
-                 with --store DIR while no server runs; through a server there are sql, load, put, \
-                 get, scan, unload, count and kv (but for large objects)",
+                 with --store DIR while no server runs",
+                self.store
+            )));
+        }
+        if self.store.starts_with("http://") || self.store.starts_with("https://") {
+            return Err(Failure::usage(format!(
+                "{}: a server is named by its Flight listener: write grpc://HOST:PORT, as \
+                 `tonnage serve` prints it",
                 self.store
             )));
         }
@@ -99,6 +111,21 @@ impl Globals {
             eprintln!("{}", plain::lines(&text.to_string()));
         }
     }
+}
+
+/// The same error, and how to reach a server where one may be meant.
+fn hinted(store: &str, error: Error) -> Error {
+    let port = store.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    let hint = match error.kind() {
+        ErrorKind::NotFound | ErrorKind::Invalid if port.is_some() && !store.contains('/') => {
+            format!("; for a server write grpc://{store}")
+        }
+        _ if error.message().contains("has it open") => {
+            ", or go through it if it is a server: --store grpc://HOST:PORT".to_owned()
+        }
+        _ => return error,
+    };
+    Error::new(error.kind(), format!("{}{hint}", error.message())).with_source(error)
 }
 
 /// `--timeout`.

@@ -13,6 +13,7 @@
 //! exit code, see [`exit`].
 
 mod args;
+mod backups;
 mod cli;
 mod display;
 mod exit;
@@ -21,7 +22,9 @@ mod keys;
 mod load;
 mod output;
 mod place;
+mod placed_lobs;
 mod placed_pairs;
+mod placed_related;
 mod plain;
 mod server;
 mod shell;

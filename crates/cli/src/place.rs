@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use tonnage::{
     BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Condition, Depth, EntryStream,
-    Error, GetOptions, Key, KeyRange, Pair, PairGetOptions, Row, RowOperation, Store,
+    Error, GetOptions, Key, KeyRange, Pair, PairGetOptions, Row, RowOperation, Statistics, Store,
     TableDefinition, TableEntry, TableScanOptions, Value, WriteOptions, WriteResult,
 };
 use tonnage_client::{BulkGetRequest, Client, PairScanRequest, PairWrite, Rows, ScanRequest};
@@ -229,6 +229,14 @@ impl Place {
         match self {
             Place::Store(store) => store.kv().delete_subtree_with(key, depth, range, options),
             Place::Server(client) => client.delete_pairs(key, depth, range, options),
+        }
+    }
+
+    /// How many tables there are, and the figures of each shard.
+    pub(crate) fn statistics(&self) -> tonnage::Result<(u64, Statistics)> {
+        match self {
+            Place::Store(store) => Ok((store.tables().len() as u64, store.statistics()?)),
+            Place::Server(client) => client.shard_statistics(),
         }
     }
 

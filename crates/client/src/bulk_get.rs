@@ -11,7 +11,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonnage::{Depth, Direction, Error, FieldRange, KeyRange, Result};
+use tonnage::{Consistency, Depth, Direction, Error, FieldRange, KeyRange, Result};
 
 use crate::client::Client;
 use crate::rows::{Rows, SourceFailure};
@@ -36,6 +36,14 @@ pub struct BulkGetRequest {
     pub keys_only: bool,
     /// Whether `_version` and `_expires_at_ms` come along.
     pub versions: bool,
+    /// Ancestor and child tables whose rows come along, for [`Client::bulk_get_related`].
+    pub relatives: Vec<String>,
+    /// At most this many rows in all.
+    pub limit: Option<u64>,
+    /// Whether `_key` comes along: the number of the key that a row answers, from 0.
+    pub origins: bool,
+    /// How fresh the rows must be.
+    pub consistency: Consistency,
     /// How deep below the keys of pairs to look.
     pub depth: Depth,
     /// A range of the minor component right below the keys of pairs.
@@ -63,6 +71,18 @@ impl BulkGetRequest {
         if let Some(components) = &self.components {
             command.insert("components".to_owned(), components_of(components)?);
         }
+        if !self.relatives.is_empty() {
+            command.insert("relatives".to_owned(), json!(self.relatives));
+        }
+        if self.origins {
+            command.insert("origins".to_owned(), json!(true));
+        }
+        if let Some(limit) = self.limit {
+            command.insert("limit".to_owned(), json!(limit));
+        }
+        if let Some(consistency) = consistency_of(self.consistency) {
+            command.insert("consistency".to_owned(), consistency);
+        }
         if let Some(limit) = self.limit_per_key {
             command.insert("limit_per_key".to_owned(), json!(limit));
         }
@@ -73,6 +93,16 @@ impl BulkGetRequest {
             command.insert("range".to_owned(), range_of(range));
         }
         Ok(json!({"bulk_get": command}))
+    }
+}
+
+/// How fresh rows must be, as the server reads it; nothing for the latest.
+pub(crate) fn consistency_of(consistency: Consistency) -> Option<Json> {
+    match consistency {
+        Consistency::None => Some(json!("none")),
+        Consistency::Time(lag) => Some(json!({"time_ms": lag.as_millis() as u64})),
+        Consistency::Version(version) => Some(json!({"version": version})),
+        Consistency::Absolute => None,
     }
 }
 
@@ -133,6 +163,19 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached. A source that fails fails
     /// the rows, whatever came before.
     pub fn bulk_get<K>(&self, keys: K, request: &BulkGetRequest) -> Result<Rows>
+    where
+        K: IntoIterator<Item = Result<RecordBatch>>,
+        K::IntoIter: Send + 'static,
+    {
+        match request.relatives.is_empty() {
+            true => self.exchange_keys(keys, request),
+            false => Err(Error::invalid(
+                "rows of several tables have no columns in common: call bulk_get_related",
+            )),
+        }
+    }
+
+    pub(crate) fn exchange_keys<K>(&self, keys: K, request: &BulkGetRequest) -> Result<Rows>
     where
         K: IntoIterator<Item = Result<RecordBatch>>,
         K::IntoIter: Send + 'static,

@@ -152,7 +152,10 @@ impl Client {
     pub fn statistics(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
         let told = self.act("tonnage.Statistics", Vec::new())?;
         let told = told.first().and_then(|told| serde_json::from_slice(told).ok());
-        told.ok_or_else(|| Error::internal(format!("{}: no statistics came", self.server())))
+        let mut told: serde_json::Map<String, serde_json::Value> =
+            told.ok_or_else(|| Error::internal(format!("{}: no statistics came", self.server())))?;
+        told.retain(|_, value| value.is_number());
+        Ok(told)
     }
 
     /// Tells the server who calls, so that wrong credentials are heard of at once.

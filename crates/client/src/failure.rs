@@ -47,8 +47,17 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
             "{server}: {}: is this the Flight listener of a tonnage serve?",
             status.message()
         )),
+        _ if is_http(status) => Error::invalid(format!(
+            "{server}: the answer is no gRPC: give the address of the Flight listener, which \
+             `tonnage serve` prints, not that of HTTP"
+        )),
         _ => lost(server, status),
     }
+}
+
+/// Whether HTTP without gRPC was answered: what is taken for a message begins with text.
+fn is_http(status: &Status) -> bool {
+    status.code() == Code::Internal && status.message().contains("invalid compression flag")
 }
 
 /// The kind that a label names.
@@ -74,7 +83,12 @@ pub(crate) fn of_flight(server: &str, error: FlightError) -> Error {
 
 /// A connection that could not be made.
 pub(crate) fn of_connecting(server: &str, error: &tonic::transport::Error) -> Error {
-    Error::unavailable(format!("{server}: no connection: {}", causes(error)))
+    let causes = causes(error);
+    let remedy = match causes.contains("InvalidContentType") {
+        true => ": the server speaks no TLS: write grpc:// for one without",
+        false => "",
+    };
+    Error::unavailable(format!("{server}: no connection: {causes}{remedy}"))
 }
 
 fn lost(server: &str, status: &Status) -> Error {

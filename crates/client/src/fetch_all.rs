@@ -9,6 +9,7 @@ use crate::client::Client;
 use crate::definition::outcome_of;
 use crate::failure::of_label;
 use crate::frame::{self, Frame};
+use crate::row_batch::type_of;
 use crate::sql::Changes;
 
 /// Statements that one call has.
@@ -28,17 +29,18 @@ pub enum Fetched {
 impl Client {
     /// Carries out many statements, side by side. Each has its answer or its error.
     ///
-    /// Parameters go as JSON: numbers, texts, booleans and NULL. Carry out statements with others
-    /// one by one.
-    ///
     /// # Errors
     /// What the server says of all of them, and `Unavailable` when it cannot be reached.
     pub fn fetch_all(&self, statements: &[(String, Vec<Value>)]) -> Result<Vec<Result<Fetched>>> {
         let mut answers = Vec::with_capacity(statements.len());
         for some in statements.chunks(STATEMENTS_MAX) {
             let asked = some.iter().map(|(text, values)| {
-                let values = values.iter().map(plain).collect::<Result<Vec<_>>>()?;
+                let told = values.iter().map(told).collect::<Result<Vec<_>>>()?;
+                let (values, types): (Vec<_>, Vec<_>) = told.into_iter().unzip();
                 let mut statement = json!({"sql": text, "parameters": values});
+                if types.iter().any(Option::is_some) {
+                    statement["types"] = json!(types);
+                }
                 if let Some(timeout) = self.timeout() {
                     statement["timeout_ms"] = json!(timeout.as_millis() as u64);
                 }
@@ -73,22 +75,44 @@ impl Client {
     }
 }
 
-/// A value as JSON that the server reads as the same value.
+/// A value as JSON, with its type where JSON alone does not tell it: the server reads the same value.
 ///
 /// # Errors
-/// `Unsupported` for a type that JSON does not have.
-fn plain(value: &Value) -> Result<Json> {
-    match value {
-        Value::Null => Ok(Json::Null),
-        Value::Boolean(truth) => Ok(json!(truth)),
-        Value::Integer(number) => Ok(json!(number)),
-        Value::Long(number) => Ok(json!(number)),
-        // A whole one would come back as LONG.
-        Value::Double(number) if number.is_finite() && number.fract() != 0.0 => Ok(json!(number)),
-        Value::String(text) => Ok(json!(text)),
-        other => Err(Error::unsupported(format!(
-            "a parameter of type {} does not go with a fetch-all: carry the statement out by itself",
-            other.type_name()
-        ))),
+/// `Invalid` for a number with more digits than any NUMBER has.
+fn told(value: &Value) -> Result<(Json, Option<String>)> {
+    Ok(match value {
+        Value::Null => (Json::Null, None),
+        Value::Boolean(truth) => (json!(truth), None),
+        Value::Long(number) => (json!(number), None),
+        Value::String(text) => (json!(text), None),
+        other => {
+            let kind = type_of(other)?.map(|kind| kind.to_string());
+            (json!(other.to_string()), kind)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_has_no_form_for_goes_with_its_type() {
+        let moment = Value::Timestamp { value: 1_641_189_600_500, precision: 3 };
+        let number = Value::Number { unscaled: -1_250, scale: 2 };
+        for (value, text, kind) in [
+            (moment, "2022-01-03T06:00:00.500", "TIMESTAMP(3)"),
+            (number, "-12.5", "NUMBER(38, 2)"),
+            (Value::Binary(vec![0, 255]), "AP8=", "BINARY"),
+            (Value::Double(2.0), "2", "DOUBLE"),
+            (Value::Double(f64::NAN), "NaN", "DOUBLE"),
+            (Value::Json("[1.0]".to_owned()), "[1.0]", "JSON"),
+        ] {
+            let (json, told) = told(&value).unwrap();
+            assert_eq!((json, told.as_deref()), (json!(text), Some(kind)));
+            let back = Value::parse(text, kind.parse().unwrap()).unwrap();
+            assert_eq!(format!("{back:?}"), format!("{value:?}"));
+        }
+        assert_eq!(told(&Value::Long(7)).unwrap(), (json!(7), None));
     }
 }

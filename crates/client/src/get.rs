@@ -2,8 +2,9 @@
 
 use arrow::array::{Array, AsArray};
 use serde_json::{Map, Value as Json, json};
-use tonnage::{Consistency, GetOptions, Key, Pair, Result, Row, StoredRow};
+use tonnage::{GetOptions, Key, Pair, Result, Row, StoredRow};
 
+use crate::bulk_get::consistency_of;
 use crate::client::Client;
 use crate::frame::Frame;
 use crate::pairs::batch_of_pairs;
@@ -36,13 +37,7 @@ impl Client {
         if let Some(columns) = columns {
             header.insert("columns".to_owned(), json!(columns));
         }
-        let consistency = match options.consistency {
-            Consistency::None => Some(json!("none")),
-            Consistency::Time(lag) => Some(json!({"time_ms": lag.as_millis() as u64})),
-            Consistency::Version(version) => Some(json!({"version": version})),
-            Consistency::Absolute => None,
-        };
-        if let Some(consistency) = consistency {
+        if let Some(consistency) = consistency_of(options.consistency) {
             header.insert("consistency".to_owned(), consistency);
         }
         if let Some(timeout) = options.timeout {

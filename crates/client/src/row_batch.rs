@@ -131,7 +131,11 @@ fn json_of_nested(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-fn type_of(value: &Value) -> Result<Option<ColumnType>> {
+/// The type that a value is of; none for NULL.
+///
+/// # Errors
+/// `Invalid` for a number with more digits than any NUMBER has.
+pub(crate) fn type_of(value: &Value) -> Result<Option<ColumnType>> {
     Ok(Some(match value {
         Value::Null => return Ok(None),
         Value::Boolean(_) => ColumnType::Boolean,

@@ -109,23 +109,31 @@ impl Client {
     }
 }
 
-fn header_of(condition: &Condition, options: &WriteOptions) -> Map<String, Json> {
-    let mut header = Map::new();
-    let condition = match condition {
+/// A condition as the server reads it; nothing where there is none.
+pub(crate) fn condition_of(condition: &Condition) -> Option<Json> {
+    match condition {
         Condition::Always => None,
         Condition::IfAbsent => Some(json!("absent")),
         Condition::IfPresent => Some(json!("present")),
         Condition::IfVersion(version) => Some(json!({"version": version})),
-    };
-    if let Some(condition) = condition {
-        header.insert("if".to_owned(), condition);
     }
-    let durability = match options.durability {
+}
+
+/// When a write is acknowledged, as the server reads it.
+pub(crate) fn durability_of(durability: Durability) -> &'static str {
+    match durability {
         Durability::None => "none",
         Durability::Write => "write",
         Durability::Fsync => "fsync",
-    };
-    header.insert("durability".to_owned(), json!(durability));
+    }
+}
+
+fn header_of(condition: &Condition, options: &WriteOptions) -> Map<String, Json> {
+    let mut header = Map::new();
+    if let Some(condition) = condition_of(condition) {
+        header.insert("if".to_owned(), condition);
+    }
+    header.insert("durability".to_owned(), json!(durability_of(options.durability)));
     if let Some(ttl) = options.ttl {
         header.insert("ttl_ms".to_owned(), json!(ttl.as_millis() as u64));
     }

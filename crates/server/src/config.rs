@@ -40,6 +40,9 @@ pub struct Settings {
     /// Log of logins and of who did what: JSON lines are added to it
     #[arg(long, env = "TONNAGE_AUDIT", value_name = "FILE")]
     pub audit: Option<PathBuf>,
+    /// Directory for the backups that administrators make through the server; none without it
+    #[arg(long, env = "TONNAGE_BACKUPS", value_name = "DIR")]
+    pub backups: Option<PathBuf>,
     /// Connections at a time, of all listeners together [default: 1000]
     #[arg(long, env = "TONNAGE_CONNECTIONS_MAX", value_name = "N")]
     pub connections_max: Option<usize>,
@@ -113,6 +116,8 @@ pub struct Config {
     pub users: Option<PathBuf>,
     /// The audit log.
     pub audit: Option<PathBuf>,
+    /// The directory that backups lie in.
+    pub backups: Option<PathBuf>,
     /// Connections at a time.
     pub connections_max: usize,
     /// Connections at a time from one address.
@@ -181,6 +186,7 @@ impl Settings {
             tls_client_auth: self.tls_client_auth.or(other.tls_client_auth),
             users: self.users.or(other.users),
             audit: self.audit.or(other.audit),
+            backups: self.backups.or(other.backups),
             connections_max: self.connections_max.or(other.connections_max),
             connections_per_address_max: self
                 .connections_per_address_max
@@ -242,6 +248,7 @@ impl Settings {
             tls,
             users: self.users.clone(),
             audit: self.audit.clone(),
+            backups: self.backups.clone(),
             connections_max: count("connections_max", self.connections_max, 1_000)?,
             connections_per_address_max: count(
                 "connections_per_address_max",

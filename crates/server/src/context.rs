@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage::{Error, Result, Store};
+use tonnage::{Cancel, Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
@@ -17,6 +17,15 @@ use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
 use crate::statements::Statements;
+
+/// Cancels what its owner has begun.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
 
 /// What all calls share.
 pub(crate) struct Context {
@@ -81,6 +90,25 @@ impl Context {
             return Err(Error::unavailable("the server shuts down: ask another one, or later"));
         }
         Ok(())
+    }
+
+    /// Runs a call that takes long as [`Context::blocking`] does. It is cancelled with its client, and
+    /// when the server stops.
+    pub(crate) async fn cancellable<T, F>(self: &Arc<Self>, call: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Context, &Cancel) -> Result<T> + Send + 'static,
+    {
+        let cancel = Cancel::new();
+        // Dropped with the call where the client goes away.
+        let _called = CancelOnDrop(cancel.clone());
+        let shared = cancel.clone();
+        let mut work = std::pin::pin!(self.blocking(move |context| call(context, &shared)));
+        tokio::select! {
+            done = &mut work => return done,
+            () = self.phases.reached(Phase::Stopping) => cancel.cancel(),
+        }
+        work.await
     }
 
     /// Runs a call of the store on a thread that may block, once there is a place for it.

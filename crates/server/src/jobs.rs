@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonnage::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Error, Load, Result,
-    Store,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Error, Load, Progress,
+    Result, Store,
 };
 
 use crate::admit::{Place, Places};
@@ -68,6 +68,7 @@ pub(crate) struct Jobs {
 
 #[derive(Default)]
 struct Known {
+    /// Those whose streams have all left are among them until their loads have ended.
     running: Vec<Arc<Job>>,
     ended: VecDeque<serde_json::Value>,
 }
@@ -81,6 +82,7 @@ pub(crate) struct Job {
     pub(crate) cancelled: CancellationToken,
     pub(crate) callbacks: Arc<dyn std::any::Any + Send + Sync>,
     started: Instant,
+    progress: Progress,
     shared: Mutex<Shared>,
     /// What became of it, once it has ended.
     outcome: watch::Sender<Option<Arc<serde_json::Value>>>,
@@ -96,7 +98,8 @@ pub(crate) struct Followed {
 impl Followed {
     /// How the job stands; nothing once it has ended.
     pub(crate) fn view(&self) -> Option<serde_json::Value> {
-        self.job.upgrade().filter(|job| job.shared().load.is_some()).map(|job| job.view())
+        let is_over = self.outcome.borrow().is_some();
+        self.job.upgrade().filter(|_| !is_over).map(|job| job.view())
     }
 
     /// Waits for the end of the job, and tells what became of it.
@@ -164,7 +167,8 @@ impl Jobs {
             return Ok(running);
         }
         let place = Handle::current().block_on(self.loads.take())?;
-        options.memory_bytes_max = Some(self.memory_bytes);
+        let asked = options.memory_bytes_max.unwrap_or(usize::MAX);
+        options.memory_bytes_max = Some(self.memory_bytes.min(asked));
         options.callbacks = callbacks.clone();
         let cancel = options.cancel.clone();
         let load = Arc::new(store.load(&options)?);
@@ -175,6 +179,7 @@ impl Jobs {
             cancelled: CancellationToken::new(),
             callbacks,
             started: Instant::now(),
+            progress: load.progress(),
             shared: Mutex::new(Shared {
                 load: Some(load.clone()),
                 streams: 1,
@@ -191,8 +196,8 @@ impl Jobs {
     fn join_running(&self, request: &JobRequest) -> Result<Option<Membership>> {
         let Some(name) = &request.name else { return Ok(None) };
         let known = self.known();
-        let running = known.running.iter().find(|job| job.request.name.as_ref() == Some(name));
-        let Some(job) = running else { return Ok(None) };
+        let is_meant = |job: &&Arc<Job>| job.request.name.as_ref() == Some(name) && job.is_open();
+        let Some(job) = known.running.iter().find(is_meant) else { return Ok(None) };
         if job.request.terms != request.terms {
             return Err(Error::conflict(format!(
                 "job `{name}` runs with {}, but this stream asks for {}: use the same options, or \
@@ -215,7 +220,8 @@ impl Jobs {
     ) -> Option<Ended> {
         let Membership { job, load } = membership;
         let load = {
-            let mut known = self.known();
+            // Held, so that nobody joins meanwhile.
+            let _known = self.known();
             let mut shared = job.shared();
             drop(load);
             shared.streams -= 1;
@@ -226,7 +232,6 @@ impl Jobs {
             if shared.streams > 0 {
                 return None;
             }
-            known.running.retain(|running| !Arc::ptr_eq(running, &job));
             shared.load.take()
         }?;
         // Every other stream dropped its handle before it was counted out.
@@ -236,13 +241,9 @@ impl Jobs {
         };
         let ended = Ended { result, job };
         let view = ended.view();
-        ended.job.outcome.send_replace(Some(Arc::new(view.clone())));
-        let mut known = self.known();
-        known.ended.push_back(view);
-        if known.ended.len() > ENDED_MAX {
-            known.ended.pop_front();
-        }
-        drop(known);
+        self.known().end(&ended.job, view.clone());
+        // Who hears of the end finds the job among those that have ended.
+        ended.job.outcome.send_replace(Some(Arc::new(view)));
         Some(ended)
     }
 
@@ -304,7 +305,17 @@ impl Known {
     /// The job of a number or name, if it runs.
     fn running(&self, id: &str) -> Option<&Arc<Job>> {
         let is_meant = |job: &&Arc<Job>| job.id == id || job.request.name.as_deref() == Some(id);
-        self.running.iter().find(is_meant)
+        let mut meant = self.running.iter().filter(is_meant);
+        // A job may be open again while the load of the one before it ends.
+        meant.clone().find(|job| job.is_open()).or_else(|| meant.next())
+    }
+
+    fn end(&mut self, job: &Arc<Job>, view: serde_json::Value) {
+        self.running.retain(|running| !Arc::ptr_eq(running, job));
+        self.ended.push_back(view);
+        if self.ended.len() > ENDED_MAX {
+            self.ended.pop_front();
+        }
     }
 }
 
@@ -313,17 +324,19 @@ impl Job {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether further streams may join.
+    fn is_open(&self) -> bool {
+        self.shared().load.is_some()
+    }
+
     fn view(&self) -> serde_json::Value {
-        let shared = self.shared();
-        let progress = shared.load.as_ref().map(|load| load.progress());
-        let total = progress.map(|progress| progress.total()).unwrap_or_default();
         json!({
             "job": self.id,
             "name": self.request.name,
             "state": "running",
-            "streams": shared.streams,
+            "streams": self.shared().streams,
             "seconds": self.started.elapsed().as_secs_f64(),
-            "counts": counts_json(&total),
+            "counts": counts_json(&self.progress.total()),
         })
     }
 

@@ -9,6 +9,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tonnage::Statistics;
 
@@ -59,6 +60,7 @@ pub(crate) struct Metrics {
     connections: Family<ListenerLabel, Gauge>,
     connections_total: Family<ListenerLabel, Counter>,
     connections_refused: Family<ListenerLabel, Counter>,
+    logins_failed: Family<ListenerLabel, Counter>,
     requests: Family<CallLabels, Counter>,
     request_seconds: Family<CallLabel, Histogram>,
     rows: Family<RowsLabels, Counter>,
@@ -90,6 +92,7 @@ impl Metrics {
             connections: Family::default(),
             connections_total: Family::default(),
             connections_refused: Family::default(),
+            logins_failed: Family::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(latency),
             rows: Family::default(),
@@ -108,6 +111,10 @@ impl Metrics {
         registry.register("connections", "Connections made", self.connections_total.clone());
         let help = "Connections closed at once, because there were too many";
         registry.register("connections_refused", help, self.connections_refused.clone());
+        let help = "Calls refused, because it was not clear who made them";
+        registry.register("logins_failed", help, self.logins_failed.clone());
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The program", version);
         registry.register("requests", "Calls ended", self.requests.clone());
         let help = "Seconds until a call was answered, or its stream began";
         registry.register("request_seconds", help, self.request_seconds.clone());
@@ -141,6 +148,10 @@ impl Metrics {
         self.connections_refused.get_or_create(&ListenerLabel { listener }).inc();
     }
 
+    pub(crate) fn login_failed(&self, listener: Listener) {
+        self.logins_failed.get_or_create(&ListenerLabel { listener }).inc();
+    }
+
     pub(crate) fn answered(
         &self,
         listener: Listener,
@@ -149,7 +160,9 @@ impl Metrics {
         took: Duration,
     ) {
         self.requests.get_or_create(&CallLabels { listener, call, outcome }).inc();
-        self.request_seconds.get_or_create(&CallLabel { listener, call }).observe(took.as_secs_f64());
+        self.request_seconds
+            .get_or_create(&CallLabel { listener, call })
+            .observe(took.as_secs_f64());
     }
 
     pub(crate) fn rows_in(&self, listener: Listener, rows: u64) {
@@ -164,7 +177,9 @@ impl Metrics {
     pub(crate) fn connections_open(&self) -> i64 {
         LISTENERS
             .iter()
-            .map(|listener| self.connections.get_or_create(&ListenerLabel { listener: *listener }).get())
+            .map(|listener| {
+                self.connections.get_or_create(&ListenerLabel { listener: *listener }).get()
+            })
             .sum()
     }
 

@@ -64,8 +64,8 @@ pub use backup::{
     RestoreOptions, RestoreReport,
 };
 pub use bulk::get::{
-    BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeyOrigin, KeySender, KeySource,
-    MultiGet, MultiGetRequest, RelatedRow, ResumeToken, TableBatch,
+    BulkGet, BulkGetOptions, BulkGetRows, BulkGetStretches, BulkKey, Consistency, KeyOrigin,
+    KeySender, KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, Stretch, TableBatch,
 };
 pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use bulk::put::{
@@ -101,7 +101,7 @@ pub use table::{
 };
 pub use tonnage_engine::{
     Clock, Condition, Damage, Deadline, Direction, Durability, Error, ErrorKind, ErrorPlace,
-    ManualClock, OnExisting, Result, Statistics, SystemClock, cores,
+    ManualClock, OnExisting, Result, ShardStatistics, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};

@@ -50,7 +50,8 @@ pub(crate) struct JobArgs {
     /// Number of files to read in parallel [default: the number of cores]
     #[arg(long, value_name = "N")]
     stream_parallelism: Option<usize>,
-    /// Memory limit of the load, such as 512M or 2G [default: an eighth of the machine's]
+    /// Memory limit of the load, such as 512M or 2G [default: an eighth of the machine's; with a
+    /// server the load's share of its load_memory, which is also the most]
     #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
     memory: Option<usize>,
     /// Write a report as JSON to this file. If its tells_new is false, blind overwriting did not
@@ -147,11 +148,6 @@ impl JobArgs {
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
     ) -> CliResult {
-        if self.memory.is_some() && matches!(place, Place::Server(_)) {
-            return Err(Failure::usage(
-                "--memory is for a store of this process: the memory of a server's loads is its own",
-            ));
-        }
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
             None => None,

@@ -6,18 +6,19 @@ use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, TimestampMillisecondArray, UInt64Array};
 use clap::Args;
-use tonnage::{BackupInfo, BackupOptions, BackupRepository, Error};
+use tonnage::{BackupInfo, Error};
 
 use crate::args::{Globals, TimeoutArgs};
+use crate::backups::Backups;
 use crate::exit::{CliResult, Exit};
-use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::grouped;
 
 /// Back up a store, or list, verify and prune its backups
 #[derive(Args)]
 pub(crate) struct BackupArgs {
-    /// The directory that holds the backups of one store; made if it does not exist
+    /// The directory that holds the backups of one store; made if it does not exist. With a server
+    /// a directory below that of its --backups, such as nightly
     #[arg(value_name = "BACKUPS")]
     directory: PathBuf,
     /// List the backups
@@ -47,17 +48,18 @@ pub(crate) struct BackupArgs {
 impl BackupArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        let backups = Backups::new(&self.directory, globals)?;
         if self.list {
-            return self.list();
+            return self.list(&backups);
         }
         if self.verify {
-            return self.verify(globals);
+            return self.verify(globals, &backups);
         }
         if !self.prune {
-            self.make(globals)?;
+            self.make(globals, &backups)?;
         }
         if let Some(keep) = self.keep {
-            let report = BackupRepository::open(&self.directory)?.prune(keep as usize)?;
+            let report = backups.prune(keep as usize)?;
             globals.info(format_args!(
                 "removed {} backups and {} files of {} bytes",
                 report.removed.len(),
@@ -68,16 +70,9 @@ impl BackupArgs {
         Ok(Exit::Success)
     }
 
-    fn make(&self, globals: &Globals) -> CliResult<()> {
+    fn make(&self, globals: &Globals, backups: &Backups<'_>) -> CliResult<()> {
         let started = Instant::now();
-        let options = BackupOptions {
-            copy_always: self.copy,
-            cancel: interrupt::cancel(),
-            ..BackupOptions::default()
-        };
-        let store = globals.open()?;
-        let backups = BackupRepository::open_or_create(&self.directory)?;
-        let made = store.backup(&backups, &options)?;
+        let made = backups.make(self.copy)?;
         globals.info(format_args!(
             "backup {}: {} files, {} bytes in {:.1} s ({} files known, {} linked, {} copied: {} bytes)",
             made.info.number,
@@ -92,8 +87,8 @@ impl BackupArgs {
         Ok(())
     }
 
-    fn list(&self) -> CliResult {
-        let backups = BackupRepository::open(&self.directory)?.list()?;
+    fn list(&self, backups: &Backups<'_>) -> CliResult {
+        let backups = backups.list()?;
         let numbers = |of: fn(&BackupInfo) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(backups.iter().map(of)))
         };
@@ -114,10 +109,9 @@ impl BackupArgs {
         Ok(Exit::Success)
     }
 
-    fn verify(&self, globals: &Globals) -> CliResult {
+    fn verify(&self, globals: &Globals, backups: &Backups<'_>) -> CliResult {
         let started = Instant::now();
-        let backups = BackupRepository::open(&self.directory)?;
-        let report = backups.verify(self.backup, &interrupt::cancel())?;
+        let report = backups.verify(self.backup)?;
         for damage in &report.damages {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }

@@ -5,12 +5,14 @@ use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use clap::Args;
-use tonnage::{CheckReport, Error, ErrorKind, Store};
+use tonnage::{CheckReport, Error, ErrorKind, Statistics, Store};
+use tonnage_client::Repaired;
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
+use crate::place::Place;
 use crate::values::grouped;
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
@@ -34,15 +36,18 @@ impl CheckArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         let started = Instant::now();
-        let store = if self.cut_log { globals.open_to_damage() } else { globals.open() };
-        let store = store.map_err(damage_is_a_finding)?;
-        report_cut_logs(&store)?;
+        let place = self.place(globals)?;
+        report_cut_logs(&place.statistics()?.1);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
             total: None,
             text: "checking".to_owned(),
         });
-        let report = store.check().map_err(|error| damage_is_a_finding(error.into()))?;
+        let checked = match &place {
+            Place::Store(store) => store.check().map(|report| (report, None)),
+            Place::Server(client) => client.check(self.repair),
+        };
+        let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
         drop(watch);
         self.write(&report)?;
         for damage in &report.damages {
@@ -63,10 +68,19 @@ impl CheckArgs {
                 count => format!("{} damaged places: restore from a copy", grouped(count)),
             }
         ));
-        if self.repair {
-            repair(globals, &store, &report)?;
+        match (&place, repaired) {
+            (Place::Store(store), _) if self.repair => tell(globals, &repair(store, &report)?),
+            (_, Some(repaired)) => tell(globals, &repaired),
+            _ => {}
         }
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
+    }
+
+    fn place(&self, globals: &Globals) -> CliResult<Place> {
+        if !self.cut_log {
+            return globals.place().map_err(damage_is_a_finding);
+        }
+        globals.open_to_damage().map(Place::Store).map_err(damage_is_a_finding)
     }
 
     fn write(&self, report: &CheckReport) -> CliResult<()> {
@@ -88,37 +102,44 @@ impl CheckArgs {
 }
 
 /// Mends what a check has found.
-fn repair(globals: &Globals, store: &Store, report: &CheckReport) -> CliResult<()> {
+fn repair(store: &Store, report: &CheckReport) -> CliResult<Repaired> {
+    let mut repaired = Repaired::default();
     for statement in &report.unfinished_indexes {
         store.execute(statement)?;
-        globals.info(format_args!("made: {statement}"));
+        repaired.indexes.push(statement.clone());
     }
-    let mut entries = 0;
     if report.stale_index_entries > 0 {
         for table in store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean() {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
-                        globals.info(format_args!("{error}"));
+                        repaired.skipped.push(error.to_string());
                     }
-                    cleaned => entries += cleaned?,
+                    cleaned => repaired.entries += cleaned?,
                 }
             }
         }
     }
-    let chunks = store.kv().clean_lobs()?.chunks;
+    repaired.chunks = store.kv().clean_lobs()?.chunks;
+    Ok(repaired)
+}
+
+fn tell(globals: &Globals, repaired: &Repaired) {
+    for statement in &repaired.indexes {
+        globals.info(format_args!("made: {statement}"));
+    }
+    repaired.skipped.iter().for_each(|skipped| globals.info(skipped));
     globals.info(format_args!(
         "took {} stale entries out of indexes, deleted {} chunks of large objects",
-        grouped(entries),
-        grouped(chunks)
+        grouped(repaired.entries),
+        grouped(repaired.chunks)
     ));
-    Ok(())
 }
 
 /// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or what lay behind
 /// damage.
-fn report_cut_logs(store: &Store) -> CliResult<()> {
-    for shard in store.statistics()?.shards {
+fn report_cut_logs(statistics: &Statistics) {
+    for shard in &statistics.shards {
         for (name, bytes) in &shard.details {
             if let Some(log) =
                 name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up"))
@@ -139,7 +160,6 @@ fn report_cut_logs(store: &Store) -> CliResult<()> {
             }
         }
     }
-    Ok(())
 }
 
 /// Whoever checks a store asks for damage: that there is some is an answer, not a stop.

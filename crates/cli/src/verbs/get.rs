@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use clap::Args;
-use tonnage::{
-    BulkGet, BulkGetOptions, FieldRange, Row, Store, Table, TableBatch, TableSchema, Value,
-};
+use tonnage::{BulkGetOptions, FieldRange, Row, TableSchema, Value};
+use tonnage_client::RelatedBatch;
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::keys::Keys;
-use crate::output::{OutputArgs, RowFormat, RowOutput};
-use crate::place::{Place, PlacedRows};
-use crate::table_columns::columns_of;
+use crate::output::{OutputArgs, RowFormat};
+use crate::place::PlacedRows;
+use crate::placed_related::PlacedRelated;
 use crate::values::Direction;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
@@ -89,7 +90,7 @@ impl GetArgs {
         };
         let found = match self.with.is_empty() && self.output_dir.is_none() {
             true => self.write_rows(place.bulk_get(&entry, keys, &options)?)?,
-            false => self.write_several(&place, path, keys, &options)?,
+            false => self.write_several(path, place.bulk_get_related(&entry, keys, &options)?)?,
         };
         if found >= wanted {
             return Ok(Exit::Success);
@@ -182,28 +183,12 @@ impl GetArgs {
         output.finish()
     }
 
-    /// Rows of several tables, which servers do not give yet.
-    fn write_several(
-        &self,
-        place: &Place,
-        path: &str,
-        keys: Keys,
-        options: &BulkGetOptions,
-    ) -> CliResult<u64> {
-        let Place::Store(store) = place else {
-            return Err(Failure::usage(
-                "--with and --output-dir are not offered through a server: get each table by \
-                 itself, or join them with `tonnage sql`",
-            ));
-        };
-        let table = store.table(path)?;
-        let rows = table.bulk_get(keys.source(), options)?;
+    /// Rows of several tables.
+    fn write_several(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
         match &self.output_dir {
-            Some(directory) => self.write_directory(store, &table, rows, directory),
-            None if self.output.row_format() == RowFormat::Table => {
-                self.write_tables(store, &table, rows)
-            }
-            None => self.write_labelled(table.path(), rows),
+            Some(directory) => self.write_directory(path, rows, directory),
+            None if self.output.row_format() == RowFormat::Table => self.write_tables(path, rows),
+            None => self.write_labelled(path, rows),
         }
     }
 
@@ -211,9 +196,8 @@ impl GetArgs {
     /// itself there were.
     fn write_directory(
         &self,
-        store: &Store,
-        table: &Table,
-        rows: BulkGet,
+        path: &str,
+        rows: PlacedRelated,
         directory: &PathBuf,
     ) -> CliResult<u64> {
         let cancel = interrupt::cancel();
@@ -224,62 +208,44 @@ impl GetArgs {
             ))
         })?;
         let format = self.output.format.unwrap_or(RowFormat::Csv);
-        let mut outputs = self.outputs(store, table, |path| OutputArgs {
-            format: Some(format),
-            output: Some(directory.join(format!("{path}.{}", format.ending()))),
-        })?;
+        let mut outputs = BTreeMap::new();
+        for (table, schema) in &rows.tables {
+            let file = directory.join(format!("{table}.{}", format.ending()));
+            let output = OutputArgs { format: Some(format), output: Some(file) };
+            outputs.insert(table.clone(), output.open(schema.clone())?);
+        }
         let mut own = 0;
-        for batch in rows {
+        for related in rows.batches {
             interrupt::check(&cancel)?;
-            let batch = batch?;
-            own += own_rows(table, &batch);
-            if let Some(output) = outputs.get_mut(&*batch.table) {
-                output.write(&batch.rows)?;
+            for (table, batch) in related?.batches {
+                own += own_rows(path, &table, &batch);
+                if let Some(output) = outputs.get_mut(&table) {
+                    output.write(&batch)?;
+                }
             }
         }
         outputs.into_values().try_for_each(|output| output.finish().map(drop))?;
         Ok(own)
     }
 
-    fn outputs(
-        &self,
-        store: &Store,
-        table: &Table,
-        place: impl Fn(&str) -> OutputArgs,
-    ) -> CliResult<BTreeMap<String, RowOutput>> {
-        let mut outputs = BTreeMap::new();
-        let own = place(table.path()).open(columns_of(
-            table.entry(),
-            self.columns.as_deref(),
-            self.keys_only,
-        )?)?;
-        outputs.insert(table.path().to_owned(), own);
-        for path in &self.with {
-            let relative = store.table(path)?;
-            let output =
-                place(relative.path()).open(columns_of(relative.entry(), None, self.keys_only)?)?;
-            outputs.insert(relative.path().to_owned(), output);
-        }
-        Ok(outputs)
-    }
-
-    /// A table for people for each stretch of rows of one table.
-    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> CliResult<u64> {
+    /// A table for people for each table, that of the keys first.
+    fn write_tables(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut own = 0;
-        let mut by_table: BTreeMap<String, Vec<arrow::array::RecordBatch>> = BTreeMap::new();
-        for batch in rows {
+        let mut by_table: BTreeMap<Arc<str>, Vec<RecordBatch>> = BTreeMap::new();
+        for related in rows.batches {
             interrupt::check(&cancel)?;
-            let batch = batch?;
-            own += own_rows(table, &batch);
-            by_table.entry(batch.table.to_string()).or_default().push(batch.rows);
+            for (table, batch) in related?.batches {
+                own += own_rows(path, &table, &batch);
+                by_table.entry(table).or_default().push(batch);
+            }
         }
-        let paths = std::iter::once(table.path().to_owned()).chain(self.with.iter().cloned());
-        for path in paths {
-            let path = store.table(&path)?.path().to_owned();
-            let Some(batches) = by_table.remove(&path) else { continue };
-            crate::output::println(&path)?;
-            let mut output = self.output.open(batches[0].schema())?;
+        let others = rows.tables.iter().map(|(table, _)| &**table).filter(|table| *table != path);
+        for table in std::iter::once(path).chain(others) {
+            let batches = by_table.remove(table).unwrap_or_default();
+            let Some(first) = batches.first() else { continue };
+            crate::output::println(table)?;
+            let mut output = self.output.open(first.schema())?;
             batches.iter().try_for_each(|batch| output.write(batch))?;
             output.finish()?;
         }
@@ -287,26 +253,32 @@ impl GetArgs {
     }
 
     /// JSON objects that say which table each row is of, parents before their children.
-    fn write_labelled(&self, table: &str, rows: BulkGet) -> CliResult<u64> {
+    fn write_labelled(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let is_array = self.output.row_format() == RowFormat::Json;
         let mut output = self.output.open_lines()?;
         let (mut count, mut own) = (0_u64, 0);
-        for related in rows.into_rows() {
-            interrupt::check(&cancel)?;
-            let related = related?;
-            own += u64::from(&*related.table == table);
-            let separator = match (is_array, count) {
-                (false, _) => "",
-                (true, 0) => "[\n",
-                (true, _) => ",\n",
-            };
-            output.bytes(separator.as_bytes())?;
-            output.bytes(labelled(&related.table, &related.row).as_bytes())?;
-            if !is_array {
-                output.bytes(b"\n")?;
+        for related in rows.batches {
+            let RelatedBatch { batches, order } = related?;
+            let mut taken = vec![0; batches.len()];
+            for batch in order.into_iter().map(|batch| batch as usize) {
+                interrupt::check(&cancel)?;
+                let (table, of) = &batches[batch];
+                let row = Row::from_batch(of, taken[batch])?;
+                taken[batch] += 1;
+                own += u64::from(&**table == path);
+                let separator = match (is_array, count) {
+                    (false, _) => "",
+                    (true, 0) => "[\n",
+                    (true, _) => ",\n",
+                };
+                output.bytes(separator.as_bytes())?;
+                output.bytes(labelled(table, &row).as_bytes())?;
+                if !is_array {
+                    output.bytes(b"\n")?;
+                }
+                count += 1;
             }
-            count += 1;
         }
         if is_array {
             output.bytes(if count == 0 { b"[]\n" } else { b"\n]\n" })?;
@@ -317,8 +289,8 @@ impl GetArgs {
 }
 
 /// The rows of a batch, if they are of this table.
-fn own_rows(table: &Table, batch: &TableBatch) -> u64 {
-    if &*batch.table == table.path() { batch.rows.num_rows() as u64 } else { 0 }
+fn own_rows(path: &str, table: &str, batch: &RecordBatch) -> u64 {
+    if table == path { batch.num_rows() as u64 } else { 0 }
 }
 
 fn labelled(table: &str, row: &Row) -> String {

@@ -185,16 +185,110 @@ fn rows_are_scanned_in_order() {
 #[test]
 fn what_only_a_store_can_do_is_refused_with_the_remedy() {
     let remote = Remote::new().with_ships(1);
-    let lob = ["kv", "get-lob", "/a"];
-    for verb in [&["check"][..], &["stats"], &["serve"], &["backup", "B"], &lob] {
+    for verb in [&["check", "--cut-log"][..], &["serve"], &["restore", "B"]] {
         remote.run(verb).ends(3).says(&["not through a server", "--store DIR"]);
     }
-    remote
-        .run(&["get", "ships", "1", "--with", "ships", "--format", "jsonl"])
-        .ends(3)
-        .says(&["through a server"]);
-    let load = ["load", "ships", "ships.csv", "--memory", "1G"];
-    remote.run(&load).ends(3).says(&["--memory"]);
+    let backup = remote.run(&["backup", "nightly"]);
+    backup.ends(3).says(&["no directory for backups", "--backups DIR"]);
+}
+
+#[test]
+fn a_load_may_use_less_memory_than_its_share() {
+    let remote = Remote::new().with_ships(10);
+    remote.run(&["load", "ships", "ships.csv", "--memory", "32M"]).ends(0).says(&["10 existed"]);
+    remote.run(&["load", "ships", "ships.csv", "--memory", "1K"]).ends(3).says(&["memory"]);
+}
+
+#[test]
+fn children_come_with_their_parents_in_every_format() {
+    let remote = Remote::new().with_ships(3);
+    let ddl = "CREATE TABLE ships.notes (n LONG, text STRING, PRIMARY KEY (n))";
+    remote.run(&["sql", ddl]).ends(0);
+    let insert = "INSERT INTO ships.notes VALUES (1, '2022-01-03T00:00:00', 7, 'hi'), \
+                  (1, '2022-01-03T00:00:00', 8, 'ho'), (2, '2022-01-03T00:00:00', 9, 'hu')";
+    remote.run(&["sql", insert]).ends(0);
+    let get = ["get", "ships", "1", "2", "--with", "ships.notes", "--direction", "forward"];
+    let run = remote.run(&[&get[..], &["--format", "jsonl"]].concat()).ends(0);
+    let lines = run.lines();
+    let tables: Vec<_> = lines
+        .iter()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["table"].clone())
+        .collect();
+    assert_eq!(tables, ["ships", "ships.notes", "ships.notes", "ships", "ships.notes"]);
+    assert!(lines[1].contains(r#""text":"hi""#), "{}", lines[1]);
+    let run = remote.run(&[&get[..], &["--format", "table"]].concat()).ends(0);
+    assert!(run.out.starts_with("ships\n") && run.out.contains("ships.notes\n"), "{}", run.out);
+    remote.run(&[&get[..], &["--output-dir", "out"]].concat()).ends(0);
+    assert_eq!(remote.place.read("out/ships.csv").lines().count(), 3);
+    assert_eq!(remote.place.read("out/ships.notes.csv").lines().count(), 4);
+    remote.run(&["get", "ships", "77", "--with", "ships.notes", "--format", "jsonl"]).ends(1);
+}
+
+#[test]
+fn large_objects_are_put_got_resumed_and_deleted() {
+    let remote = Remote::new();
+    let film: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 253) as u8).collect();
+    remote.place.write("film", &film);
+    remote.run(&["kv", "put-lob", "/films/-/a", "-f", "film"]).ends(0);
+    remote.run(&["kv", "get-lob", "/films/-/a", "-o", "back"]).ends(0);
+    assert!(std::fs::read(remote.place.path("back")).unwrap() == film);
+    remote.run(&["kv", "put-lob", "/films/-/a", "-f", "film", "--append"]).ends(0);
+    let put = ["kv", "put-lob", "/films/-/a", "-f", "film", "--if-absent"];
+    remote.run(&put).ends(1).says(&["/films/-/a"]);
+    remote.run(&["kv", "get-lob", "/films/-/b"]).ends(1).says(&["no such large object"]);
+    remote.run(&["kv", "put-lob", "/films/-/c", "-f", "film", "--resume"]).ends(0);
+    remote.run(&["kv", "delete-lob", "/films/-/a"]).ends(0);
+    remote.run(&["kv", "delete-lob", "/films/-/a"]).ends(1);
+}
+
+#[test]
+fn the_files_of_a_directory_become_large_objects() {
+    let remote = Remote::new();
+    std::fs::create_dir_all(remote.place.path("films/old")).unwrap();
+    remote.place.write("films/new", "new film");
+    remote.place.write("films/old/first", "first film");
+    let run = remote.run(&["kv", "load-lobs", "films", "--under", "/films"]).ends(0);
+    assert!(run.out.contains("stored 2 large objects, 18 bytes; 0 could not"), "{}", run.out);
+    assert_eq!(remote.run(&["kv", "get-lob", "/films/-/old/first"]).ends(0).out, "first film");
+}
+
+#[test]
+fn a_large_object_whose_server_is_killed_is_not_stored() {
+    let remote = Remote::new();
+    let mut command = remote.command(&["kv", "put-lob", "/a"]);
+    let (child, mut input) = piped(&mut command);
+    std::io::Write::write_all(&mut input, &vec![7; 2 << 20]).unwrap();
+    remote.served.signal(Signal::SIGKILL);
+    std::thread::sleep(Duration::from_millis(200));
+    let _ = std::io::Write::write_all(&mut input, &vec![7; 8 << 20]);
+    drop(input);
+    let run = finished(child.wait_with_output().unwrap());
+    assert_eq!(run.out, "");
+    run.ends(2).says(&["connection"]);
+}
+
+#[test]
+fn figures_and_checks_come_through_the_server() {
+    let remote = Remote::new().with_ships(50);
+    let run = remote.run(&["stats"]).ends(0);
+    assert!(run.out.contains("store,tables,1\n") && run.out.contains("rows_estimate"), "{run:?}");
+    let run = remote.run(&["check"]).ends(0).says(&["sound"]);
+    assert!(run.out.contains("ships,50\n"), "{}", run.out);
+    remote.run(&["check", "--repair"]).ends(0).says(&["deleted 0 chunks"]);
+}
+
+#[test]
+fn a_store_is_backed_up_below_the_directory_of_the_server() {
+    let remote = Remote::with(&["--backups", "saved"]).with_ships(50);
+    remote.run(&["backup", "nightly"]).ends(0).says(&["backup 1:"]);
+    remote.run(&["backup", "nightly", "--keep", "1"]).ends(0).says(&["removed 1 backups"]);
+    assert_eq!(remote.run(&["backup", "nightly", "--list"]).ends(0).lines().len(), 2);
+    remote.run(&["backup", "nightly", "--verify"]).ends(0).says(&["sound"]);
+    remote.run(&["backup", "../x"]).ends(3).says(&["../x"]);
+    // What was backed up is a store.
+    remote.place.run(&["restore", "saved/nightly", "--store", "restored"]).ends(0);
+    let count = ["count", "ships", "--store", "restored"];
+    assert_eq!(remote.place.run(&count).ends(0).out, "50\n");
 }
 
 #[test]
@@ -206,6 +300,27 @@ fn nobody_at_the_address_is_told() {
     assert_eq!(served.ended().0, Some(0));
     place.run(&["count", "ships", "--store", &address]).ends(3).says(&[&address, "no connection"]);
     place.run(&["count", "ships", "--store", "grpc://nowhere"]).ends(3).says(&["grpc://HOST:PORT"]);
+}
+
+#[test]
+fn an_address_that_is_not_quite_one_is_told_with_the_right_one() {
+    let remote = Remote::new();
+    let http = remote.served.lines.iter().find_map(|line| line.strip_prefix("HTTP    http://"));
+    let http = http.unwrap();
+    let at_http = format!("grpc://{http}");
+    let count = |store: &str| remote.place.run(&["count", "ships", "--store", store]);
+    count(&at_http).ends(3).says(&["the Flight listener"]);
+    count(&format!("http://{http}")).ends(3).says(&["grpc://HOST:PORT"]);
+    count("localhost:7411").ends(3).says(&["for a server write grpc://localhost:7411"]);
+    let tls = remote.served.flight().replace("grpc://", "grpc+tls://");
+    count(&tls).ends(3).says(&["no TLS"]);
+    // The store of the server is in use.
+    let own = remote.place.run(&["count", "ships"]);
+    own.ends(3).says(&["has it open", "--store grpc://HOST:PORT"]);
+    let missing = remote.place.run(&["serve", "--store", "nowhere"]);
+    missing.ends(3).says(&["there is no store", "--create"]);
+    let taken = ["serve", "--store", "new", "--create", "--flight", "off", "--http", http];
+    remote.place.run(&taken).ends(3).says(&["cannot listen", "--http"]);
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 use tonnage::{BulkPutOptions, Durability, Error, ErrorsMax, OnExisting, Result};
 
+/// The least memory that a load takes.
+const MEMORY_BYTES_MIN: usize = 1 << 20;
+
 /// Refuses what the wire has no word for.
 pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
     if options.bytes_per_second_max.is_some() {
@@ -18,6 +21,11 @@ pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
     }
     if options.rows_per_second_max == Some(0) || options.stream_parallelism == Some(0) {
         return Err(Error::invalid("rows_per_second_max and stream_parallelism are at least 1"));
+    }
+    if let Some(bytes) = options.memory_bytes_max.filter(|bytes| *bytes < MEMORY_BYTES_MIN) {
+        return Err(Error::invalid(format!(
+            "memory_bytes_max is {bytes}: it must be at least {MEMORY_BYTES_MIN}"
+        )));
     }
     match options.errors_max {
         ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => Err(Error::invalid(
@@ -66,6 +74,9 @@ pub(super) fn of(
     }
     if let Some(ttl) = ttl {
         set("ttl", json!(milliseconds(ttl)));
+    }
+    if let Some(memory) = options.memory_bytes_max {
+        set("memory_bytes", json!(memory));
     }
     if let Some(interval) = options.flush_interval {
         set("flush_interval", json!(milliseconds(interval)));

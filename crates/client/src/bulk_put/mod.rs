@@ -39,7 +39,7 @@ const SERVER_GRACE: Duration = Duration::from_secs(10);
 
 impl Client {
     /// Puts the entries of all streams, as [`tonnage::Store::bulk_put`] does. Each stream has rows
-    /// of one table, or pairs. The memory and the threads of the load are the server's own settings.
+    /// of one table, or pairs. The server limits the memory of the load; it may be told to use less.
     ///
     /// # Errors
     /// Why it stopped, with what was stored until then. When the connection was lost, rows that were

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use tonnage::arrow::array::RecordBatch;
+use tonnage::arrow::array::{AsArray, RecordBatch};
 use tonnage::{
     BulkPutOptions, Condition, Consistency, ErrorKind, GetOptions, Key, Pairs, Row, RowOperation,
     Value, WriteOptions, WriteResult, pair_stream, row_stream,
@@ -218,8 +218,40 @@ fn many_statements_have_an_answer_each() {
     assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 1);
     assert!(error.message().contains("nothing"), "{error}");
     assert_eq!(changes.deleted, 5);
-    let strange = [of("SELECT $1", vec![Value::Binary(vec![1])])];
-    assert_eq!(client.fetch_all(&strange).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn parameters_of_every_type_go_with_a_fetch_all() {
+    let (_server, client) = connected();
+    let values = [
+        Value::Timestamp { value: 1_641_189_600_500, precision: 3 },
+        Value::Date(18_995),
+        Value::Number { unscaled: 12_345_678_901_234_567_825, scale: 2 },
+        Value::Binary(vec![0, 255]),
+        Value::Double(2.0),
+        Value::Float(0.1),
+        Value::Long(i64::MAX),
+        Value::String("2022-01-03".to_owned()),
+        Value::Null,
+    ];
+    let asked = values.iter().map(|value| ("SELECT $1 AS v".to_owned(), vec![value.clone()]));
+    let asked: Vec<_> = asked.collect();
+    let answers = client.fetch_all(&asked).unwrap();
+    for (value, answer) in values.iter().zip(answers) {
+        let Ok(Fetched::Rows(_, rows)) = answer else { panic!("{value:?}: {answer:?}") };
+        let field = rows[0].schema_ref().field(0).clone();
+        let back = match value {
+            Value::Null => Value::Null,
+            _ => Value::from_array(rows[0].column(0).as_ref(), &field, 0).unwrap(),
+        };
+        assert_eq!(back.to_string(), value.to_string());
+    }
+    // A moment is compared with a moment.
+    let moment = values[0].clone();
+    let asked = "SELECT $1 > TIMESTAMP '2022-01-03 05:00:00' AS later".to_owned();
+    let answers = client.fetch_all(&[(asked, vec![moment])]).unwrap();
+    let [Ok(Fetched::Rows(_, rows))] = &answers[..] else { panic!("{answers:?}") };
+    assert!(rows[0].column(0).as_boolean().value(0));
 }
 
 #[test]

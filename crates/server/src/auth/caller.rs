@@ -94,6 +94,11 @@ impl Caller {
         self.decide(self.rights.operates(), action, || "the server".to_owned())
     }
 
+    /// Refuses what is an administrator's.
+    pub(crate) fn check_admin(&self, action: &str) -> Result<()> {
+        self.decide(self.rights.administers(), action, || "the server".to_owned())
+    }
+
     /// Refuses a statement that touches what the caller may not touch.
     pub(crate) fn check_statement(&self, sql: &Sql, text: &str) -> Result<()> {
         if self.user.is_none() && self.audit.is_none() {

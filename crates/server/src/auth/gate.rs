@@ -27,7 +27,10 @@ pub(crate) async fn guard(
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
-        Err(error) => refused(listener, error),
+        Err(error) => {
+            context.metrics.login_failed(listener);
+            refused(listener, error)
+        }
     }
 }
 

@@ -139,6 +139,11 @@ impl Rights {
         self.roles.iter().any(|role| matches!(role, Role::Operator | Role::Admin))
     }
 
+    /// Whether they may write to the server's own directories.
+    pub(crate) fn administers(&self) -> bool {
+        self.roles.contains(&Role::Admin)
+    }
+
     fn has(&self, right: Right) -> bool {
         self.roles.iter().any(|role| role.has(right))
     }

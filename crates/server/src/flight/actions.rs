@@ -9,12 +9,17 @@ use serde_json::json;
 use tonnage::{Error, KeySource, Result, TableRows};
 use tonnage_sql::Answer;
 
+use super::backup;
+use super::check;
 use super::command::{BulkGetCommand, BulkPutCommand, parse};
 use super::delete_pairs;
 use super::frame;
 use super::get;
+use super::lob;
 use super::outcome::{changes_json, outcome_json};
 use super::sql::{plain_batch, plain_schema};
+use super::statistics::statistics;
+use super::table_read::TableRead;
 use super::write;
 use crate::auth::Caller;
 use crate::context::Context;
@@ -28,7 +33,7 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// All actions, with what they do.
-pub(crate) const ACTIONS: [(&str, &str); 12] = [
+pub(crate) const ACTIONS: [(&str, &str); 18] = [
     ("tonnage.Define", "Carry out definitions: CREATE TABLE, DROP TABLE, ALTER TABLE, indexes"),
     ("tonnage.MultiPut", "Put rows of many tables"),
     ("tonnage.MultiGet", "Get rows of many tables by their keys"),
@@ -41,6 +46,12 @@ pub(crate) const ACTIONS: [(&str, &str); 12] = [
     ("tonnage.CancelJob", "Cancel a load"),
     ("tonnage.Sync", "Make everything acknowledged durable"),
     ("tonnage.Statistics", "Tell the state of the store"),
+    ("tonnage.DeleteLob", "Delete a large object"),
+    ("tonnage.Check", "Read everything that is stored, and verify it"),
+    ("tonnage.Backup", "Back the store up into a directory of the server"),
+    ("tonnage.ListBackups", "List the backups of a directory"),
+    ("tonnage.VerifyBackups", "Read the files of backups, and compare their checksums"),
+    ("tonnage.PruneBackups", "Remove all backups of a directory but the latest"),
 ];
 
 #[derive(Deserialize)]
@@ -94,6 +105,14 @@ pub(crate) async fn run(
             caller.check_operator("read statistics of")?;
             context.blocking(statistics).await
         }
+        "tonnage.DeleteLob" => {
+            context.blocking(move |context| lob::delete(context, &caller, &body)).await
+        }
+        "tonnage.Check" => check::check(context, &caller, &body).await,
+        "tonnage.Backup" => backup::make(context, &caller, &body).await,
+        "tonnage.ListBackups" => backup::list(context, &caller, &body).await,
+        "tonnage.VerifyBackups" => backup::verify(context, &caller, &body).await,
+        "tonnage.PruneBackups" => backup::prune(context, &caller, &body).await,
         "tonnage.Jobs" => {
             caller.check_operator("list jobs of")?;
             Ok(context.jobs.list().iter().map(|job| job.to_string().into_bytes()).collect())
@@ -116,17 +135,6 @@ fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>
     caller.check_statement(&context.sql, text)?;
     let outcomes = context.store.execute(text)?;
     Ok(outcomes.iter().map(|outcome| outcome_json(outcome).to_string().into_bytes()).collect())
-}
-
-fn statistics(context: &Context) -> Result<Vec<Vec<u8>>> {
-    let statistics = context.store.statistics()?;
-    let told = json!({
-        "rows_estimate": statistics.rows_estimate(),
-        "disk_bytes": statistics.disk_bytes(),
-        "compaction_pending_bytes": statistics.compaction_pending_bytes(),
-        "loads": context.jobs.loads_taken(),
-    });
-    Ok(vec![told.to_string().into_bytes()])
 }
 
 /// The header of the first frame of a multi-put: what holds for all of them.
@@ -195,7 +203,11 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
         for query in &queries {
             caller.check_statement(&context.sql, &query.sql)?;
         }
-        let requests = queries.iter().map(|query| query.request().cancel(&cancel));
+        let requests = queries.iter().enumerate().map(|(index, query)| {
+            let request = query.request().map_err(|error| error.at(format!("statement {index}")));
+            Ok(request?.cancel(&cancel))
+        });
+        let requests = requests.collect::<Result<Vec<_>>>()?;
         let answers = context.sql.fetch_all(requests).into_iter().enumerate();
         answers.map(|(index, answer)| fetched(context, index, answer)).collect()
     });
@@ -239,13 +251,12 @@ fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<
     let command: BulkGetCommand = parse("its header", &request.header)?;
     command.check(caller)?;
     let path = command.table.as_deref();
-    let table =
-        context.store.table(path.ok_or_else(|| Error::invalid("its header names no table"))?)?;
-    let options = command.options(table.schema())?;
+    let path = path.ok_or_else(|| Error::invalid("its header names no table"))?;
+    let read = TableRead::new(&context.store, path, &command)?;
     let mut batches = Vec::new();
     let mut bytes = 0;
-    for batch in table.bulk_get(KeySource::from(request.batches), &options)? {
-        let rows = batch?.rows;
+    for batch in read.rows(KeySource::from(request.batches))? {
+        let rows = batch?;
         bytes += rows.get_array_memory_size();
         if bytes > ANSWER_BYTES_MAX {
             return Err(Error::exhausted(format!(

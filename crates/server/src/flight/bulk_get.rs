@@ -6,16 +6,17 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::FlightData;
-use tonnage::{Error, KeySource, Pairs, Result, Table, TableBatch};
+use tonnage::{Error, KeySource, Pairs, Result};
 
 use super::command::BulkGetCommand;
 use super::decode::Decoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
 use super::rows::RowSender;
+use super::table_read::TableRead;
 use super::wire::{Arrival, Wire};
 use crate::context::Context;
 
@@ -76,7 +77,7 @@ impl Drop for SpooledKeys {
 
 /// A bulk get whose target and schema are known.
 pub(crate) enum BulkGet {
-    Rows { table: Table, command: BulkGetCommand, schema: SchemaRef },
+    Rows(TableRead),
     Pairs { command: BulkGetCommand, form: KeyForm, schema: SchemaRef },
 }
 
@@ -92,10 +93,7 @@ impl BulkGet {
     ) -> Result<BulkGet> {
         match (&command.table, command.pairs) {
             (Some(path), false) => {
-                let table = context.store.table(path)?;
-                let schema = schema_of(&table, &command)?;
-                command.options(table.schema())?;
-                Ok(BulkGet::Rows { table, command, schema })
+                TableRead::new(&context.store, path, &command).map(BulkGet::Rows)
             }
             (None, true) => {
                 let form = KeyForm::of(keys)?;
@@ -109,7 +107,8 @@ impl BulkGet {
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
-            BulkGet::Rows { schema, .. } | BulkGet::Pairs { schema, .. } => schema,
+            BulkGet::Rows(read) => read.schema(),
+            BulkGet::Pairs { schema, .. } => schema,
         }
     }
 
@@ -123,11 +122,9 @@ impl BulkGet {
     fn send_all(self, spool: Arc<KeySpool>, sender: &mut RowSender) -> Result<()> {
         let keys = SpooledKeys { spool, decoder: Decoder::default(), is_over: false };
         match self {
-            BulkGet::Rows { table, command, schema } => {
-                let keys = KeySource::batches(keys);
-                for batch in table.bulk_get(keys, &command.options(table.schema())?)? {
-                    let rows = with_versions(batch?, &schema, command.versions)?;
-                    if !sender.send(&rows)? {
+            BulkGet::Rows(read) => {
+                for batch in read.rows(KeySource::batches(keys))? {
+                    if !sender.send(&batch?)? {
                         break;
                     }
                 }
@@ -172,34 +169,4 @@ impl Iterator for PairKeys {
             }
         }
     }
-}
-
-fn schema_of(table: &Table, command: &BulkGetCommand) -> Result<SchemaRef> {
-    let schema = table.schema();
-    let columns: Option<Vec<usize>> = match &command.columns {
-        Some(names) => {
-            Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?)
-        }
-        None if command.keys_only => Some(schema.key.clone()),
-        None => None,
-    };
-    let rows = table.entry().codec.projected_schema(columns.as_deref())?;
-    if !command.versions {
-        return Ok(rows);
-    }
-    let mut fields: Vec<_> = rows.fields().iter().cloned().collect();
-    fields.push(Arc::new(Field::new("_version", DataType::UInt64, false)));
-    fields.push(Arc::new(Field::new("_expires_at_ms", DataType::UInt64, false)));
-    Ok(Arc::new(Schema::new(fields)))
-}
-
-fn with_versions(batch: TableBatch, schema: &SchemaRef, wanted: bool) -> Result<RecordBatch> {
-    if !wanted {
-        return Ok(batch.rows);
-    }
-    let mut columns: Vec<ArrayRef> = batch.rows.columns().to_vec();
-    columns.push(Arc::new(UInt64Array::from(batch.versions)));
-    columns.push(Arc::new(UInt64Array::from(batch.expiries_ms)));
-    RecordBatch::try_new(schema.clone(), columns)
-        .map_err(|error| Error::internal(format!("rows with versions: {error}")))
 }

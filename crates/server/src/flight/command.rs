@@ -5,10 +5,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Depth, Direction, Durability, Error, ErrorsMax, FieldRange,
-    KeyRange, OnExisting, PairGetOptions, Result, TableScanOptions, TableSchema,
+    BulkGetOptions, BulkPutOptions, Durability, Error, ErrorsMax, FieldRange, KeyRange, OnExisting,
+    PairGetOptions, Result, TableScanOptions, TableSchema,
 };
 
+use super::choice::{DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice};
+use super::freshness::Freshness;
+use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
 use crate::json_value::value_of;
@@ -23,6 +26,10 @@ pub(crate) enum Command {
     BulkGet(BulkGetCommand),
     /// All rows of a table, or a part of them.
     Scan(ScanCommand),
+    /// A large object in.
+    PutLob(PutLobCommand),
+    /// A large object out.
+    GetLob(GetLobCommand),
 }
 
 /// Reads JSON, and names what it is when it cannot.
@@ -46,6 +53,8 @@ pub(crate) struct BulkPutCommand {
     pub(crate) ttl: Option<String>,
     /// How long entries may wait until they are durable.
     pub(crate) flush_interval: Option<String>,
+    /// Memory of the load: less than its share of the server's.
+    pub(crate) memory_bytes: Option<usize>,
     pub(crate) end: EndRule,
     /// Existing and failed entries told one by one, of each at most so many.
     pub(crate) reports_max: Option<usize>,
@@ -58,44 +67,6 @@ pub(crate) enum EndRule {
     #[default]
     Required,
     Optional,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ExistingChoice {
-    Keep,
-    Replace,
-    BlindReplace,
-    Fail,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DurabilityChoice {
-    None,
-    Write,
-    Fsync,
-}
-
-impl From<ExistingChoice> for OnExisting {
-    fn from(choice: ExistingChoice) -> Self {
-        match choice {
-            ExistingChoice::Keep => OnExisting::Keep,
-            ExistingChoice::Replace => OnExisting::Replace,
-            ExistingChoice::BlindReplace => OnExisting::BlindReplace,
-            ExistingChoice::Fail => OnExisting::Fail,
-        }
-    }
-}
-
-impl From<DurabilityChoice> for Durability {
-    fn from(choice: DurabilityChoice) -> Self {
-        match choice {
-            DurabilityChoice::None => Durability::None,
-            DurabilityChoice::Write => Durability::Write,
-            DurabilityChoice::Fsync => Durability::Fsync,
-        }
-    }
 }
 
 impl BulkPutCommand {
@@ -139,6 +110,7 @@ impl BulkPutCommand {
             durability: self.durability.map_or(Durability::Write, Durability::from),
             errors_max: self.errors_max.as_deref().map_or(Ok(ErrorsMax::Unlimited), errors_max)?,
             flush_interval: flush_interval.transpose()?.or(default.flush_interval),
+            memory_bytes_max: self.memory_bytes,
             ..default
         })
     }
@@ -146,11 +118,13 @@ impl BulkPutCommand {
     /// What all streams of one job agree on.
     pub(crate) fn terms(&self) -> String {
         format!(
-            "on_existing {:?}, durability {:?}, errors_max {:?}, flush_interval {:?}",
+            "on_existing {:?}, durability {:?}, errors_max {:?}, flush_interval {:?}, \
+             memory_bytes {:?}",
             self.on_existing.unwrap_or(ExistingChoice::Keep),
             self.durability.unwrap_or(DurabilityChoice::Write),
             self.errors_max.as_deref().unwrap_or("unlimited"),
             self.flush_interval.as_deref().unwrap_or("default"),
+            self.memory_bytes,
         )
     }
 }
@@ -183,6 +157,14 @@ pub(crate) struct BulkGetCommand {
     pub(crate) range: Option<RangeCommand>,
     pub(crate) keys_only: bool,
     pub(crate) versions: bool,
+    /// Ancestor and child tables whose rows come along.
+    pub(crate) relatives: Vec<String>,
+    /// Rows in all, at most.
+    pub(crate) limit: Option<u64>,
+    /// Whether each row tells the number of the key that it answers.
+    pub(crate) origins: bool,
+    pub(crate) consistency: Freshness,
+    pub(crate) timeout_ms: Option<u64>,
     /// How deep below the keys of pairs to look.
     pub(crate) depth: DepthChoice,
     /// A range of the component right below the keys of pairs.
@@ -210,48 +192,6 @@ impl From<ComponentsCommand> for KeyRange {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DepthChoice {
-    #[default]
-    ParentOnly,
-    ChildrenOnly,
-    DescendantsOnly,
-    ParentAndChildren,
-    ParentAndDescendants,
-}
-
-impl From<DepthChoice> for Depth {
-    fn from(choice: DepthChoice) -> Self {
-        match choice {
-            DepthChoice::ParentOnly => Depth::ParentOnly,
-            DepthChoice::ChildrenOnly => Depth::ChildrenOnly,
-            DepthChoice::DescendantsOnly => Depth::DescendantsOnly,
-            DepthChoice::ParentAndChildren => Depth::ParentAndChildren,
-            DepthChoice::ParentAndDescendants => Depth::ParentAndDescendants,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DirectionChoice {
-    #[default]
-    Unordered,
-    Forward,
-    Reverse,
-}
-
-impl From<DirectionChoice> for Direction {
-    fn from(choice: DirectionChoice) -> Self {
-        match choice {
-            DirectionChoice::Unordered => Direction::Unordered,
-            DirectionChoice::Forward => Direction::Forward,
-            DirectionChoice::Reverse => Direction::Reverse,
-        }
-    }
-}
-
 /// A range of the first key column that the keys leave open. Its ends belong to it, unless it says
 /// otherwise.
 #[derive(Clone, Debug, Deserialize)]
@@ -275,9 +215,10 @@ impl BulkGetCommand {
     /// Refuses what the caller may not read.
     pub(crate) fn check(&self, caller: &Caller) -> Result<()> {
         match &self.table {
-            Some(table) => caller.check_table(Right::Read, table),
-            None => caller.check_pairs(Right::Read),
+            Some(table) => caller.check_table(Right::Read, table)?,
+            None => caller.check_pairs(Right::Read)?,
         }
+        self.relatives.iter().try_for_each(|table| caller.check_table(Right::Read, table))
     }
 
     /// The options, for this table.
@@ -291,6 +232,11 @@ impl BulkGetCommand {
             columns: self.columns.clone(),
             range: self.range.as_ref().map(|range| range.of(table)).transpose()?,
             keys_only: self.keys_only,
+            relatives: self.relatives.clone(),
+            limit: self.limit,
+            origins: self.origins,
+            consistency: self.consistency.into(),
+            timeout: self.timeout_ms.map(Duration::from_millis),
             batch_rows_max: MESSAGE_ROWS,
             batch_bytes_max: MESSAGE_BYTES,
             ..BulkGetOptions::default()
@@ -302,12 +248,20 @@ impl BulkGetCommand {
     /// # Errors
     /// `Invalid` for what is for tables alone.
     pub(crate) fn pair_options(&self) -> Result<PairGetOptions> {
-        if self.columns.is_some() || self.range.is_some() {
+        let is_of_tables = self.columns.is_some()
+            || self.range.is_some()
+            || !self.relatives.is_empty()
+            || self.limit.is_some()
+            || self.origins;
+        if is_of_tables {
             return Err(Error::invalid(
-                "columns and range are for tables: pairs have `keys_only` and `components`",
+                "columns, range, relatives, limit and origins are for tables: pairs have \
+                 `keys_only`, `limit_per_key` and `components`",
             ));
         }
         Ok(PairGetOptions {
+            consistency: self.consistency.into(),
+            timeout: self.timeout_ms.map(Duration::from_millis),
             depth: self.depth.into(),
             direction: self.direction.into(),
             keys_only: self.keys_only,

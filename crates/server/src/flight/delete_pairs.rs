@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 use tonnage::{Error, KeyRange, Result, WriteOptions};
 
-use super::command::{ComponentsCommand, DepthChoice, DurabilityChoice, parse};
+use super::choice::{DepthChoice, DurabilityChoice};
+use super::command::{ComponentsCommand, parse};
 use super::frame;
 use super::one_row::key_of;
 use crate::auth::{Caller, Right};

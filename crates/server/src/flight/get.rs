@@ -7,10 +7,11 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use serde::Deserialize;
 use serde_json::json;
-use tonnage::{ColumnType, Consistency, Error, GetOptions, Result, StoredRow, TableSchema, Value};
+use tonnage::{ColumnType, Error, GetOptions, Result, StoredRow, TableSchema, Value};
 
 use super::command::parse;
 use super::frame::{self, Frame};
+use super::freshness::Freshness;
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
@@ -28,28 +29,6 @@ struct Header {
     consistency: Freshness,
     #[serde(default)]
     timeout_ms: Option<u64>,
-}
-
-/// How fresh the row must be.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Freshness {
-    None,
-    TimeMs(u64),
-    Version(u64),
-    #[default]
-    Absolute,
-}
-
-impl From<Freshness> for Consistency {
-    fn from(freshness: Freshness) -> Self {
-        match freshness {
-            Freshness::None => Consistency::None,
-            Freshness::TimeMs(ms) => Consistency::Time(Duration::from_millis(ms)),
-            Freshness::Version(version) => Consistency::Version(version),
-            Freshness::Absolute => Consistency::Absolute,
-        }
-    }
 }
 
 /// The row of a whole primary key: a frame with it, or no answer.

@@ -1,25 +1,36 @@
 //! The Arrow Flight listener. `docs/flight.md` describes the wire.
 
 mod actions;
+mod backup;
 mod bulk_get;
 mod bulk_put;
+mod check;
+mod choice;
 mod command;
 mod decode;
 mod delete_pairs;
 mod encode;
+mod expected;
 mod frame;
+mod freshness;
 mod get;
+mod health;
 mod key_spool;
+mod lob;
+mod lob_command;
 mod one_row;
 mod opened;
 mod outbox;
 mod outcome;
 mod pairs;
+mod related;
 mod reports;
 mod rows;
 mod scan;
 mod service;
 mod sql;
+mod statistics;
+mod table_read;
 mod wire;
 mod write;
 
@@ -33,10 +44,14 @@ use crate::auth::guard;
 use crate::context::Context;
 use crate::metrics::Listener;
 use crate::request_id;
-pub(crate) use command::{BulkPutCommand, DurabilityChoice, ExistingChoice};
+pub(crate) use backup::make as backup;
+pub(crate) use check::check;
+pub(crate) use choice::{DurabilityChoice, ExistingChoice};
+pub(crate) use command::{BulkGetCommand, BulkPutCommand};
 pub(crate) use outcome::outcome_json;
 use service::Flight;
 pub(crate) use sql::{plain_batch, plain_schema};
+pub(crate) use table_read::TableRead;
 
 /// The routes of the listener.
 pub(crate) fn router(context: &Arc<Context>) -> Router {
@@ -48,5 +63,6 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
     let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), guard);
     let names = (context.request_ids.clone(), Listener::flight);
     let naming = middleware::from_fn_with_state(names, request_id::name);
-    Routes::new(service).into_axum_router().layer(gate).layer(naming)
+    let health = health::router(context);
+    Routes::new(service).into_axum_router().layer(gate).merge(health).layer(naming)
 }

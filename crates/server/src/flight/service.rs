@@ -22,6 +22,7 @@ use super::bulk_put::BulkPut;
 use super::command::{BulkPutCommand, Command, parse};
 use super::encode::Encoder;
 use super::key_spool::KeySpool;
+use super::lob;
 use super::opened::Opened;
 use super::outbox::Outbox;
 use super::reports::{report_batch, report_schema};
@@ -260,8 +261,17 @@ impl FlightService for Flight {
             if let Some(command) = sql::command_of(&ticket)? {
                 return sql::get(&self.context, &caller, command).await;
             }
-            let Command::Scan(command) = parse("the ticket", &ticket)? else {
-                return Err(Error::invalid("a ticket is a scan; bulk calls are exchanges"));
+            let command = match parse("the ticket", &ticket)? {
+                Command::Scan(command) => command,
+                Command::GetLob(command) => {
+                    command.check(&caller)?;
+                    return lob::get(&self.context, command).await;
+                }
+                _ => {
+                    return Err(Error::invalid(
+                        "a ticket is a scan or a get_lob; bulk calls are exchanges",
+                    ));
+                }
             };
             command.check(&caller)?;
             let place = self.context.calls.take().await?;
@@ -286,7 +296,10 @@ impl FlightService for Flight {
             let command = match command_of(&opened.descriptor)? {
                 None => BulkPutCommand::of_path(&opened.descriptor.path),
                 Some(Command::BulkPut(command)) => command,
-                Some(_) => return Err(Error::invalid("DoPut takes a bulk_put")),
+                Some(Command::PutLob(command)) => {
+                    return Ok(lob::put(&self.context, &caller, command, opened)?.boxed());
+                }
+                Some(_) => return Err(Error::invalid("DoPut takes a bulk_put or a put_lob")),
             };
             let messages = self.put(&caller, command, opened)?.messages();
             let results = messages.map(|message| {

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult};
 
-use super::command::{DurabilityChoice, parse};
+use super::choice::DurabilityChoice;
+use super::command::parse;
+use super::expected::Expected;
 use super::frame::{self, Frame};
 use super::one_row::{key_of, only_row, row_of};
 use super::pairs;
@@ -28,15 +30,6 @@ struct Header {
     condition: Option<Expected>,
     durability: Option<DurabilityChoice>,
     ttl_ms: Option<u64>,
-}
-
-/// What a write is to find.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Expected {
-    Absent,
-    Present,
-    Version(u64),
 }
 
 /// What a frame asks for.
@@ -92,12 +85,7 @@ impl Header {
     }
 
     fn condition(&self) -> Condition {
-        match self.condition {
-            None => Condition::Always,
-            Some(Expected::Absent) => Condition::IfAbsent,
-            Some(Expected::Present) => Condition::IfPresent,
-            Some(Expected::Version(version)) => Condition::IfVersion(version),
-        }
+        Expected::condition(self.condition)
     }
 
     fn options(&self) -> WriteOptions {

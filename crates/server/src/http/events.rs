@@ -77,6 +77,8 @@ struct Events {
     topic: Topic,
     ticks: Interval,
     told: Instant,
+    /// How long nothing is told before a comment.
+    silence_max: Duration,
     is_over: bool,
     _place: Place,
 }
@@ -85,7 +87,15 @@ impl Events {
     fn new(context: Arc<Context>, place: Place, topic: Topic) -> Self {
         let mut ticks = interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { context, topic, ticks, told: Instant::now(), is_over: false, _place: place }
+        Self {
+            context,
+            topic,
+            ticks,
+            told: Instant::now(),
+            silence_max: SILENCE_MAX,
+            is_over: false,
+            _place: place,
+        }
     }
 
     /// The next piece of the body.
@@ -111,7 +121,7 @@ impl Events {
                 self.told = Instant::now();
                 return Some(piece);
             }
-            if self.told.elapsed() >= SILENCE_MAX {
+            if self.told.elapsed() >= self.silence_max {
                 self.told = Instant::now();
                 return Some(": nothing new\n\n".to_owned());
             }
@@ -185,4 +195,42 @@ fn changed(name: &str, data: &Json, last: &mut Json, news: Json) -> String {
 /// JSON has no line ends of its own, so it is one line of data.
 fn event(name: &str, data: &Json) -> String {
     format!("event: {name}\ndata: {data}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+    use tonnage::Store;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::drain::phases;
+
+    /// Proxies cut off what is silent.
+    #[test]
+    fn a_comment_comes_after_silence() {
+        let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+        let (_phase, phases) = phases();
+        let config = Settings::default().resolve().unwrap();
+        let context = Context::new(Store::open("memory:").unwrap(), config, phases).unwrap();
+        let pieces = runtime.block_on(async {
+            let place = context.event_streams.take().await.unwrap();
+            let caller = context.logins.caller(&Default::default(), None).await.unwrap();
+            let last = [Json::Null, Json::Null, Json::Null];
+            let mut events = Events::new(context.clone(), place, Topic::Server { caller, last });
+            events.ticks = interval(Duration::from_millis(5));
+            events.silence_max = Duration::from_millis(20);
+            let mut pieces = Vec::new();
+            for _ in 0..3 {
+                let began = Instant::now();
+                pieces.push((events.next().await.unwrap(), began.elapsed()));
+            }
+            pieces
+        });
+        assert!(pieces[0].0.starts_with("event: jobs"), "{pieces:?}");
+        for (piece, waited) in &pieces[1..] {
+            assert!(piece.starts_with(": ") && piece.ends_with("\n\n"), "{piece}");
+            assert!(*waited >= Duration::from_millis(19), "{waited:?}");
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! The HTTP listener.
 
+mod admin;
 mod answer;
 mod bulk;
 mod events;
+mod get;
 mod health;
 mod openapi;
 mod pairs;
@@ -46,7 +48,10 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/jobs/{id}", get(tables::job).delete(tables::cancel_job))
         .route("/v1/jobs/{id}/events", get(events::of_job))
         .route("/v1/events", get(events::of_server))
-        .route("/v1/admin/sync", post(tables::sync))
+        .route("/v1/tables/{path}/get", post(get::get))
+        .route("/v1/admin/sync", post(admin::sync))
+        .route("/v1/admin/check", post(admin::check))
+        .route("/v1/admin/backup", post(admin::backup))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state((context.clone(), Listener::http), guard));
@@ -66,7 +71,8 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
 }
 
 async fn nothing_here(request: Request) -> Problem {
-    Error::not_found(format!("nothing is at {}", request.uri().path())).into()
+    let path = request.uri().path();
+    Error::not_found(format!("nothing is at {path}: /v1/openapi.json tells what there is")).into()
 }
 
 /// What was refused before a handler saw it, for its path, query or body, is a problem like others.
@@ -98,6 +104,7 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let call = match path {
         "/v1/tables" | "/v1/tables/{path}" => "tables",
+        "/v1/tables/{path}/get" => "get",
         "/v1/tables/{path}/row" => "row",
         "/v1/tables/{path}/rows" => "rows",
         "/v1/sql" => "sql",

@@ -45,7 +45,7 @@ pub(super) async fn sql(
         let _place = place;
         let begun = caller
             .check_statement(&shared.sql, &query.sql)
-            .and_then(|()| shared.sql.execute(query.request().cancel(&cancel)));
+            .and_then(|()| shared.sql.execute(query.request()?.cancel(&cancel)));
         match begun {
             Ok(Answer::Rows(rows)) => write(&shared, rows, format, query.limit, told),
             // Who is gone need not hear it.
@@ -135,8 +135,11 @@ pub(super) async fn fetch_all(
         for query in &queries {
             caller.check_statement(&context.sql, &query.sql)?;
         }
-        let requests = queries.iter().map(|query| query.request().cancel(&cancel));
-        let answers = context.sql.fetch_all(requests);
+        let requests = queries.iter().enumerate().map(|(index, query)| {
+            let request = query.request().map_err(|error| error.at(format!("statement {index}")));
+            Ok(request?.cancel(&cancel))
+        });
+        let answers = context.sql.fetch_all(requests.collect::<Result<Vec<_>>>()?);
         let answers = answers.into_iter().zip(&queries).map(|(answer, query)| {
             answer.and_then(|answer| answer_json(answer, query.limit)).unwrap_or_else(|error| {
                 json!({"problem": {"title": error.kind().label(), "detail": error.message()}})

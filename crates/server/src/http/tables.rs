@@ -104,10 +104,3 @@ pub(super) async fn cancel_job(
     context.jobs.cancel(&id)?;
     Ok(StatusCode::ACCEPTED)
 }
-
-/// Makes everything acknowledged durable.
-pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> Answer<StatusCode> {
-    caller.check_operator("sync")?;
-    context.blocking(|context| context.store.sync()).await?;
-    Ok(StatusCode::NO_CONTENT)
-}

@@ -103,7 +103,10 @@ impl Acceptor {
     /// `Unavailable`, with the address and what the system says.
     pub(crate) async fn bind(listener: Listener, address: SocketAddr) -> Result<TcpListener> {
         TcpListener::bind(address).await.map_err(|error| {
-            Error::unavailable(format!("{listener:?} cannot listen on {address}: {error}"))
+            Error::unavailable(format!(
+                "{listener:?} cannot listen on {address}: {error}: choose another address with \
+                 --{listener:?}"
+            ))
         })
     }
 

@@ -46,6 +46,32 @@ fn each_statement_has_rows_or_an_error_of_its_own_in_the_order_given() {
 }
 
 #[test]
+fn parameters_have_the_types_that_are_told() {
+    let server = Running::new();
+    let stays = "CREATE TABLE stays (at TIMESTAMP(3), day DATE, n NUMBER(20, 2), b BINARY, \
+                 PRIMARY KEY (at, day))";
+    server.store.execute(stays).unwrap();
+    let mut client = server.client();
+    let body = r#"[
+        {"sql": "INSERT INTO stays VALUES (?, ?, ?, ?)",
+         "parameters": ["2022-01-03T06:00:00.5", "2022-01-03", "123456789012345678.25", "AP8="],
+         "types": ["TIMESTAMP(3)", "DATE", "NUMBER(20, 2)", "BINARY"]},
+        {"sql": "SELECT arrow_typeof(?), arrow_typeof(?)", "parameters": ["2022-01-03", 2],
+         "types": ["DATE", "DOUBLE"]}]"#;
+    let answers = client.act_bytes("tonnage.FetchAll", body.as_bytes().to_vec()).unwrap();
+    let changed = frame(&answers[0]).0;
+    assert_eq!(changed["ok"]["changed"], 1, "{changed}");
+    let (header, rows) = frame(&answers[1]);
+    assert!(header.get("ok").is_some(), "{header}");
+    assert_eq!(rows[0].column(0).as_string::<i32>().value(0), "Date32");
+    assert_eq!(rows[0].column(1).as_string::<i32>().value(0), "Float64");
+    let body =
+        r#"[{"sql": "SELECT 1"}, {"sql": "SELECT ?", "parameters": ["soon"], "types": ["DATE"]}]"#;
+    let status = client.act_bytes("tonnage.FetchAll", body.as_bytes().to_vec()).unwrap_err();
+    assert!(status.message().starts_with("statement 1: parameter 1: "), "{status}");
+}
+
+#[test]
 fn too_many_statements_are_refused() {
     let server = Running::new();
     let many = vec![serde_json::json!({"sql": "SELECT 1"}); 10_001];

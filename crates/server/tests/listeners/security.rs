@@ -75,6 +75,14 @@ fn nobody_gets_in_without_saying_who_they_are() {
     assert!(head.starts_with("HTTP/1.1 401") && head.contains("www-authenticate"), "{head}");
     assert!(guarded.http("GET /metrics", "", "").starts_with("HTTP/1.1 401"));
     assert!(guarded.http("GET /health/ready", "", "").starts_with("HTTP/1.1 200"));
+    let (_, metrics) = guarded.server.http("GET /metrics", BEARER, "");
+    for counted in [
+        r#"tonnage_logins_failed_total{listener="http"} 2"#,
+        r#"tonnage_logins_failed_total{listener="flight"} 1"#,
+        "tonnage_build_info{version=",
+    ] {
+        assert!(metrics.contains(counted), "{counted}: {metrics}");
+    }
 }
 
 #[test]
@@ -169,6 +177,12 @@ fn every_bulk_call_is_held_against_the_grants() {
         let status = client.runtime.block_on(flight.do_action(request)).unwrap_err();
         assert_eq!(status.code(), tonic::Code::PermissionDenied, "{name}: {status}");
     };
+    denied("tonnage.Check", Vec::new());
+    denied("tonnage.Check", br#"{"repair": true}"#.to_vec());
+    for backups in ["Backup", "ListBackups", "VerifyBackups", "PruneBackups"] {
+        denied(&format!("tonnage.{backups}"), br#"{"directory": "a", "keep": 1}"#.to_vec());
+    }
+    denied("tonnage.DeleteLob", br#"{"key": "/fleet%2F1"}"#.to_vec());
     denied("tonnage.Define", b"DROP TABLE ships".to_vec());
     denied("tonnage.Jobs", Vec::new());
     denied("tonnage.Sync", Vec::new());
@@ -199,6 +213,64 @@ fn every_bulk_call_is_held_against_the_grants() {
     }
 }
 
+/// Ann may insert and update pairs below `fleet/`, and read ships and their children.
+#[test]
+fn large_objects_and_children_are_held_against_the_grants() {
+    use crate::support::{command, messages, say};
+    use arrow::array::{BinaryArray, Int64Array, RecordBatch};
+    use arrow_flight::{FlightDescriptor, Ticket};
+    use std::sync::Arc;
+    use tonic::{Code, Request};
+    let guarded = Guarded::new();
+    let token = guarded.ann().flight.token().unwrap().clone();
+    let client = guarded.server.client();
+    fn bearing<T>(message: T, token: &str) -> Request<T> {
+        let mut request = Request::new(message);
+        request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        request
+    }
+    let bytes: RecordBatch =
+        RecordBatch::try_from_iter([("bytes", Arc::new(BinaryArray::from_vec(vec![b"x"])) as _)])
+            .unwrap();
+    let put = |key: &str, options: serde_json::Value| {
+        let mut options = options;
+        options["key"] = key.into();
+        let mut sent =
+            messages(command(serde_json::json!({"put_lob": options})), vec![bytes.clone()]);
+        sent.push(say(serde_json::json!({"end": {"bytes": 1}})));
+        let mut flight = client.flight.clone();
+        let request = bearing(futures::stream::iter(sent), &token);
+        client.runtime.block_on(async move {
+            let mut answers = flight.do_put(request).await?.into_inner();
+            while answers.message().await?.is_some() {}
+            Ok::<_, tonic::Status>(())
+        })
+    };
+    let none = serde_json::json!({});
+    put("/fleet%2F1", none.clone()).unwrap();
+    assert_eq!(put("/other", none).unwrap_err().code(), Code::PermissionDenied);
+    let get = |key: &str| {
+        let ticket = serde_json::json!({"get_lob": {"key": key}}).to_string();
+        let mut flight = client.flight.clone();
+        client.runtime.block_on(flight.do_get(bearing(Ticket::new(ticket), &token))).map(drop)
+    };
+    get("/fleet%2F1").unwrap();
+    // Whether there is one is not told to those who may not read it.
+    assert_eq!(get("/other").unwrap_err().code(), Code::PermissionDenied);
+    let related = |descriptor: FlightDescriptor| {
+        let keys = Arc::new(Int64Array::from(vec![1])) as _;
+        let keys = RecordBatch::try_from_iter([("id", keys)]).unwrap();
+        let request = bearing(futures::stream::iter(messages(descriptor, vec![keys])), &token);
+        let mut flight = client.flight.clone();
+        client.runtime.block_on(flight.do_exchange(request)).map(drop)
+    };
+    let with = |table: &str| {
+        related(command(serde_json::json!({"bulk_get": {"table": "ships", "relatives": [table]}})))
+    };
+    with("ships.calls").unwrap();
+    assert_eq!(with("secrets").unwrap_err().code(), Code::PermissionDenied);
+}
+
 #[test]
 fn http_calls_are_held_against_the_grants() {
     let guarded = Guarded::new();
@@ -216,6 +288,11 @@ fn http_calls_are_held_against_the_grants() {
         ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
         ("POST /v1/fetch-all", r#"[{"sql": "SELECT * FROM secrets"}]"#, "403"),
         ("POST /v1/admin/sync", "", "403"),
+        ("POST /v1/admin/check", "", "403"),
+        ("POST /v1/admin/backup", r#"{"directory": "a"}"#, "403"),
+        ("POST /v1/tables/ships/get", r#"{"keys": []}"#, "200"),
+        ("POST /v1/tables/secrets/get", r#"{"keys": []}"#, "403"),
+        ("POST /v1/tables/ships/get", r#"{"keys": [], "relatives": ["secrets"]}"#, "403"),
         ("GET /v1/jobs", "", "403"),
         ("GET /metrics", "", "403"),
     ] {
@@ -245,6 +322,14 @@ fn logins_and_decisions_stand_in_the_audit_log() {
     let mut ann = guarded.ann();
     ann.query("SELECT * FROM ships").unwrap();
     ann.query("SELECT * FROM secrets").unwrap_err();
+    for (request, body) in [
+        ("POST /v1/admin/check", ""),
+        ("POST /v1/admin/check", r#"{"repair": true}"#),
+        ("POST /v1/admin/backup", r#"{"directory": "a"}"#),
+        ("POST /v1/tables/ships/get", r#"{"keys": [], "relatives": ["secrets"]}"#),
+    ] {
+        assert!(guarded.http(request, BASIC, body).starts_with("HTTP/1.1 403"), "{request}");
+    }
     let lines = std::fs::read_to_string(&guarded.audit).unwrap();
     let lines: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -259,4 +344,9 @@ fn logins_and_decisions_stand_in_the_audit_log() {
     assert!(find("login", "", true), "{lines:?}");
     assert!(find("statement", "SELECT * FROM ships", true), "{lines:?}");
     assert!(find("statement", "SELECT * FROM secrets", false), "{lines:?}");
+    for action in ["check", "repair", "back up"] {
+        assert!(find(action, "the server", false), "{action}: {lines:?}");
+    }
+    assert!(find("read", "table ships", true), "{lines:?}");
+    assert!(find("read", "table secrets", false), "{lines:?}");
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tonnage_engine::{CheckpointFile, Result};
 
 use super::copy::{failed, read_through, sync_directory, tail_checksum};
@@ -30,7 +31,7 @@ pub struct BackupOptions {
 }
 
 /// What a backup is and cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackupReport {
     /// The backup.

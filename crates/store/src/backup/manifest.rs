@@ -13,6 +13,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result};
 
 use super::copy::failed;
@@ -22,7 +23,7 @@ use super::entry::FileEntry;
 pub(super) const FORMAT: u32 = 1;
 
 /// What a repository tells of a backup.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackupInfo {
     /// Its number, from 1; later backups have greater ones.

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result};
 
 use super::copy::{failed, sync_directory, write_whole};
@@ -45,7 +46,7 @@ pub struct BackupRepository {
 }
 
 /// What a prune removed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PruneReport {
     /// The numbers of the backups that were removed.

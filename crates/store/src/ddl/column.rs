@@ -75,7 +75,7 @@ fn signed(cursor: &mut Cursor) -> Result<i64> {
     text.parse().map_err(|_| cursor.error_at(location, &format!("{text} is not {WHAT}")))
 }
 
-fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
+pub(super) fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
     const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM, JSON, ARRAY, MAP or RECORD";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;

@@ -15,8 +15,12 @@ mod cursor;
 mod execute;
 mod statement;
 
-use tonnage_engine::Result;
+use std::str::FromStr;
 
+use tonnage_engine::{Error, Result};
+
+use crate::ColumnType;
+use column::column_type;
 use cursor::Cursor;
 pub use execute::Outcome;
 pub(crate) use execute::execute;
@@ -35,6 +39,20 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
         cursor.end_of_statement()?;
     }
     Ok(statements)
+}
+
+impl FromStr for ColumnType {
+    type Err = Error;
+
+    /// Reads a type as definitions have it: `LONG`, `TIMESTAMP(3)`, `NUMBER(10, 2)`.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut cursor = Cursor::new(text)?;
+        let column_type = column_type(&mut cursor)?;
+        match cursor.skip_semicolons() {
+            true => Ok(column_type),
+            false => Err(cursor.expected("nothing behind the type")),
+        }
+    }
 }
 
 #[cfg(test)]

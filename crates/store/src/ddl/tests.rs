@@ -229,3 +229,14 @@ fn a_table_printed_as_ddl_reads_back_as_the_same_table() {
         assert_eq!(schema, again, "{}", schema.to_ddl());
     }
 }
+
+#[test]
+fn a_type_reads_back_as_it_is_printed() {
+    for text in ["LONG", "TIMESTAMP(3)", "NUMBER(10, 2)", "BINARY(4)", "DATE", "ARRAY(STRING)"] {
+        assert_eq!(text.parse::<ColumnType>().unwrap().to_string(), text);
+    }
+    for text in ["", "LNG", "LONG LONG", "TIMESTAMP(12)"] {
+        let error = text.parse::<ColumnType>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}: {error}");
+    }
+}

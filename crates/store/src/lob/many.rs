@@ -10,7 +10,10 @@ use crate::cancel::Cancel;
 use crate::kv::{Key, KeyValue};
 
 /// A large object to be stored: its key, and where its bytes come from.
-pub type LobSource = (Key, Box<dyn Read + Send>);
+pub type LobSource = (Key, LobBytes);
+
+/// Where the bytes of a large object come from.
+pub type LobBytes = Box<dyn Read + Send>;
 
 /// What became of many large objects.
 #[derive(Debug, Default)]
@@ -64,72 +67,94 @@ impl KeyValue {
         I: IntoIterator<Item = Result<LobSource>>,
         I::IntoIter: Send,
     {
+        let put = |key: &Key, bytes: LobBytes| {
+            let mut writer = self.put_lob(key, options)?;
+            copy_lob(key, bytes, cancel, |some| writer.append(some))?;
+            writer.finish().map(|info| info.bytes)
+        };
         if threads == 0 {
             return Err(Error::invalid("large objects are stored by at least one thread"));
         }
-        let source = Mutex::new(Some(objects.into_iter()));
-        let report = Mutex::new(LobsReport::default());
-        let stopped = Mutex::new(None);
-        let work = || {
-            loop {
-                let next = match cancel.is_cancelled() {
-                    true => {
-                        Some(Err(Error::cancelled("the storing of large objects was cancelled")))
-                    }
-                    false => lock(&source).as_mut().and_then(Iterator::next),
-                };
-                match next {
-                    None => return,
-                    Some(Err(error)) => {
-                        // Nobody draws from a source that has failed.
-                        lock(&source).take();
-                        lock(&stopped).get_or_insert(error);
-                        return;
-                    }
-                    Some(Ok((key, bytes))) => {
-                        let stored = self.copy_lob(&key, bytes, options, cancel);
-                        lock(&report).note(key, stored);
-                    }
-                }
-            }
-        };
         let threads = self.store.lend_threads(threads);
-        std::thread::scope(|scope| {
-            for _ in 1..threads.amount() {
-                // Where no thread can be had, the others do its part.
-                let _ = std::thread::Builder::new()
-                    .name("tonnage-lob".into())
-                    .spawn_scoped(scope, work);
-            }
-            work();
-        });
-        match stopped.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner)),
-        }
+        put_each(objects, threads.amount(), cancel, put)
     }
+}
 
-    fn copy_lob(
-        &self,
-        key: &Key,
-        mut bytes: Box<dyn Read + Send>,
-        options: &LobOptions,
-        cancel: &Cancel,
-    ) -> Result<u64> {
-        let mut writer = self.put_lob(key, options)?;
-        let mut buffer = vec![0; READ_BYTES];
+/// Stores many large objects by several threads, each by a call of `put`, which tells how many bytes
+/// it stored. One that fails leaves the others alone.
+///
+/// # Errors
+/// What the source of objects says; `Cancelled`. Objects that are stored by then stay.
+pub fn put_each<I>(
+    objects: I,
+    threads: usize,
+    cancel: &Cancel,
+    put: impl Fn(&Key, LobBytes) -> Result<u64> + Sync,
+) -> Result<LobsReport>
+where
+    I: IntoIterator<Item = Result<LobSource>>,
+    I::IntoIter: Send,
+{
+    let source = Mutex::new(Some(objects.into_iter()));
+    let report = Mutex::new(LobsReport::default());
+    let stopped = Mutex::new(None);
+    let work = || {
         loop {
-            if cancel.is_cancelled() {
-                return Err(Error::cancelled("the storing of a large object was cancelled"));
-            }
-            match bytes.read(&mut buffer) {
-                Ok(0) => return writer.finish().map(|info| info.bytes),
-                Ok(count) => writer.append(&buffer[..count])?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let message = format!("{key}: its bytes cannot be read: {error}");
-                    return Err(Error::invalid(message).with_source(error));
+            let next = match cancel.is_cancelled() {
+                true => Some(Err(Error::cancelled("the storing of large objects was cancelled"))),
+                false => lock(&source).as_mut().and_then(Iterator::next),
+            };
+            match next {
+                None => return,
+                Some(Err(error)) => {
+                    // Nobody draws from a source that has failed.
+                    lock(&source).take();
+                    lock(&stopped).get_or_insert(error);
+                    return;
                 }
+                Some(Ok((key, bytes))) => {
+                    let stored = put(&key, bytes);
+                    lock(&report).note(key, stored);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread can be had, the others do its part.
+            let _ =
+                std::thread::Builder::new().name("tonnage-lob".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    match stopped.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// Copies the bytes of a large object into its writer.
+///
+/// # Errors
+/// `Invalid` when they cannot be read, `Cancelled`; what the writer says.
+pub fn copy_lob(
+    key: &Key,
+    mut bytes: LobBytes,
+    cancel: &Cancel,
+    mut append: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        if cancel.is_cancelled() {
+            return Err(Error::cancelled("the storing of a large object was cancelled"));
+        }
+        match bytes.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => append(&buffer[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                let message = format!("{key}: its bytes cannot be read: {error}");
+                return Err(Error::invalid(message).with_source(error));
             }
         }
     }

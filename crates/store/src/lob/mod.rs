@@ -38,7 +38,7 @@ mod writer;
 use tonnage_engine::{Condition, Durability, ErrorKind, Result, WriteBatch};
 
 pub use clean::LobCleanReport;
-pub use many::{LobSource, LobsReport};
+pub use many::{LobBytes, LobSource, LobsReport, copy_lob, put_each};
 pub use options::{LobInfo, LobOptions};
 pub use reader::LobReader;
 pub use writer::LobWriter;

@@ -49,6 +49,13 @@ pub struct LobInfo {
     pub version: u64,
 }
 
+impl LobInfo {
+    /// What somebody else tells of a large object, a server for instance.
+    pub fn new(bytes: u64, version: u64) -> Self {
+        Self { bytes, version }
+    }
+}
+
 /// Refuses options that cannot be.
 pub(super) fn check_options(options: &LobOptions) -> Result<()> {
     check_timeout(options.timeout)?;

@@ -5,14 +5,13 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tonnage::{
-    Condition, Error, ErrorKind, Key, KeyValue, LobOptions, LobSource, LobWriter, Result,
-    WriteOptions,
-};
+use tonnage::{Condition, Error, ErrorKind, Key, LobOptions, LobSource, Result, WriteOptions};
 
 use crate::args::Globals;
-use crate::exit::{CliResult, Exit};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::output::println;
+use crate::place::Place;
+use crate::placed_lobs::PlacedLobWriter;
 use crate::values::{Durability, grouped};
 use crate::{interrupt, time_limit};
 
@@ -65,8 +64,8 @@ pub(crate) struct PutLobArgs {
 impl PutLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let input = Input::open(self.file.as_deref())?;
-        let pairs = globals.open_or_create(true)?.kv();
-        let (mut writer, passed) = self.writer(&pairs)?;
+        let place = globals.place_or_create(true)?;
+        let (mut writer, passed) = self.writer(&place)?;
         let mut input = input;
         input.pass_over(passed)?;
         let cancel = interrupt::cancel();
@@ -75,7 +74,7 @@ impl PutLobArgs {
             interrupt::check(&cancel)?;
             match input.read(&mut buffer)? {
                 0 => break,
-                count => writer.append(&buffer[..count])?,
+                count => writer.append(&buffer[..count]).map_err(Failure::stopped)?,
             }
         }
         let info = match writer.finish() {
@@ -83,7 +82,7 @@ impl PutLobArgs {
                 eprintln!("tonnage: {error}");
                 return Ok(Exit::Rejected);
             }
-            finished => finished?,
+            finished => finished.map_err(Failure::stopped)?,
         };
         println(format_args!(
             "{}: stored {} bytes, version {}",
@@ -95,17 +94,17 @@ impl PutLobArgs {
     }
 
     /// The writer, and how many bytes of the input it has already.
-    fn writer(&self, pairs: &KeyValue) -> Result<(LobWriter, u64)> {
+    fn writer(&self, place: &Place) -> Result<(PlacedLobWriter, u64)> {
         let options = self.write.options();
         if self.resume
-            && let Some(writer) = pairs.resume_lob(&self.key, &options)?
+            && let Some(writer) = place.resume_lob(&self.key, &options)?
         {
             let passed = writer.position();
             return Ok((writer, passed));
         }
         let writer = match self.append {
-            true => pairs.append_lob(&self.key, &options)?,
-            false => pairs.put_lob(&self.key, &options)?,
+            true => place.append_lob(&self.key, &options)?,
+            false => place.put_lob(&self.key, &options)?,
         };
         Ok((writer, 0))
     }
@@ -166,7 +165,7 @@ pub(crate) struct GetLobArgs {
 
 impl GetLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(mut reader) = globals.open()?.kv().get_lob(&self.key)? else {
+        let Some(mut reader) = globals.place()?.get_lob(&self.key)? else {
             eprintln!("tonnage: {}: there is no such large object", self.key);
             return Ok(Exit::Rejected);
         };
@@ -217,13 +216,13 @@ pub(crate) struct DeleteLobArgs {
 
 impl DeleteLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let pairs = globals.open()?.kv();
+        let place = globals.place()?;
         let options = WriteOptions {
             durability: self.durability.into(),
             timeout: time_limit::left(),
             ..WriteOptions::default()
         };
-        if !pairs.delete_lob_with(&self.key, &options)? {
+        if !place.delete_lob(&self.key, &options)? {
             eprintln!("tonnage: {}: there is no such large object", self.key);
             return Ok(Exit::Rejected);
         }
@@ -251,7 +250,7 @@ pub(crate) struct LoadLobsArgs {
 impl LoadLobsArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let files = Files::below(&self.directory)?;
-        let pairs = globals.open_or_create(true)?.kv();
+        let place = globals.place_or_create(true)?;
         let objects = files.map(|file| {
             let path = file?;
             let key = self.key_of(&path)?;
@@ -261,7 +260,7 @@ impl LoadLobsArgs {
         });
         let threads = self.threads.unwrap_or_else(tonnage::cores);
         let cancel = interrupt::cancel();
-        let report = pairs.put_lobs(objects, &self.write.options(), threads, &cancel)?;
+        let report = place.put_lobs(objects, &self.write.options(), threads, &cancel)?;
         for (_, error) in &report.failures {
             eprintln!("tonnage: {error}");
         }

@@ -29,7 +29,7 @@ use super::names::{CATALOG, SCHEMA};
 use super::update;
 use crate::auth::{Caller, Right};
 use crate::context::Context;
-use crate::flight::command::ExistingChoice;
+use crate::flight::choice::ExistingChoice;
 use crate::flight::decode::Decoder;
 use crate::flight::opened::Opened;
 use crate::flight::wire::{Arrival, Wire};

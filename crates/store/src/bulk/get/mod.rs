@@ -28,6 +28,7 @@ mod resume;
 mod scan;
 mod shaper;
 mod source;
+mod stretch;
 mod table;
 mod table_batch;
 
@@ -46,5 +47,6 @@ pub(crate) use resume::Place;
 pub use resume::ResumeToken;
 pub(crate) use scan::{PARTS_PER_WORKER, SpaceParts, count, count_space};
 pub use source::{BulkKey, KeySender, KeySource};
+pub use stretch::{BulkGetStretches, Stretch};
 pub(crate) use table::{bulk_get, scan, scan_parts};
 pub use table_batch::TableBatch;

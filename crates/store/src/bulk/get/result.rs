@@ -143,6 +143,11 @@ impl BulkGet {
         self.drawing.place.as_ref().map(Place::token)
     }
 
+    /// The next stretch of rows, as it comes.
+    pub(super) fn next_chunk(&mut self) -> Option<Result<Chunk>> {
+        self.drawing.next()
+    }
+
     /// How many workers have a thread.
     #[cfg(test)]
     pub(crate) fn threads(&self) -> usize {

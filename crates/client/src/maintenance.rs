@@ -1,0 +1,190 @@
+//! What administrators ask of a server: figures, checks, backups.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+use tonnage::{
+    BackupInfo, BackupReport, BackupVerifyReport, CheckReport, Damage, PruneReport, Result,
+    ShardStatistics, Statistics,
+};
+
+use crate::client::Client;
+
+/// What a repair did.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Repaired {
+    /// The statements of the indexes that were made to their end.
+    pub indexes: Vec<String>,
+    /// Stale entries that were taken out of indexes.
+    pub entries: u64,
+    /// Chunks of large objects that were deleted.
+    pub chunks: u64,
+    /// What could not be cleaned, and why.
+    pub skipped: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ShardTold {
+    place: String,
+    rows_estimate: u64,
+    disk_bytes: u64,
+    files: u64,
+    memtable_bytes: u64,
+    cache_bytes: u64,
+    compaction_pending_bytes: u64,
+    details: Vec<(String, u64)>,
+}
+
+#[derive(Deserialize)]
+struct CheckTold {
+    rows: BTreeMap<String, u64>,
+    pairs: u64,
+    large_objects: u64,
+    orphan_chunks: u64,
+    leftover_rows: u64,
+    stale_index_entries: u64,
+    unfinished_indexes: Vec<String>,
+    verified: VerifiedTold,
+    damages: Vec<DamageTold>,
+    damage_count: u64,
+    repaired: Option<Repaired>,
+}
+
+#[derive(Deserialize)]
+struct VerifiedTold {
+    rows: u64,
+    bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct DamageTold {
+    place: String,
+    what: String,
+}
+
+#[derive(Deserialize)]
+struct BackupsTold {
+    backups: Vec<u64>,
+    files: u64,
+    bytes: u64,
+    damages: Vec<DamageTold>,
+}
+
+impl Client {
+    /// How many tables the store has, and the figures of each of its shards.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn shard_statistics(&self) -> Result<(u64, Statistics)> {
+        #[derive(Deserialize)]
+        struct Told {
+            tables: u64,
+            shards: Vec<ShardTold>,
+        }
+        let told: Told = self.told("tonnage.Statistics", &Json::Null)?;
+        let shards = told.shards.into_iter().map(ShardStatistics::from).collect();
+        Ok((told.tables, Statistics { shards }))
+    }
+
+    /// Reads everything that is stored, as [`tonnage::Store::check`] does. With `repair` it then
+    /// finishes indexes, and removes what nobody needs. The check ends with its call.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn check(&self, repair: bool) -> Result<(CheckReport, Option<Repaired>)> {
+        let mut told: CheckTold = self.told("tonnage.Check", &json!({"repair": repair}))?;
+        let repaired = told.repaired.take();
+        Ok((told.into(), repaired))
+    }
+
+    /// Backs the store up into a directory below that of the server's backups.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn backup(&self, directory: &str, copy_always: bool) -> Result<BackupReport> {
+        self.told("tonnage.Backup", &json!({"directory": directory, "copy": copy_always}))
+    }
+
+    /// The backups of such a directory, the oldest first.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn list_backups(&self, directory: &str) -> Result<Vec<BackupInfo>> {
+        self.told("tonnage.ListBackups", &json!({"directory": directory}))
+    }
+
+    /// Reads all files of a backup, or of all of them, and compares their checksums.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn verify_backups(
+        &self,
+        directory: &str,
+        backup: Option<u64>,
+    ) -> Result<BackupVerifyReport> {
+        let asked = json!({"directory": directory, "backup": backup});
+        let told: BackupsTold = self.told("tonnage.VerifyBackups", &asked)?;
+        let mut report = BackupVerifyReport::default();
+        report.backups = told.backups;
+        (report.files, report.bytes) = (told.files, told.bytes);
+        report.damages = told.damages.into_iter().map(Damage::from).collect();
+        Ok(report)
+    }
+
+    /// Removes all backups of a directory but the latest.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn prune_backups(&self, directory: &str, keep: usize) -> Result<PruneReport> {
+        self.told("tonnage.PruneBackups", &json!({"directory": directory, "keep": keep}))
+    }
+
+    /// An action whose one answer is JSON.
+    fn told<T: DeserializeOwned>(&self, action: &str, body: &Json) -> Result<T> {
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let answers = self.act(action, body)?;
+        let told = answers.first().and_then(|told| serde_json::from_slice(told).ok());
+        told.ok_or_else(|| self.strange())
+    }
+}
+
+impl From<ShardTold> for ShardStatistics {
+    fn from(told: ShardTold) -> Self {
+        Self {
+            place: told.place,
+            rows_estimate: told.rows_estimate,
+            disk_bytes: told.disk_bytes,
+            memtable_bytes: told.memtable_bytes,
+            cache_bytes: told.cache_bytes,
+            compaction_pending_bytes: told.compaction_pending_bytes,
+            files: told.files,
+            details: told.details,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<DamageTold> for Damage {
+    fn from(told: DamageTold) -> Self {
+        Self { place: told.place, what: told.what }
+    }
+}
+
+impl From<CheckTold> for CheckReport {
+    fn from(told: CheckTold) -> Self {
+        let mut report = Self::default();
+        report.rows = told.rows;
+        report.pairs = told.pairs;
+        report.large_objects = told.large_objects;
+        report.orphan_chunks = told.orphan_chunks;
+        report.leftover_rows = told.leftover_rows;
+        report.stale_index_entries = told.stale_index_entries;
+        report.unfinished_indexes = told.unfinished_indexes;
+        (report.verified.rows, report.verified.bytes) = (told.verified.rows, told.verified.bytes);
+        report.damages = told.damages.into_iter().map(Damage::from).collect();
+        report.damage_count = told.damage_count;
+        report
+    }
+}

@@ -1,0 +1,158 @@
+//! Backups into directories of the server, by administrators.
+//!
+//! The setting `backups` names the directory that all of them lie in. A caller names a path below
+//! it, of plain names: nobody writes anywhere else.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tonnage::{BackupOptions, BackupRepository, Error, Result};
+
+use super::check::damages_json;
+use super::command::parse;
+use crate::auth::Caller;
+use crate::context::Context;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    directory: String,
+    /// Copies data files even where they could be linked.
+    #[serde(default)]
+    copy: bool,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    directory: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Verify {
+    directory: String,
+    /// The number of one backup; all without it.
+    #[serde(default)]
+    backup: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prune {
+    directory: String,
+    /// How many of the latest stay.
+    keep: usize,
+}
+
+type Answers = Vec<Vec<u8>>;
+
+/// Backs the store up.
+pub(crate) async fn make(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+    caller.check_admin("back up")?;
+    let command: Make = parse("the action's body", body)?;
+    let work = context.cancellable(move |context, cancel| {
+        let root = root(context, &command.directory)?;
+        let options = BackupOptions {
+            copy_always: command.copy,
+            cancel: cancel.clone(),
+            timeout: command.timeout_ms.map(Duration::from_millis),
+        };
+        let report = context.store.backup(&BackupRepository::open_or_create(&root)?, &options)?;
+        answer(&report)
+    });
+    work.await
+}
+
+/// Lists the backups of a directory.
+pub(super) async fn list(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+    caller.check_admin("list backups of")?;
+    let command: List = parse("the action's body", body)?;
+    let work = context.blocking(move |context| {
+        answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
+    });
+    work.await
+}
+
+/// Reads all files of backups, and compares their checksums.
+pub(super) async fn verify(
+    context: &Arc<Context>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Answers> {
+    caller.check_admin("verify backups of")?;
+    let command: Verify = parse("the action's body", body)?;
+    let work = context.cancellable(move |context, cancel| {
+        let backups = BackupRepository::open(&root(context, &command.directory)?)?;
+        let report = backups.verify(command.backup, cancel)?;
+        answer(&json!({
+            "backups": report.backups,
+            "files": report.files,
+            "bytes": report.bytes,
+            "damages": damages_json(&report.damages),
+        }))
+    });
+    work.await
+}
+
+/// Removes all backups but the latest.
+pub(super) async fn prune(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+    caller.check_admin("remove backups of")?;
+    let command: Prune = parse("the action's body", body)?;
+    let work = context.blocking(move |context| {
+        answer(&BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?)
+    });
+    work.await
+}
+
+fn answer(told: &impl Serialize) -> Result<Answers> {
+    let told = serde_json::to_vec(told);
+    told.map(|told| vec![told])
+        .map_err(|error| Error::internal(format!("an answer cannot be told: {error}")))
+}
+
+/// The directory of the server that a caller names.
+///
+/// # Errors
+/// `Unsupported` where the server has no directory for backups, `Invalid` for a path that leads out
+/// of it.
+fn root(context: &Context, directory: &str) -> Result<PathBuf> {
+    let Some(base) = &context.config.backups else {
+        return Err(Error::unsupported(
+            "this server has no directory for backups: start it with --backups DIR",
+        ));
+    };
+    below(base, directory)
+}
+
+fn below(base: &Path, directory: &str) -> Result<PathBuf> {
+    let mut names = Path::new(directory).components();
+    let is_plain = names.clone().all(|name| matches!(name, Component::Normal(_)));
+    match is_plain && names.next().is_some() {
+        true => Ok(base.join(directory)),
+        false => Err(Error::invalid(format!(
+            "`{directory}`: name a directory below that of the server's backups, such as nightly: \
+             not the root, nor `.` or `..`"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_below_the_directory_of_backups_and_nowhere_else() {
+        let base = Path::new("/backups");
+        assert_eq!(below(base, "a/b").unwrap(), Path::new("/backups/a/b"));
+        for wrong in ["", "/", "/etc", "..", "a/../../b", ".", "../backups"] {
+            let error = below(base, wrong).unwrap_err();
+            assert!(error.message().contains("below"), "{wrong}: {error}");
+        }
+    }
+}

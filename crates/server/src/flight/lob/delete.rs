@@ -1,0 +1,20 @@
+//! Deletes a large object.
+
+use serde_json::json;
+use tonnage::Result;
+
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::flight::command::parse;
+use crate::flight::lob_command::DeleteLobCommand;
+
+/// Deletes a large object, and tells whether there was one.
+///
+/// # Errors
+/// What the caller may not do; a key that is none; what the store says.
+pub(crate) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let command: DeleteLobCommand = parse("the action's body", body)?;
+    command.check(caller)?;
+    let deleted = context.store.kv().delete_lob_with(&command.key()?, &command.options())?;
+    Ok(vec![json!({"deleted": deleted}).to_string().into_bytes()])
+}

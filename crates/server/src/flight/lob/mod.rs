@@ -1,0 +1,9 @@
+//! Large objects in and out, in pieces.
+
+mod delete;
+mod get;
+mod put;
+
+pub(super) use delete::delete;
+pub(super) use get::get;
+pub(super) use put::put;

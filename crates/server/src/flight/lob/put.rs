@@ -1,0 +1,181 @@
+//! Writes a large object: its bytes come in pieces, and it is there once its client said that these
+//! were all.
+//!
+//! 1. The client names the key. It hears `ready` with the place behind which its bytes go: 0, unless
+//!    it appends or resumes.
+//! 2. Each message brings bytes. They go to the writer at once; where it waits for the store,
+//!    nothing is read, and HTTP/2's window closes.
+//! 3. The end marker says how many bytes came. Then the object becomes visible, and the client hears
+//!    `stored`. Any other end leaves a draft, from which a writer can resume.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use arrow_flight::PutResult;
+use futures::Stream;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonnage::{Error, LobWriter, Result};
+use tracing::{Instrument, Span};
+
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::error::status;
+use crate::flight::command::parse;
+use crate::flight::decode::Decoder;
+use crate::flight::lob_command::{PutLobCommand, PutLobMode};
+use crate::flight::opened::Opened;
+use crate::flight::wire::Arrival;
+use crate::metrics::Listener;
+
+/// `ready`, and `stored` or an error: the sender never waits for a client that does not read.
+const ANSWERS_MAX: usize = 2;
+
+type Told = std::result::Result<PutResult, Status>;
+
+/// What a client may say beside bytes, or instead of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Metadata {
+    /// These were all.
+    end: Option<EndMarker>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndMarker {
+    bytes: u64,
+}
+
+/// Begins to write a large object. What becomes of it comes as messages.
+///
+/// # Errors
+/// What the caller may not do, and a key that is none.
+pub(crate) fn put(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: PutLobCommand,
+    opened: Opened,
+) -> Result<impl Stream<Item = Told> + use<>> {
+    command.check(caller)?;
+    let (answers, told) = mpsc::channel(ANSWERS_MAX);
+    let context = context.clone();
+    let writing = async move {
+        let place = match context.streams.take().await {
+            Ok(place) => place,
+            Err(error) => return fail(&answers, &error),
+        };
+        let span = Span::current();
+        let failed = answers.clone();
+        let thread = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            let _inside = span.enter();
+            if let Err(error) = write(&context, &command, opened, &answers) {
+                fail(&answers, &error);
+            }
+        });
+        if thread.await.is_err() {
+            fail(&failed, &Error::internal("the stream's thread panicked: see the log"));
+        }
+    };
+    tokio::spawn(writing.in_current_span());
+    Ok(ReceiverStream::new(told))
+}
+
+fn say(answers: &mpsc::Sender<Told>, message: &Json) {
+    let told = PutResult { app_metadata: message.to_string().into() };
+    // A client that is gone need not hear it.
+    let _ = answers.try_send(Ok(told));
+}
+
+fn fail(answers: &mpsc::Sender<Told>, error: &Error) {
+    let _ = answers.try_send(Err(status(error)));
+}
+
+/// Writes what comes, until the end marker. Blocks.
+fn write(
+    context: &Context,
+    command: &PutLobCommand,
+    opened: Opened,
+    answers: &mpsc::Sender<Told>,
+) -> Result<()> {
+    let mut writer = writer(context, command)?;
+    say(answers, &json!({"ready": {"position": writer.position()}}));
+    let Opened { mut first, mut wire, .. } = opened;
+    let mut decoder = Decoder::default();
+    let mut brought = 0;
+    loop {
+        if let Some(batch) = decoder.decode(&first)? {
+            brought += append(&mut writer, &batch)?;
+        }
+        let said: Metadata = match first.app_metadata.is_empty() {
+            true => Metadata::default(),
+            false => parse("the metadata of a message", &first.app_metadata)?,
+        };
+        if let Some(end) = said.end {
+            check_end(&end, brought)?;
+            break;
+        }
+        first = match Handle::current().block_on(wire.next())? {
+            Arrival::Message(message) => message,
+            Arrival::Ended => return Err(unmarked()),
+            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+        };
+    }
+    let info = writer.finish()?;
+    context.metrics.rows_in(Listener::flight, 1);
+    say(answers, &json!({"stored": {"bytes": info.bytes, "version": info.version}}));
+    Ok(())
+}
+
+fn writer(context: &Context, command: &PutLobCommand) -> Result<LobWriter> {
+    let (kv, key, options) = (context.store.kv(), command.key()?, command.options());
+    match command.mode {
+        PutLobMode::Put => kv.put_lob(&key, &options),
+        PutLobMode::Append => kv.append_lob(&key, &options),
+        PutLobMode::Resume => kv.resume_lob(&key, &options)?.ok_or_else(|| {
+            Error::not_found(format!("{key}: no writer of a large object was cut short there"))
+        }),
+    }
+}
+
+/// Appends the bytes of a batch, and tells how many there were.
+fn append(writer: &mut LobWriter, batch: &RecordBatch) -> Result<u64> {
+    let pieces = batch
+        .column_by_name("bytes")
+        .ok_or_else(|| Error::invalid("the bytes of a large object come in a column `bytes`"))?;
+    let pieces = cast(pieces, &DataType::Binary).map_err(|error| {
+        Error::invalid(format!("column `bytes` is of type {}: {error}", pieces.data_type()))
+    })?;
+    let pieces = pieces.as_binary::<i32>();
+    if pieces.null_count() > 0 {
+        return Err(Error::invalid("a piece of the large object is NULL"));
+    }
+    for piece in pieces.iter().flatten() {
+        writer.append(piece)?;
+    }
+    Ok(pieces.iter().flatten().map(|piece| piece.len() as u64).sum())
+}
+
+fn check_end(end: &EndMarker, brought: u64) -> Result<()> {
+    match end.bytes == brought {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "the end marker says {} bytes, but {brought} came: the object is not stored, resume it",
+            end.bytes
+        ))),
+    }
+}
+
+fn unmarked() -> Error {
+    Error::invalid(
+        "the stream ended without its end marker, {\"end\": {\"bytes\": N}}: the object is not \
+         stored, resume it",
+    )
+}

@@ -1,0 +1,131 @@
+//! A bulk get of a table, with the rows of related tables where they are asked for.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use tonnage::{BulkGetOptions, Error, KeySource, Result, Store, Table, TableBatch, TableSchema};
+
+use super::command::BulkGetCommand;
+use super::related;
+
+/// A bulk get of a table whose schema is known.
+pub(crate) struct TableRead {
+    table: Table,
+    options: BulkGetOptions,
+    stamps: Stamps,
+    schema: SchemaRef,
+}
+
+/// What comes along with each row.
+#[derive(Clone, Copy, Debug)]
+struct Stamps {
+    versions: bool,
+    origins: bool,
+}
+
+impl TableRead {
+    /// Checks what is asked of a table.
+    ///
+    /// # Errors
+    /// `Invalid` for columns, options, or tables that are not related; `NotFound` for one that there
+    /// is not.
+    pub(crate) fn new(store: &Store, path: &str, command: &BulkGetCommand) -> Result<Self> {
+        let table = store.table(path)?;
+        let options = command.options(table.schema())?;
+        let stamps = Stamps { versions: command.versions, origins: command.origins };
+        let own = stamps.schema(&columns_of(&table, command.columns.as_deref(), command)?);
+        let mut tables = vec![(table.path().to_owned(), own)];
+        for path in &command.relatives {
+            let relative = store.table(path)?;
+            let columns = stamps.schema(&columns_of(&relative, None, command)?);
+            if tables.iter().all(|(path, _)| path != relative.path()) {
+                tables.push((relative.path().to_owned(), columns));
+            }
+        }
+        // Parents have shorter paths than their children.
+        tables.sort_by_key(|(path, _)| path.split('.').count());
+        let schema = match command.relatives.is_empty() {
+            true => tables.swap_remove(0).1,
+            false => related::schema(&tables),
+        };
+        Ok(Self { table, options, stamps, schema })
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The columns of the table whose keys are given.
+    pub(crate) fn table_schema(&self) -> &TableSchema {
+        self.table.schema()
+    }
+
+    /// The rows of the keys.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub(crate) fn rows(
+        &self,
+        keys: KeySource,
+    ) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>> + '_>> {
+        let found = self.table.bulk_get(keys, &self.options)?;
+        let stamps = self.stamps;
+        if self.options.relatives.is_empty() {
+            return Ok(Box::new(found.map(move |batch| stamps.rows(&batch?))));
+        }
+        let stretches = found.into_stretches();
+        Ok(Box::new(stretches.map(move |stretch| {
+            related::batch(&stretch?, &self.schema, |batch| stamps.rows(batch))
+        })))
+    }
+}
+
+fn columns_of(
+    table: &Table,
+    wanted: Option<&[String]>,
+    command: &BulkGetCommand,
+) -> Result<SchemaRef> {
+    let schema = table.schema();
+    let columns: Option<Vec<usize>> = match wanted {
+        Some(names) => {
+            Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?)
+        }
+        None if command.keys_only => Some(schema.key.clone()),
+        None => None,
+    };
+    table.entry().codec.projected_schema(columns.as_deref())
+}
+
+impl Stamps {
+    fn schema(self, columns: &SchemaRef) -> SchemaRef {
+        let mut fields: Vec<_> = columns.fields().iter().cloned().collect();
+        let mut stamp =
+            |name: &str| fields.push(Arc::new(Field::new(name, DataType::UInt64, false)));
+        if self.versions {
+            stamp("_version");
+            stamp("_expires_at_ms");
+        }
+        if self.origins {
+            stamp("_key");
+        }
+        Arc::new(Schema::new(fields))
+    }
+
+    fn rows(self, batch: &TableBatch) -> Result<RecordBatch> {
+        if !self.versions && !self.origins {
+            return Ok(batch.rows.clone());
+        }
+        let mut columns: Vec<ArrayRef> = batch.rows.columns().to_vec();
+        if self.versions {
+            columns.push(Arc::new(UInt64Array::from(batch.versions.clone())));
+            columns.push(Arc::new(UInt64Array::from(batch.expiries_ms.clone())));
+        }
+        if self.origins {
+            let keys = batch.origins.iter().map(|origin| origin.position);
+            columns.push(Arc::new(UInt64Array::from_iter_values(keys)));
+        }
+        RecordBatch::try_new(self.schema(batch.rows.schema_ref()), columns)
+            .map_err(|error| Error::internal(format!("rows with versions: {error}")))
+    }
+}

@@ -1,0 +1,41 @@
+//! Upkeep: what administrators and operators ask of the whole store.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tonnage::Error;
+
+use super::shared::{Answer, Calling, Shared};
+use crate::flight::{backup as make_backup, check as check_store};
+
+/// Makes everything acknowledged durable.
+pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> Answer<StatusCode> {
+    caller.check_operator("sync")?;
+    context.blocking(|context| context.store.sync()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Reads everything that is stored, and repairs it if the body says so.
+pub(super) async fn check(
+    State(context): Shared,
+    Extension(caller): Calling,
+    body: String,
+) -> Answer<Response> {
+    told(check_store(&context, &caller, body.as_bytes()).await?)
+}
+
+/// Backs the store up into a directory of the server.
+pub(super) async fn backup(
+    State(context): Shared,
+    Extension(caller): Calling,
+    body: String,
+) -> Answer<Response> {
+    told(make_backup(&context, &caller, body.as_bytes()).await?)
+}
+
+/// The one answer of an action, which is JSON.
+fn told(answers: Vec<Vec<u8>>) -> Answer<Response> {
+    let answer = answers.into_iter().next().ok_or_else(|| Error::internal("no answer"))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], answer).into_response())
+}

@@ -1,0 +1,142 @@
+//! Bulk get over HTTP: keys in the body, rows out in the format that `Accept` asks for.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::{Map, Value as Json};
+use tokio::sync::oneshot;
+use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
+
+use super::answer::{RowsFormat, rows_body, write_rows};
+use super::shared::{Answer, Calling, Shared};
+use crate::context::Context;
+use crate::flight::{BulkGetCommand, TableRead};
+use crate::json_value::value_of;
+
+/// Reads the rows of keys.
+pub(super) async fn get(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+    body: String,
+) -> Answer<Response> {
+    let format = RowsFormat::wanted(&headers)?;
+    let (keys, command) = parsed(&body, &path)?;
+    command.check(&caller)?;
+    context.check_open()?;
+    let place = context.calls.take().await?;
+    let (told, answer) = oneshot::channel();
+    let shared = context.clone();
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        let read = match TableRead::new(&shared.store, &path, &command) {
+            Ok(read) => read,
+            Err(error) => return drop(told.send(Err(error))),
+        };
+        let schema = read.schema().clone();
+        let rows = check_format(format, &command)
+            .and_then(|()| keys_of(keys, read.table_schema()))
+            .and_then(|keys| read.rows(keys));
+        match rows {
+            Err(error) => drop(told.send(Err(error))),
+            Ok(rows) => write(&shared, rows, format, &schema, told),
+        }
+    });
+    let response = answer.await;
+    Ok(response.map_err(|_| Error::internal("the bulk get panicked: see the log"))??)
+}
+
+fn write(
+    context: &Arc<Context>,
+    rows: impl Iterator<Item = Result<RecordBatch>>,
+    format: RowsFormat,
+    schema: &SchemaRef,
+    told: oneshot::Sender<Result<Response>>,
+) {
+    let mut rows = rows.peekable();
+    // What fails before the first row is told with its status.
+    if let Some(Err(_)) = rows.peek() {
+        let error = rows.next().and_then(Result::err);
+        return drop(told.send(Err(error.unwrap_or_else(|| Error::internal("no error")))));
+    }
+    let (body, response) = rows_body(context, format);
+    if told.send(Ok(response)).is_ok() {
+        write_rows(body, format, schema, rows, None);
+    }
+}
+
+/// The keys, and what is asked of them: the members of a bulk get over Flight.
+fn parsed(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
+    let wrong = |error: serde_json::Error| {
+        Error::invalid(format!("the body is not as docs/http.md says: {error}"))
+    };
+    let mut members: Map<String, Json> = serde_json::from_str(body).map_err(wrong)?;
+    let keys = match members.remove("keys") {
+        Some(Json::Array(keys)) => keys,
+        _ => return Err(Error::invalid("the body has no list `keys`")),
+    };
+    if members.contains_key("table") || members.contains_key("pairs") {
+        return Err(Error::invalid("the path names the table: leave out `table` and `pairs`"));
+    }
+    members.insert("table".to_owned(), path.into());
+    let command = serde_json::from_value(Json::Object(members)).map_err(wrong)?;
+    Ok((keys, command))
+}
+
+/// Refuses a format that holds no structs for rows of several tables, which come as such.
+fn check_format(format: RowsFormat, command: &BulkGetCommand) -> Result<()> {
+    match format {
+        RowsFormat::Csv if !command.relatives.is_empty() => Err(Error::invalid(
+            "CSV holds rows of one table, but `relatives` asks for several: accept another format",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Keys as lists of the values of leading key columns, or as objects that name these.
+fn keys_of(keys: Vec<Json>, table: &TableSchema) -> Result<KeySource> {
+    let keys = keys.iter().enumerate().map(|(number, key)| {
+        key_of(key, table).map(BulkKey::Values).map_err(|error| error.at(format!("key {number}")))
+    });
+    Ok(KeySource::keys(keys.collect::<Result<Vec<_>>>()?))
+}
+
+fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
+    let columns: Vec<_> = table.key_columns().collect();
+    match key {
+        Json::Array(values) if values.len() <= columns.len() => {
+            values.iter().zip(columns).map(|(value, column)| value_of(value, column)).collect()
+        }
+        Json::Array(values) => Err(Error::invalid(format!(
+            "it has {} values, the key of {} has {}",
+            values.len(),
+            table.path,
+            columns.len()
+        ))),
+        Json::Object(members) => {
+            let given = columns.iter().map_while(|column| {
+                let named = members.iter().find(|(name, _)| column.is_named(name));
+                named.map(|(_, value)| value_of(value, column))
+            });
+            let values = given.collect::<Result<Vec<_>>>()?;
+            match values.len() == members.len() {
+                true => Ok(values),
+                false => Err(Error::invalid(format!(
+                    "{key}: give leading key columns of {}, and no others",
+                    table.path
+                ))),
+            }
+        }
+        single => Ok(vec![value_of(single, columns.first().ok_or_else(keyless)?)?]),
+    }
+}
+
+fn keyless() -> Error {
+    Error::internal("a table without a key")
+}

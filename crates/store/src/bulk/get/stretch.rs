@@ -1,0 +1,43 @@
+//! Rows of several tables, stretch by stretch.
+
+use tonnage_engine::Result;
+
+use super::result::BulkGet;
+use super::table_batch::TableBatch;
+
+/// Rows of several tables that come together, with their order.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stretch {
+    /// The rows of each table, ancestors first. A table without rows here may be missing.
+    pub batches: Vec<TableBatch>,
+    /// For each row in key order the batch that holds it. The rows of a batch come in their order.
+    pub order: Vec<u32>,
+}
+
+/// The rows of a bulk get, stretch by stretch: as [`BulkGet::into_rows`], in batches.
+#[derive(Debug)]
+pub struct BulkGetStretches(BulkGet);
+
+impl BulkGet {
+    /// The same rows stretch by stretch, each with the order of its rows.
+    pub fn into_stretches(self) -> BulkGetStretches {
+        BulkGetStretches(self)
+    }
+}
+
+impl Iterator for BulkGetStretches {
+    type Item = Result<Stretch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let chunk = match self.0.next_chunk()? {
+            Ok(chunk) => chunk,
+            Err(error) => return Some(Err(error)),
+        };
+        let order = match &chunk.parts[..] {
+            [alone] => vec![0; alone.rows.num_rows()],
+            _ => chunk.order,
+        };
+        Some(Ok(Stretch { batches: chunk.parts, order }))
+    }
+}
