@@ -90,6 +90,7 @@ pub(crate) fn outcome_of(answer: &[u8]) -> Option<Outcome> {
             Outcome::Tables(names.collect::<Option<_>>()?)
         }
         "description" => Outcome::Description(told.as_str()?.to_owned()),
+        "told" => Outcome::Told(told.as_str()?.to_owned()),
         _ => return None,
     })
 }

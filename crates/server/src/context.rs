@@ -56,6 +56,7 @@ impl Context {
         let options = SqlOptions {
             memory_bytes_max: config.sql_memory_bytes,
             timeout: config.statement_timeout,
+            is_local: false,
             ..SqlOptions::default()
         };
         let users = config.users.as_deref().map(Users::read).transpose()?;

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, Visit, Visitor};
 use tonnage::ddl::Statement as Definition;
-use tonnage::{Error, Result};
+use tonnage::{Error, Result, Store};
 
-use crate::catalog::{INFORMATION_SCHEMA, path_of_parts};
+use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::write::ViewStatement;
-use crate::{show, views, write};
+use crate::{show, summary, views, write};
 
 /// What a statement does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +47,8 @@ impl Sql {
         let mut accesses = Vec::new();
         for statement in statements.iter() {
             let piece = &statement.piece;
-            of_piece(piece, text, &mut accesses).map_err(|error| with_location(error, piece))?;
+            of_piece(self.store(), piece, text, &mut accesses)
+                .map_err(|error| with_location(error, piece))?;
         }
         self.read_by_views(&mut accesses)?;
         Ok(accesses)
@@ -73,21 +74,24 @@ impl Sql {
     }
 }
 
-fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Result<()> {
+fn of_piece(
+    store: &Store,
+    piece: &Piece,
+    text: &str,
+    accesses: &mut Vec<TableAccess>,
+) -> Result<()> {
     let mut note = |path: String, access| {
         let table = path.to_ascii_lowercase();
         accesses.push(TableAccess { table, access });
     };
     match piece.kind {
         Kind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
-            of_piece(&change, text, accesses)?;
+            of_piece(store, &change, text, accesses)?;
         }
         Kind::Query | Kind::Explain => read(&piece.parse()?, &mut note),
         Kind::Insert | Kind::Upsert => {
             let returned = write::returned_items(piece)?;
-            let ast::Statement::Insert(insert) = write::plain(piece)?.parse()? else {
-                return Err(Error::invalid("expected INSERT INTO"));
-            };
+            let insert = write::insert_of(&write::plain(piece)?)?;
             let ast::TableObject::TableName(name) = &insert.table else {
                 return Err(Error::unsupported("INSERT INTO takes the name of a table"));
             };
@@ -101,7 +105,7 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                     }
                     ast::OnConflictAction::DoNothing => false,
                 },
-                _ => piece.kind == Kind::Upsert || insert.replace_into || insert.or.is_some(),
+                _ => write::replaces(&insert, piece.kind),
             };
             if updates {
                 note(target.clone(), Access::Update);
@@ -117,9 +121,27 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                 read(source.as_ref(), &mut note);
             }
         }
+        Kind::Merge => {
+            let plain = write::plain(piece)?;
+            let (_, merge) = plain.without_with();
+            let mut cursor = Cursor::new(&merge);
+            cursor.next();
+            cursor.word("INTO");
+            let Some(path) = cursor.path() else {
+                return Err(cursor.expected("the name of a table"));
+            };
+            for access in [Access::Read, Access::Insert, Access::Update, Access::Delete] {
+                note(path.clone(), access);
+            }
+            if let Some(returned) = write::returned_items(piece)? {
+                read(&returned, &mut note);
+            }
+            read(&plain.parse()?, &mut note);
+        }
         Kind::Update | Kind::Delete | Kind::Truncate => {
             let plain = write::plain(piece)?;
-            let mut cursor = Cursor::new(&plain);
+            let (_, change) = plain.without_with();
+            let mut cursor = Cursor::new(&change);
             cursor.next();
             let _ = cursor.word("FROM") || cursor.word("TABLE");
             let Some(path) = cursor.path() else {
@@ -154,7 +176,15 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                     Definition::CreateIndex { definition, .. } => definition.table,
                     Definition::DropTable { path, .. }
                     | Definition::AlterTable { path, .. }
-                    | Definition::DropIndex { table: path, .. } => path,
+                    | Definition::DropIndex { table: Some(path), .. } => path,
+                    Definition::DropIndex { name, table: None, .. } => {
+                        for index in indexes(store) {
+                            if index.name().eq_ignore_ascii_case(&name) {
+                                note(index.table_path().to_owned(), Access::Define);
+                            }
+                        }
+                        continue;
+                    }
                     Definition::ShowTables => {
                         note(told("tables"), Access::Read);
                         continue;
@@ -167,6 +197,21 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                 note(path, Access::Define);
             }
         }
+        Kind::Describe if let Some(query) = summary::described_query(piece) => {
+            read(&query.parse()?, &mut note);
+        }
+        Kind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
+        Kind::Copy => {
+            let copy = write::Copy::read(piece)?;
+            let access = if copy.is_from() { Access::Insert } else { Access::Read };
+            match copy.what {
+                write::CopyOf::Table { path, .. } => note(path, access),
+                write::CopyOf::Query(query) => read(&query.parse()?, &mut note),
+            }
+        }
+        // Refused wherever somebody guards the store.
+        Kind::Session | Kind::Execute => {}
+        Kind::Show if show::setting(piece).is_some() => {}
         Kind::Show | Kind::Describe => {
             let mut cursor = Cursor::new(piece);
             if !cursor.word("SHOW") {

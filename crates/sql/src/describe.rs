@@ -3,7 +3,7 @@
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{ColumnType, Result, TableSchema};
+use tonnage::{ColumnType, Error, Result, TableSchema};
 
 use crate::access::declared;
 use crate::cache::Statement;
@@ -12,7 +12,7 @@ use crate::planner::Types;
 use crate::request::{Parameters, Request};
 use crate::session::{Prepared, Sql};
 use crate::text::{Cursor, Kind, Piece, with_location};
-use crate::{show, write};
+use crate::{show, summary, write};
 
 /// What a statement will give, and what it needs.
 #[derive(Clone, Debug)]
@@ -57,8 +57,10 @@ impl Sql {
     fn described(&self, statement: &Statement, parameters: &Parameters) -> Result<Description> {
         let piece = &statement.piece;
         let count = count(&piece.tokens);
-        let reads_only =
-            matches!(piece.kind, Kind::Query | Kind::Explain | Kind::Show | Kind::Describe);
+        let reads_only = matches!(
+            piece.kind,
+            Kind::Query | Kind::Explain | Kind::Show | Kind::Describe | Kind::Summarize
+        );
         let (rows, types) = match piece.kind {
             Kind::Query => self.query_described(statement, parameters, count)?,
             Kind::Explain if show::explained_change(piece)?.is_some() => {
@@ -68,10 +70,14 @@ impl Sql {
                 let (rows, types) = self.inner.planner.described(statement, parameters)?;
                 (Some(rows), types)
             }
-            Kind::Show | Kind::Describe => {
-                (Some(show::run(self.store(), piece)?.schema()), Types::new())
+            Kind::Show | Kind::Describe => (Some(self.shown(piece)?.schema()), Types::new()),
+            Kind::Summarize => (Some(summary::summary_schema()), Types::new()),
+            Kind::Definition | Kind::Session | Kind::Copy => (None, Types::new()),
+            Kind::Execute => {
+                return Err(Error::unsupported(
+                    "EXECUTE gives what the prepared statement gives: describe that one",
+                ));
             }
-            Kind::Definition => (None, Types::new()),
             Kind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
                 write::parsed(piece)?;
@@ -136,6 +142,7 @@ impl Sql {
             }
             return Ok(types);
         }
+        let (_, piece) = piece.without_with();
         let mut cursor = Cursor::new(&piece);
         cursor.next();
         let _ = cursor.word("FROM") || cursor.word("TABLE");

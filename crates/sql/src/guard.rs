@@ -1,14 +1,15 @@
-//! What stops a statement from outside: a cancel, or its time.
+//! What a statement must keep to: a cancel, its time, and when its writes are acknowledged.
 
 use std::time::{Duration, Instant};
 
-use tonnage::{Cancel, Error, Result};
+use tonnage::{Cancel, Durability, Error, Result};
 
 /// Looked at between batches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     cancel: Cancel,
     deadline: Option<(Instant, Duration)>,
+    durability: Durability,
 }
 
 impl Guard {
@@ -16,7 +17,17 @@ impl Guard {
     pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
         let deadline =
             timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
-        Self { cancel, deadline }
+        Self { cancel, deadline, durability: Durability::default() }
+    }
+
+    /// The same for writes that are acknowledged then.
+    pub(crate) fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// When a write is acknowledged.
+    pub(crate) fn durability(&self) -> Durability {
+        self.durability
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {

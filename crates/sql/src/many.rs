@@ -34,7 +34,8 @@ impl Prepared {
             )));
         }
         let piece = &self.statement.piece;
-        let reads = [Kind::Query, Kind::Explain, Kind::Show, Kind::Describe].contains(&piece.kind);
+        let reads = [Kind::Query, Kind::Explain, Kind::Show, Kind::Describe, Kind::Summarize]
+            .contains(&piece.kind);
         if reads || tells(piece)? {
             return Err(gives_rows());
         }

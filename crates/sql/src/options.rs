@@ -30,6 +30,10 @@ pub struct SqlOptions {
     pub push_down: bool,
     /// When a write is acknowledged.
     pub durability: Durability,
+    /// Whether the session belongs to one user of this machine: SET and PREPARE hold for the
+    /// statements behind them, and statements read and write files. A server, whose users share the
+    /// session, turns it off.
+    pub is_local: bool,
 }
 
 impl Default for SqlOptions {
@@ -45,6 +49,7 @@ impl Default for SqlOptions {
             direct: true,
             push_down: true,
             durability: Durability::default(),
+            is_local: true,
         }
     }
 }

@@ -18,7 +18,7 @@ use tonnage::{Error, Result};
 use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
 use crate::cache::{Plan, Statement};
-use crate::catalog::{Context, Names, StoreTable};
+use crate::catalog::{Context, FileTable, Names, StoreTable};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
@@ -271,7 +271,11 @@ fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Option<Vec<Arc<tonna
         {
             match provider.downcast_ref::<StoreTable>() {
                 Some(table) => tables.push(table.table().table.entry().clone()),
-                None => holds_rows |= provider.downcast_ref::<MemTable>().is_some(),
+                // Files may be others the next time.
+                None => {
+                    holds_rows |= provider.downcast_ref::<MemTable>().is_some()
+                        || provider.downcast_ref::<FileTable>().is_some();
+                }
             }
         }
         Ok(TreeNodeRecursion::Continue)

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use tonnage::ddl::Statement as Definition;
 use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
-use crate::answer::{Answer, Changes, Rows};
+use crate::answer::{Answer, Rows};
 use crate::cache::{Cache, Statement, Statements};
 use crate::catalog::Context;
 use crate::direct::{Direct, bind};
@@ -15,8 +16,9 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
-use crate::text::{Kind, with_location};
-use crate::{show, write};
+use crate::settings::Settings;
+use crate::text::{Kind, Piece, with_location};
+use crate::{session_statement, show, summary, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
 ///
@@ -30,6 +32,7 @@ pub struct Sql {
 pub(crate) struct SessionInner {
     pub(crate) planner: Planner,
     cache: Cache,
+    settings: Settings,
 }
 
 impl Sql {
@@ -42,7 +45,9 @@ impl Sql {
         let cache = Cache::new(options.plans_max);
         let context = Context { store, options: Arc::new(options) };
         let engine = Arc::new(Engine::new(&context)?);
-        Ok(Self { inner: Arc::new(SessionInner { planner: Planner { context, engine }, cache }) })
+        let planner = Planner { context, engine };
+        let inner = SessionInner { planner, cache, settings: Settings::default() };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The store underneath.
@@ -87,10 +92,17 @@ impl Sql {
     }
 
     pub(crate) fn guard(&self, request: &Request) -> Guard {
-        Guard::new(
-            request.cancel.clone(),
-            request.timeout.or(self.inner.planner.context.options.timeout),
-        )
+        let (settings, options) = (self.settings(), self.options());
+        let timeout = request.timeout.or_else(|| settings.timeout(options));
+        Guard::new(request.cancel.clone(), timeout).with_durability(settings.durability(options))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    pub(crate) fn options(&self) -> &SqlOptions {
+        &self.inner.planner.context.options
     }
 
     pub(crate) fn statements(&self, text: &str) -> Result<Statements> {
@@ -110,8 +122,8 @@ impl Sql {
             Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
-                write::define_view(&self.inner.planner, &view, &request.text)?;
-                Ok(Answer::Changed(Changes::default()))
+                let told = write::define_view(&self.inner.planner, &view, &request.text)?;
+                Ok(Answer::Done(Outcome::Told(told)))
             }
             Kind::Definition => match write::CreateAs::read(piece)? {
                 Some(create) => {
@@ -120,12 +132,49 @@ impl Sql {
                 None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             },
             Kind::Show | Kind::Describe => {
-                show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch)))
+                self.shown(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
-            Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Truncate => {
-                write::run(&self.inner.planner, piece, &request.parameters, &guard)
+            Kind::Summarize => {
+                let planner = &self.inner.planner;
+                let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
+                Ok(Answer::Rows(Rows::ready(batch)))
+            }
+            Kind::Insert
+            | Kind::Upsert
+            | Kind::Update
+            | Kind::Delete
+            | Kind::Truncate
+            | Kind::Merge => write::run(&self.inner.planner, piece, &request.parameters, &guard),
+            Kind::Copy => {
+                let planner = &self.inner.planner;
+                Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
+                    write::Copied::From(changes) => Answer::Changed(changes),
+                    write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
+                })
+            }
+            Kind::Session | Kind::Execute if !self.options().is_local => Err(no_session(piece)),
+            Kind::Session => {
+                session_statement::run(self, piece).map(|told| Answer::Done(Outcome::Told(told)))
+            }
+            Kind::Execute => {
+                let planner = &self.inner.planner;
+                let (name, values) =
+                    session_statement::execution(planner, piece, &request.parameters)?;
+                let prepared = self.settings().prepared(&name)?;
+                self.answer(&prepared, &request.clone().parameters(values), guard)
             }
             Kind::Unknown => Err(crate::text::unknown(piece)),
+        }
+    }
+
+    /// What SHOW and DESCRIBE give.
+    pub(crate) fn shown(&self, piece: &Piece) -> Result<RecordBatch> {
+        match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
+            Some(query) => summary::columns(&self.inner.planner, &query),
+            None => match show::setting(piece) {
+                Some(name) => session_statement::shown(self, &name),
+                None => show::run(self.store(), piece),
+            },
         }
     }
 
@@ -207,6 +256,15 @@ impl Sql {
         let planner = &self.inner.planner;
         planner.rows_of(planner.state(&guard), statement.piece.parse()?, parameters, guard)
     }
+}
+
+/// What is said of settings where others would have them too.
+fn no_session(piece: &Piece) -> Error {
+    let place = piece.start();
+    Error::unsupported(format!(
+        "line {}, column {}: a server keeps no settings between statements: give timeouts and parameters with each call",
+        place.line, place.column
+    ))
 }
 
 /// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept

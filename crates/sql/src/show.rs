@@ -49,7 +49,22 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         let schema = table(store, &mut cursor)?;
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
-    Err(cursor.expected("TABLES, VIEWS, COLUMNS FROM, INDEXES or CREATE TABLE"))
+    Err(cursor
+        .expected("TABLES, VIEWS, COLUMNS FROM, INDEXES, CREATE TABLE or the name of a setting"))
+}
+
+/// The name of the setting that a SHOW asks for, if it asks for one.
+pub(crate) fn setting(piece: &Piece) -> Option<String> {
+    const OTHERS: [&str; 6] = ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "CREATE"];
+    let mut cursor = Cursor::new(piece);
+    if !cursor.word("SHOW") || OTHERS.iter().any(|word| cursor.is_word(word)) {
+        return None;
+    }
+    if cursor.word("TIME") && cursor.word("ZONE") {
+        return Some("timezone".to_owned());
+    }
+    let name = cursor.name()?.to_ascii_lowercase();
+    cursor.is_at_end().then_some(name)
 }
 
 fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
@@ -163,7 +178,7 @@ pub(crate) fn row(plan_type: &str, text: &str) -> Result<RecordBatch> {
     texts([("plan_type", vec![plan_type.to_owned()]), ("plan", vec![text.to_owned()])])
 }
 
-fn texts<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {
+pub(crate) fn texts<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {
     let columns =
         columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
     RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(error.to_string()))

@@ -1,5 +1,7 @@
 //! What a session does beside giving the right rows.
 
+#[path = "behaviour/files.rs"]
+mod files;
 #[path = "behaviour/indexes.rs"]
 mod indexes;
 #[path = "behaviour/limits.rs"]

@@ -19,6 +19,7 @@ pub(crate) fn outcome_json(outcome: &Outcome) -> serde_json::Value {
             json!({"dropped_index": {"index": index, "table": table, "existed": existed}})
         }
         Outcome::Tables(tables) => json!({"tables": tables}),
+        Outcome::Told(words) => json!({"told": words}),
         Outcome::Description(text) => json!({"description": text}),
     }
 }

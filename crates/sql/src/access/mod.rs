@@ -31,4 +31,4 @@ pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded};

@@ -83,7 +83,8 @@ impl std::fmt::Debug for SqlTable {
     }
 }
 
-fn folded(field: Field) -> Field {
+/// A field under the name that SQL finds it by.
+pub(crate) fn folded(field: Field) -> Field {
     let name = field.name().to_ascii_lowercase();
     if name == *field.name() {
         return field;

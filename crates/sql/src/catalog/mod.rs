@@ -5,6 +5,7 @@
 //! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
+mod file;
 mod information;
 mod json_conditions;
 mod provider;
@@ -18,6 +19,7 @@ use datafusion::datasource::MemTable;
 use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
+pub(crate) use file::FileTable;
 pub use information::INFORMATION_SCHEMA;
 pub(crate) use information::indexes;
 pub(crate) use json_conditions::json_conditions_of;
@@ -26,7 +28,7 @@ pub(crate) use provider::StoreTable;
 use crate::access::SqlTable;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
-use crate::text::{CATALOG, SCHEMA};
+use crate::text::{CATALOG, FileName, SCHEMA};
 
 /// What of the session a table must know.
 #[derive(Clone)]
@@ -167,6 +169,10 @@ impl SchemaProvider for Names {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         if let Some((_, rows)) = self.given.as_ref().filter(|(given, _)| given == name) {
             return Ok(Some(rows.clone()));
+        }
+        if let Some(file) = FileName::parse(name).filter(|_| self.prefix.is_none()) {
+            let file = FileTable::open(&file, &self.context.options).map_err(into_datafusion)?;
+            return Ok(Some(Arc::new(file)));
         }
         match self.context.table(&self.path(name)) {
             Ok(table) => {

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::file_name::FileName;
+
 /// Brings names in quotes to lower case, but for those that the statement gives itself
-/// (`AS "Total"`).
+/// (`AS "Total"`) and those of files.
 pub(super) fn fold(tokens: &mut [TokenWithSpan]) {
     let given: HashSet<String> = (1..tokens.len())
         .filter(|place| is_given(&tokens[place - 1].token))
@@ -16,6 +18,7 @@ pub(super) fn fold(tokens: &mut [TokenWithSpan]) {
         if let Token::Word(word) = &mut token.token
             && word.quote_style.is_some()
             && !given.contains(&word.value)
+            && FileName::parse(&word.value).is_none()
         {
             word.value.make_ascii_lowercase();
         }

@@ -2,6 +2,8 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::with::parted;
+
 /// Who carries a statement out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -18,13 +20,23 @@ pub(crate) enum Kind {
     Update,
     Delete,
     Truncate,
+    Merge,
+    /// SET, RESET, USE, PREPARE, DEALLOCATE, VACUUM, ANALYZE, CHECKPOINT: nothing but the session
+    /// changes.
+    Session,
+    /// COPY between a table and a file.
+    Copy,
+    /// EXECUTE of a statement that was prepared by name.
+    Execute,
+    /// SUMMARIZE: figures of each column.
+    Summarize,
     /// Nothing that is known.
     Unknown,
 }
 
 impl Kind {
     pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
-        const KINDS: [(&str, Kind); 18] = [
+        const KINDS: [(&str, Kind); 31] = [
             ("SELECT", Kind::Query),
             ("WITH", Kind::Query),
             ("VALUES", Kind::Query),
@@ -43,8 +55,23 @@ impl Kind {
             ("UPDATE", Kind::Update),
             ("DELETE", Kind::Delete),
             ("TRUNCATE", Kind::Truncate),
+            ("MERGE", Kind::Merge),
+            ("SET", Kind::Session),
+            ("RESET", Kind::Session),
+            ("USE", Kind::Session),
+            ("PREPARE", Kind::Session),
+            ("DEALLOCATE", Kind::Session),
+            ("VACUUM", Kind::Session),
+            ("ANALYZE", Kind::Session),
+            ("ANALYSE", Kind::Session),
+            ("CHECKPOINT", Kind::Session),
+            ("COPY", Kind::Copy),
+            ("EXECUTE", Kind::Execute),
+            ("SUMMARIZE", Kind::Summarize),
         ];
-        let first = tokens.iter().map(|token| &token.token).find(|token| **token != Token::LParen);
+        let (_, statement) = parted(tokens);
+        let mut words = statement.iter().map(|token| &token.token);
+        let first = words.find(|token| **token != Token::LParen);
         let Some(Token::Word(word)) = first else { return Kind::Unknown };
         let kind = KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
         kind.map_or(Kind::Unknown, |(_, kind)| *kind)

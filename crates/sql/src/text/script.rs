@@ -31,6 +31,19 @@ impl Piece {
         self.tokens.first().map_or(self.end, |token| token.span.start)
     }
 
+    /// The same with INSERT in the place of UPSERT, which the parser does not know.
+    pub(crate) fn with_insert(mut self) -> Self {
+        if self.kind == Kind::Upsert {
+            let at = super::with::parted(&self.tokens).0.len();
+            let tokens = Arc::make_mut(&mut self.tokens);
+            tokens[at].token = Token::make_keyword("INSERT");
+            debug_assert!(
+                matches!(&tokens[at].token, Token::Word(word) if word.keyword == Keyword::INSERT)
+            );
+        }
+        self
+    }
+
     /// The statement as the parser sees it.
     pub(crate) fn parse(&self) -> Result<ast::Statement> {
         parse(self.tokens.to_vec(), self.end)
@@ -121,16 +134,10 @@ fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Locati
     if statement.is_empty() {
         return;
     }
-    let mut tokens = std::mem::take(statement);
+    let tokens = super::file_name::name_files(std::mem::take(statement));
+    let tokens = super::shorthand::spelled_out(tokens);
     let kind = Kind::of(&tokens);
-    if kind == Kind::Upsert {
-        // The parser knows it as an INSERT.
-        tokens[0].token = Token::make_keyword("INSERT");
-        debug_assert!(
-            matches!(&tokens[0].token, Token::Word(word) if word.keyword == Keyword::INSERT)
-        );
-    }
-    pieces.push(Piece { tokens: Arc::new(tokens), kind, end });
+    pieces.push(Piece { tokens: Arc::new(tokens), kind, end }.with_insert());
 }
 
 /// The byte that stands at a place; places count characters.

@@ -8,9 +8,7 @@ use super::{Cursor, Piece};
 pub(crate) fn unknown(piece: &Piece) -> Error {
     const NO_TRANSACTIONS: &str = "there are no transactions over several statements: each statement is carried out by itself, and each row of it \
          written as a whole";
-    const NO_SETTINGS: &str =
-        "a session has no settings of its own: they are options of the program, or of SqlOptions";
-    const REASONS: [(&str, &str); 16] = [
+    const REASONS: [(&str, &str); 14] = [
         ("BEGIN", NO_TRANSACTIONS),
         ("START", NO_TRANSACTIONS),
         ("COMMIT", NO_TRANSACTIONS),
@@ -18,21 +16,16 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
         ("ROLLBACK", NO_TRANSACTIONS),
         ("ABORT", NO_TRANSACTIONS),
         ("SAVEPOINT", NO_TRANSACTIONS),
-        ("SET", NO_SETTINGS),
-        ("RESET", NO_SETTINGS),
-        ("PRAGMA", NO_SETTINGS),
-        ("USE", "there is one store in a session, and a table is named by its path"),
+        ("PRAGMA", "SHOW ALL lists the settings, and SET changes them"),
         (
-            "COPY",
-            "files are read and written by other verbs: 'tonnage load' and 'tonnage unload', or -o for the rows of a query",
+            "LOCK",
+            "no statement locks rows or tables; UPDATE writes a row only if it is as it was read",
         ),
-        ("MERGE", "write UPSERT to store over rows that exist, or UPDATE and INSERT"),
-        ("VACUUM", "the store cleans up by itself, while it is open"),
-        (
-            "ANALYZE",
-            "nothing has to be analysed: plans ask the store for its sizes as they are made",
-        ),
-        ("GRANT", "there are no users and rights: whoever may open the files may do everything"),
+        ("CALL", "there are no stored procedures"),
+        ("DO", "there are no stored procedures"),
+        ("COMMENT", "tables and columns have no comments"),
+        ("GRANT", "users and their rights stand in the file of users of the server"),
+        ("REVOKE", "users and their rights stand in the file of users of the server"),
     ];
     let cursor = Cursor::new(piece);
     let reason = REASONS.iter().find(|(name, _)| cursor.is_word(name));
@@ -42,7 +35,7 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
             Error::unsupported(format!("line {}, column {}: {name}: {reason}", place.line, place.column))
         }
         None => {
-            cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE, TRUNCATE, CREATE, DROP, ALTER, SHOW, DESCRIBE or EXPLAIN")
+            cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, DROP, ALTER, SHOW, DESCRIBE or EXPLAIN")
         }
     }
 }

@@ -1,9 +1,10 @@
 //! UPDATE, DELETE and TRUNCATE as they are written.
 
 use arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{Error, Result, Row, Table, TableSchema, WriteOptions};
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use tonnage::{Durability, Error, Result, Row, Table, WriteOptions, WriteResult};
 
+use super::assignments::{assignments, expression};
 use super::returned::Written;
 use super::selected::{Assignment, NotedRow, RowChange};
 use crate::answer::{Changes, Rows};
@@ -17,6 +18,7 @@ use crate::text::{Cursor, Kind, Piece};
 struct Reading {
     table: Table,
     alias: Option<String>,
+    with: Vec<TokenWithSpan>,
     items: Vec<Assignment>,
     others: Vec<TokenWithSpan>,
     condition: Vec<TokenWithSpan>,
@@ -31,6 +33,7 @@ impl Reading {
         guard: &'a Guard,
     ) -> RowChange<'a> {
         RowChange {
+            with: self.with.clone(),
             items: self.items.clone(),
             others: self.others.clone(),
             condition: self.condition.clone(),
@@ -39,12 +42,14 @@ impl Reading {
     }
 }
 
-/// Reads one of:
-/// - `UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
-/// - `DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
+/// Reads one of these:
+/// - `[WITH ...] UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
+/// - `[WITH ...] DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
 /// - `TRUNCATE [TABLE] table`
 fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
+    let (with, piece) = &piece.without_with();
     let mut cursor = Cursor::new(piece);
+    let with = with.clone();
     cursor.next();
     match piece.kind {
         Kind::Update => {
@@ -56,14 +61,14 @@ fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
             let items = assignments(&mut cursor, table.schema())?;
             let others = others(&mut cursor, "FROM");
             let condition = condition(&mut cursor)?;
-            Ok(Reading { table, alias, items, others, condition })
+            Ok(Reading { table, alias, with, items, others, condition })
         }
         Kind::Truncate => {
             cursor.word("TABLE");
             let table = table(planner, &mut cursor)?;
             cursor.end()?;
             let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
-            Ok(Reading { table, alias: None, items, others, condition })
+            Ok(Reading { table, alias: None, with, items, others, condition })
         }
         _ => {
             if !cursor.word("FROM") {
@@ -73,7 +78,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
             let alias = alias(&mut cursor, "USING")?;
             let others = others(&mut cursor, "USING");
             let condition = condition(&mut cursor)?;
-            Ok(Reading { table, alias, items: Vec::new(), others, condition })
+            Ok(Reading { table, alias, with, items: Vec::new(), others, condition })
         }
     }
 }
@@ -138,36 +143,46 @@ pub(super) fn update_rows(
     updated: &mut u64,
     written: &mut Written,
 ) -> Result<()> {
-    let write = |batch: &_, row, noted: NotedRow, table: &Table, durability| {
-        let options = WriteOptions {
-            durability,
-            expires_at_ms: Some(noted.expires_at_ms),
-            ..WriteOptions::default()
-        };
-        let aligned = table.entry().codec.align(&RecordBatch::slice(batch, row, 1))?;
-        if let Some(rejected) = aligned.rejected.first() {
-            return Err(Error::invalid(format!(
-                "column '{}': {}",
-                rejected.column, rejected.reason
-            )));
-        }
-        let row = Row::from_batch(&aligned.batch, 0)?;
-        Ok((table.put_if_version(&row, noted.version, &options)?, row))
-    };
-    change.write_all(updated, &write, written)
+    change.write_all(updated, &write_updated, written)
 }
 
 fn delete(change: &RowChange<'_>, written: &mut Written) -> Result<Changes> {
     let deleted = |deleted| Changes { deleted, ..Changes::default() };
-    let write = |batch: &_, row, noted: NotedRow, table: &Table, durability| {
-        let options = WriteOptions { durability, ..WriteOptions::default() };
-        let row = Row::from_batch(batch, row)?;
-        Ok((table.delete_if_version(&row, noted.version, &options)?, row))
-    };
-    change.run(deleted, &write, written)
+    change.run(deleted, &write_deleted, written)
 }
 
-fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
+/// Stores a row with the values that were selected for it, if it is as it was read.
+pub(super) fn write_updated(
+    batch: &RecordBatch,
+    row: usize,
+    noted: NotedRow,
+    table: &Table,
+    durability: Durability,
+) -> Result<(WriteResult, Row)> {
+    let expires_at_ms = Some(noted.expires_at_ms);
+    let options = WriteOptions { durability, expires_at_ms, ..WriteOptions::default() };
+    let aligned = table.entry().codec.align(&RecordBatch::slice(batch, row, 1))?;
+    if let Some(rejected) = aligned.rejected.first() {
+        return Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason)));
+    }
+    let row = Row::from_batch(&aligned.batch, 0)?;
+    Ok((table.put_if_version(&row, noted.version, &options)?, row))
+}
+
+/// Deletes a row, if it is as it was read.
+pub(super) fn write_deleted(
+    batch: &RecordBatch,
+    row: usize,
+    noted: NotedRow,
+    table: &Table,
+    durability: Durability,
+) -> Result<(WriteResult, Row)> {
+    let options = WriteOptions { durability, ..WriteOptions::default() };
+    let row = Row::from_batch(batch, row)?;
+    Ok((table.delete_if_version(&row, noted.version, &options)?, row))
+}
+
+pub(super) fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();
     let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
     planner
@@ -178,7 +193,7 @@ fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
 }
 
 /// Another name for the table, up to a keyword.
-fn alias(cursor: &mut Cursor, before: &str) -> Result<Option<String>> {
+pub(super) fn alias(cursor: &mut Cursor, before: &str) -> Result<Option<String>> {
     let is_said = cursor.word("AS");
     if !is_said && (cursor.is_at_end() || [before, "WHERE"].iter().any(|word| cursor.is_word(word)))
     {
@@ -201,60 +216,23 @@ pub(super) fn condition(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
         return Ok(Vec::new());
     }
     if !cursor.word("WHERE") {
-        return Err(cursor.expected("WHERE or the end of the statement"));
+        return Err(unlimited(cursor)
+            .unwrap_or_else(|| cursor.expected("WHERE or the end of the statement")));
     }
-    let condition = cursor.rest();
-    if condition.is_empty() { Err(cursor.expected("a condition")) } else { Ok(condition.to_vec()) }
-}
-
-pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
-    let mut assignments = Vec::<Assignment>::new();
-    loop {
-        let place = cursor.location();
-        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
-        let at = |message: String| invalid_at(place, message);
-        let column = schema.require_column(name).map_err(|error| at(error.message().to_owned()))?;
-        if schema.is_key(column) {
-            return Err(at(format!(
-                "column '{name}' is part of the primary key, which never changes: delete the row and insert another"
-            )));
-        }
-        if assignments.iter().any(|(before, _)| *before == column) {
-            return Err(at(format!("column '{name}' is set twice")));
-        }
-        if !cursor.token(&Token::Eq) {
-            return Err(cursor.expected("'='"));
-        }
-        let value = expression(cursor, &["WHERE", "FROM"], true);
-        if value.is_empty() {
-            return Err(cursor.expected("a value"));
-        }
-        assignments.push((column, value));
-        if !cursor.token(&Token::Comma) {
-            return Ok(assignments);
-        }
+    let condition = expression(cursor, &["LIMIT", "ORDER"], false);
+    match unlimited(cursor) {
+        Some(error) => Err(error),
+        None if condition.is_empty() => Err(cursor.expected("a condition")),
+        None => Ok([condition, cursor.rest().to_vec()].concat()),
     }
 }
 
-/// The tokens up to one of these keywords, or a comma where that ends them, outside parentheses.
-fn expression(cursor: &mut Cursor, ends: &[&str], ends_at_comma: bool) -> Vec<TokenWithSpan> {
-    let (all, mut depth) = (cursor.rest(), 0_i32);
-    // `a IS DISTINCT FROM b` goes on behind FROM.
-    let mut is_distinct = false;
-    while let Some(token) = cursor.peek() {
-        match token {
-            Token::LParen | Token::LBracket => depth += 1,
-            Token::RParen | Token::RBracket => depth -= 1,
-            Token::Comma if depth == 0 && ends_at_comma => break,
-            Token::Word(_)
-                if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
-            {
-                break;
-            }
-            _ => {}
-        }
-        is_distinct = cursor.is_word("DISTINCT");
-        cursor.next();
-    }
-    all[..all.len() - cursor.rest().len()].to_vec()
+/// What is said of ORDER BY and LIMIT, where they stand here.
+fn unlimited(cursor: &Cursor) -> Option<Error> {
+    (cursor.is_word("LIMIT") || cursor.is_word("ORDER")).then(|| {
+        invalid_at(
+            cursor.location(),
+            "a change takes all rows that match: choose some with WHERE key IN (SELECT key FROM table ORDER BY ... LIMIT ...)",
+        )
+    })
 }

@@ -11,7 +11,8 @@ use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, TableSchema};
 
-use super::change::{assignments, condition};
+use super::assignments::assignments;
+use super::change::condition;
 use super::selected::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::error::{from_datafusion, invalid_at};

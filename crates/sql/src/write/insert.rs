@@ -15,13 +15,14 @@ use arrow::compute::{filter_record_batch, is_not_null};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, ColumnType, Counts, Error, ErrorKind, KeySource, OnExisting,
-    Result, Row, Table, TableSchema, record_batch_stream,
+    BulkGetOptions, BulkPutOptions, Counts, Error, ErrorKind, KeySource, OnExisting, Result, Row,
+    Table, TableSchema, record_batch_stream,
 };
 
 use super::conflict::Conflict;
+use super::defaults::settle_defaults;
 use super::keys::exists;
 use super::returned::Written;
 use super::rows::Inserting;
@@ -32,7 +33,9 @@ use crate::catalog::{Names, Target};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, as_double, double, parse, signed};
+use crate::text::{Kind, Piece, parse};
+
+use super::literals::settle_doubles;
 
 /// Rows that are gathered before anything is written.
 const GATHERED_ROWS_MAX: usize = 100_000;
@@ -54,23 +57,58 @@ pub(crate) struct Insertion {
 /// # Errors
 /// `Invalid` for something else, `NotFound` for its table, with their places.
 pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
-    let ast::Statement::Insert(insert) = piece.parse()? else {
-        return Err(Error::invalid(
-            "expected INSERT INTO table [(columns)] VALUES (...) or a query",
-        ));
-    };
+    let insert = insert_of(piece)?;
     let on_existing = on_existing(&insert, piece.kind)?;
     let ast::TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO takes the name of a table"));
     };
     let table =
         planner.context.store.table(&path_of(name)?).map_err(|error| at_name(error, name))?;
-    let columns = columns(&insert, table.schema())?;
-    let Some(source) = insert.source else {
-        return Err(Error::unsupported("INSERT without VALUES or a query"));
+    let mut columns = columns(&insert, table.schema())?;
+    let source = match insert.source {
+        Some(mut source) => {
+            settle_defaults(&mut source, &mut columns, table.schema())?;
+            source
+        }
+        // DEFAULT VALUES: one row that gives nothing.
+        None => {
+            columns.clear();
+            one_row()?
+        }
     };
     let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
     Ok(Insertion { table, columns, source, alias, on_existing })
+}
+
+/// The INSERT that a statement is, with the tables of a WITH before it in its query.
+pub(crate) fn insert_of(piece: &Piece) -> Result<ast::Insert> {
+    let other = || Error::invalid("expected INSERT INTO table [(columns)] VALUES (...) or a query");
+    match piece.parse()? {
+        ast::Statement::Insert(insert) => Ok(insert),
+        ast::Statement::Query(query) => {
+            let ast::SetExpr::Insert(ast::Statement::Insert(mut insert)) = *query.body else {
+                return Err(other());
+            };
+            if let (Some(mut with), Some(source)) = (query.with, &mut insert.source) {
+                if let Some(own) = source.with.take() {
+                    with.cte_tables.extend(own.cte_tables);
+                    with.recursive |= own.recursive;
+                }
+                source.with = Some(with);
+            }
+            Ok(insert)
+        }
+        _ => Err(other()),
+    }
+}
+
+/// A query for one row.
+fn one_row() -> Result<Box<ast::Query>> {
+    let tokens = vec![word("SELECT"), word("NULL")];
+    match parse(tokens, Location::new(1, 1))? {
+        ast::Statement::Query(query) => Ok(query),
+        _ => Err(Error::internal("SELECT NULL is no query")),
+    }
 }
 
 pub(super) fn run(
@@ -80,62 +118,102 @@ pub(super) fn run(
     guard: &Guard,
     written: &mut Written,
 ) -> Result<Changes> {
-    let Insertion { table, columns, mut source, alias, on_existing } = insertion(planner, piece)?;
-    let conflict = Conflict::read(piece, table.schema())?;
-    let mut state = planner.state(guard);
-    if let ast::SetExpr::Values(values) = source.body.as_mut() {
-        state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
-            settle_doubles(values, &columns, table.schema())?;
-    }
-    let target = Target::Filled { path: table.path().to_owned() };
-    state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
-    let rows = planner.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
-    let source = RowSource { rows, columns, schema: table.schema().clone() };
+    let insertion = insertion(planner, piece)?;
+    let conflict = Conflict::read(piece, insertion.table.schema())?;
     if !written.tells_rows() && conflict.is_none() {
+        let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
+        let source = insertion.rows(planner, parameters, guard)?;
         return write(planner, &table, source, on_existing, guard);
     }
-    let batches = gathered(planner, &table, source)?;
-    if on_existing == OnExisting::Fail {
-        refuse_existing(&table, &batches)?;
+    let gathered = GatheredInsert::new(planner, insertion, parameters, guard)?;
+    if gathered.on_existing == OnExisting::Fail {
+        refuse_existing(&gathered.table, &gathered.batches)?;
     }
-    let inserting = Inserting {
-        planner,
-        table: &table,
-        alias,
-        on_existing,
-        conflict: conflict.as_ref(),
-        parameters,
-        guard,
-        piece,
-        changes: Changes::default(),
-        met: Vec::new(),
-        keys_met: HashSet::new(),
-    };
-    inserting.check()?;
-    inserting.run(&batches, written)
+    gathered.write(planner, conflict.as_ref(), piece, parameters, guard, written)
 }
 
-/// All rows of a statement that writes them one by one, as they came and as they fit.
-fn gathered(
-    planner: &Planner,
-    table: &Table,
-    source: RowSource,
-) -> Result<Vec<(RecordBatch, RecordBatch)>> {
-    let bytes_max = planner.context.options.memory_bytes_max / 4;
-    let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
-    for batch in source {
-        let batch = batch?;
-        let fitting = fitting(table, &batch, rows)?;
-        rows += fitting.num_rows();
-        bytes += fitting.get_array_memory_size();
-        if bytes > bytes_max {
-            return Err(Error::exhausted(format!(
-                "INSERT with RETURNING or DO UPDATE gathers its rows, and they take more than {bytes_max} bytes: raise memory_bytes_max, or insert fewer at once"
-            )));
+impl Insertion {
+    /// The rows of its source under the names of the table's columns.
+    fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
+        let Insertion { table, columns, mut source, .. } = self;
+        let mut state = planner.state(guard);
+        if let ast::SetExpr::Values(values) = source.body.as_mut() {
+            state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
+                settle_doubles(values, &columns, table.schema())?;
         }
-        batches.push((batch, fitting));
+        let target = Target::Filled { path: table.path().to_owned() };
+        state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
+        let query = ast::Statement::Query(source);
+        let rows = planner.rows_of(state, query, parameters, guard.clone())?;
+        Ok(RowSource { rows, columns, schema: table.schema().clone() })
     }
-    Ok(batches)
+}
+
+/// All rows of an INSERT that writes them one by one, as they came and as they fit.
+pub(super) struct GatheredInsert {
+    pub(super) table: Table,
+    pub(super) batches: Vec<(RecordBatch, RecordBatch)>,
+    alias: Option<String>,
+    on_existing: OnExisting,
+}
+
+impl GatheredInsert {
+    /// Reads the rows.
+    ///
+    /// # Errors
+    /// `Exhausted` when they take more than a quarter of the memory of statements.
+    pub(super) fn new(
+        planner: &Planner,
+        insertion: Insertion,
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<Self> {
+        let (table, alias) = (insertion.table.clone(), insertion.alias.clone());
+        let on_existing = insertion.on_existing;
+        let source = insertion.rows(planner, parameters, guard)?;
+        let bytes_max = planner.context.options.memory_bytes_max / 4;
+        let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
+        for batch in source {
+            let batch = batch?;
+            let fitting = fitting(&table, &batch, rows)?;
+            rows += fitting.num_rows();
+            bytes += fitting.get_array_memory_size();
+            if bytes > bytes_max {
+                return Err(Error::exhausted(format!(
+                    "INSERT with RETURNING or DO UPDATE, and MERGE, gather their rows, and they take more than {bytes_max} bytes: raise memory_bytes_max, or insert fewer at once"
+                )));
+            }
+            batches.push((batch, fitting));
+        }
+        Ok(Self { table, batches, alias, on_existing })
+    }
+
+    /// Writes the rows.
+    pub(super) fn write(
+        &self,
+        planner: &Planner,
+        conflict: Option<&Conflict>,
+        piece: &Piece,
+        parameters: &Parameters,
+        guard: &Guard,
+        written: &mut Written,
+    ) -> Result<Changes> {
+        let inserting = Inserting {
+            planner,
+            table: &self.table,
+            alias: self.alias.clone(),
+            on_existing: self.on_existing,
+            conflict,
+            parameters,
+            guard,
+            piece,
+            changes: Changes::default(),
+            met: Vec::new(),
+            keys_met: HashSet::new(),
+        };
+        inserting.check()?;
+        inserting.run(&self.batches, written)
+    }
 }
 
 /// How an INSERT gets its rows.
@@ -165,12 +243,17 @@ pub(super) fn explained(
     Ok((told, rows))
 }
 
+/// Whether rows are stored over those that exist.
+pub(crate) fn replaces(insert: &ast::Insert, kind: Kind) -> bool {
+    kind == Kind::Upsert || insert.replace_into || insert.or == Some(ast::SqliteOnConflict::Replace)
+}
+
 fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
-    if insert.replace_into
-        || kind == Kind::Upsert
-        || insert.or == Some(ast::SqliteOnConflict::Replace)
-    {
+    if replaces(insert, kind) {
         return Ok(OnExisting::Replace);
+    }
+    if insert.ignore || insert.or == Some(ast::SqliteOnConflict::Ignore) {
+        return Ok(OnExisting::Keep);
     }
     match &insert.on {
         None => Ok(OnExisting::Fail),
@@ -183,97 +266,6 @@ fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
         Some(ast::OnInsert::OnConflict(_)) => Ok(OnExisting::Keep),
         Some(_) => Err(Error::unsupported("write ON CONFLICT DO UPDATE SET, as PostgreSQL has it")),
     }
-}
-
-/// Makes doubles of what goes into columns of such: brought to one type with decimals and among
-/// each other, values might lose digits. Tells whether what is left may be decimals.
-fn settle_doubles(
-    values: &mut ast::Values,
-    columns: &[String],
-    schema: &TableSchema,
-) -> Result<bool> {
-    let types =
-        columns.iter().map(|name| Ok(schema.columns[schema.require_column(name)?].column_type));
-    let types = types.collect::<Result<Vec<_>>>()?;
-    let cells = || values.rows.iter().flat_map(|row| row.content.iter().zip(&types));
-    if !types.iter().any(|column_type| matches!(column_type, ColumnType::Number { .. }))
-        && cells().all(|(cell, _)| is_plain(cell))
-    {
-        return Ok(false);
-    }
-    for row in &mut values.rows {
-        for (cell, column_type) in row.content.iter_mut().zip(&types) {
-            if matches!(column_type, ColumnType::Double | ColumnType::Float) {
-                settle_double(cell);
-            }
-        }
-    }
-    for (place, column_type) in types.iter().enumerate() {
-        if matches!(column_type, ColumnType::Number { .. }) {
-            settle_decimals(values, place, column_type.is_wide());
-        }
-    }
-    Ok(true)
-}
-
-/// Makes text, which the column reads, of the literals that go into a column of decimals, if all in
-/// that place are numbers: one with an exponent would make doubles of all of them, and no decimal
-/// might hold the longest number of a wide column and the smallest.
-fn settle_decimals(values: &mut ast::Values, place: usize, is_wide: bool) {
-    let cells = || values.rows.iter().filter_map(|row| row.content.get(place));
-    let is_null = |cell: &ast::Expr| {
-        matches!(cell, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Null, .. }))
-    };
-    let is_approximate = |cell: &ast::Expr| matches!(signed(cell), ast::Expr::Cast { .. });
-    if !(is_wide || cells().any(is_approximate))
-        || !cells().all(|cell| is_null(cell) || digits_of(cell).is_some())
-    {
-        return;
-    }
-    for cell in values.rows.iter_mut().filter_map(|row| row.content.get_mut(place)) {
-        if let Some(digits) = digits_of(cell) {
-            *cell = ast::Expr::value(ast::Value::SingleQuotedString(digits));
-        }
-    }
-}
-
-/// What is written of a number, also of one that was made a double.
-fn digits_of(cell: &ast::Expr) -> Option<String> {
-    let literal = |expr: &ast::Expr| match expr {
-        ast::Expr::Value(ast::ValueWithSpan { value, .. }) => Some(value.clone()),
-        _ => None,
-    };
-    let digits = match signed(cell) {
-        ast::Expr::Cast { expr, data_type: ast::DataType::DoublePrecision, .. } => {
-            match literal(expr)? {
-                ast::Value::SingleQuotedString(digits) => digits,
-                _ => return None,
-            }
-        }
-        number => match literal(number)? {
-            ast::Value::Number(digits, _) => digits,
-            _ => return None,
-        },
-    };
-    let is_negative = matches!(cell, ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, .. });
-    Some(format!("{}{}", if is_negative { "-" } else { "" }, digits.replace('_', "")))
-}
-
-/// Whether a cell is one literal.
-fn is_plain(cell: &ast::Expr) -> bool {
-    matches!(signed(cell), ast::Expr::Value(_) | ast::Expr::TypedString(_))
-}
-
-fn settle_double(cell: &mut ast::Expr) {
-    let number = |expr: &ast::Expr| {
-        matches!(expr, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }))
-    };
-    let written = match signed(cell) {
-        found if number(found) => double(cell.to_string()),
-        ast::Expr::Value(_) | ast::Expr::TypedString(_) | ast::Expr::Cast { .. } => return,
-        _ => as_double(std::mem::replace(cell, ast::Expr::value(ast::Value::Null))),
-    };
-    *cell = written;
 }
 
 /// The names of the columns that the source gives, in its order.
@@ -303,10 +295,10 @@ fn at_name(error: Error, name: &ast::ObjectName) -> Error {
 }
 
 /// The rows of the source under the names of the table's columns.
-struct RowSource {
-    rows: Rows,
-    columns: Vec<String>,
-    schema: Arc<TableSchema>,
+pub(super) struct RowSource {
+    pub(super) rows: Rows,
+    pub(super) columns: Vec<String>,
+    pub(super) schema: Arc<TableSchema>,
 }
 
 impl Iterator for RowSource {
@@ -322,7 +314,11 @@ impl Iterator for RowSource {
 }
 
 fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Result<RecordBatch> {
-    // VALUES that are shorter than the table fill its first columns.
+    // VALUES that are shorter than the table fill its first columns; DEFAULT VALUES fill none.
+    let batch = &match columns.is_empty() {
+        true => batch.project(&[]).map_err(|error| Error::internal(error.to_string()))?,
+        false => batch.clone(),
+    };
     if batch.num_columns() > columns.len() {
         return Err(Error::invalid(format!(
             "the rows have {} values, but {} columns of table {} are to be filled",
@@ -354,7 +350,7 @@ fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Resul
         .map_err(|error| Error::internal(format!("the rows of INSERT: {error}")))
 }
 
-fn write(
+pub(super) fn write(
     planner: &Planner,
     table: &Table,
     mut source: RowSource,
@@ -386,7 +382,7 @@ fn write(
     let batches = gathered.into_iter().map(own).map(Ok).chain(source);
     let options = BulkPutOptions {
         on_existing,
-        durability: planner.context.options.durability,
+        durability: guard.durability(),
         errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),
@@ -438,7 +434,7 @@ fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<Rec
 
 /// A key that is given twice, or exists, is an error before anything is written. Keys that the store
 /// is still to number are not known.
-fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatch)]) -> Result<()> {
+pub(super) fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatch)]) -> Result<()> {
     let schema = table.schema();
     let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
     let numbered = schema.identity_column().filter(|column| schema.is_key(*column));

@@ -4,12 +4,17 @@
 //! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
 //! existing keys before it writes anything, so that the common failure changes nothing.
 
+mod assignments;
 mod change;
 mod conflict;
+mod copy;
 mod create;
+mod defaults;
 mod insert;
 mod keys;
+mod literals;
 mod many;
+mod merge;
 mod returned;
 mod rows;
 mod selected;
@@ -31,9 +36,11 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Kind, Piece, parse, without_catalog};
 use returned::{Returning, Wanted, Written};
+pub(crate) use tokens::{made, quoted, word};
 
+pub(crate) use copy::{Copied, Copy, CopyOf, copy};
 pub(crate) use create::{CreateAs, create_as};
-pub(crate) use insert::insertion;
+pub(crate) use insert::{insert_of, insertion, replaces};
 pub(crate) use many::repeated;
 pub(crate) use view::{ViewStatement, define_view};
 
@@ -68,6 +75,7 @@ fn changed(
 ) -> Result<Changes> {
     match piece.kind {
         Kind::Insert | Kind::Upsert => insert::run(planner, piece, parameters, guard, written),
+        Kind::Merge => merge::run(planner, piece, parameters, guard, written),
         _ => change::run(planner, piece, parameters, guard, written),
     }
 }
@@ -81,6 +89,10 @@ fn returning<'a>(
         Kind::Insert | Kind::Upsert => {
             let insertion = insertion(planner, piece)?;
             (insertion.table, insertion.alias)
+        }
+        Kind::Merge => {
+            let merge = merge::Merge::read(planner, piece)?;
+            (merge.table, merge.alias)
         }
         _ => change::target(planner, piece)?,
     };
@@ -146,7 +158,7 @@ fn stripped(piece: &Piece) -> Result<(Piece, Wanted)> {
 pub(crate) fn parsed(piece: &Piece) -> Result<()> {
     match piece.kind {
         Kind::Show | Kind::Describe | Kind::Truncate => Ok(()),
-        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => {
+        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge => {
             without_returning(piece)?.0.parse().map(drop)
         }
         _ => piece.parse().map(drop),

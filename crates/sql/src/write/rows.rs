@@ -101,7 +101,7 @@ impl<'a> Inserting<'a> {
             OnExisting::Replace => Condition::Always,
             _ => Condition::IfAbsent,
         };
-        let durability = self.planner.context.options.durability;
+        let durability = self.guard.durability();
         let options = WriteOptions { durability, ..WriteOptions::default() };
         let put = self.table.put_returning(&row, condition, &options)?;
         match put.result {

@@ -49,6 +49,8 @@ pub(super) struct RowChange<'a> {
     pub(super) planner: &'a Planner,
     pub(super) table: &'a Table,
     pub(super) alias: Option<String>,
+    /// WITH and its tables.
+    pub(super) with: Vec<TokenWithSpan>,
     /// The columns set.
     pub(super) items: Vec<Assignment>,
     /// Other tables.
@@ -56,6 +58,8 @@ pub(super) struct RowChange<'a> {
     /// Rows of the statement's own, under a name.
     pub(super) given: Option<(String, Arc<MemTable>)>,
     pub(super) condition: Vec<TokenWithSpan>,
+    /// Whether a row that matches several others is selected once; else as often as it does.
+    pub(super) is_distinct: bool,
     pub(super) parameters: &'a Parameters,
     pub(super) guard: &'a Guard,
     pub(super) end: Location,
@@ -71,8 +75,22 @@ impl<'a> RowChange<'a> {
         guard: &'a Guard,
         end: Location,
     ) -> Self {
-        let (items, others, given, condition) = (Vec::new(), Vec::new(), None, Vec::new());
-        Self { planner, table, alias, items, others, given, condition, parameters, guard, end }
+        let (with, items, others) = (Vec::new(), Vec::new(), Vec::new());
+        let (given, condition) = (None, Vec::new());
+        Self {
+            planner,
+            table,
+            alias,
+            with,
+            items,
+            others,
+            given,
+            condition,
+            is_distinct: true,
+            parameters,
+            guard,
+            end,
+        }
     }
 
     /// Writes every row that matches; tells how many.
@@ -118,9 +136,29 @@ impl<'a> RowChange<'a> {
         Ok(())
     }
 
+    /// All rows that match, with what is noted of each.
+    ///
+    /// # Errors
+    /// `Exhausted` when they take more than a quarter of the memory of statements.
+    pub(super) fn gathered(&self, tells_all: bool) -> Result<Vec<(RecordBatch, Vec<NotedRow>)>> {
+        let bytes_max = self.planner.context.options.memory_bytes_max / 4;
+        let (mut gathered, mut bytes) = (Vec::new(), 0);
+        for batch in self.select(None, self.parameters, tells_all)? {
+            let batch = batch?;
+            bytes += batch.get_array_memory_size();
+            if bytes > bytes_max {
+                return Err(Error::exhausted(format!(
+                    "MERGE gathers the rows that it changes, and they take more than {bytes_max} bytes: raise memory_bytes_max, or merge fewer at once"
+                )));
+            }
+            gathered.push(parted(&batch)?);
+        }
+        Ok(gathered)
+    }
+
     /// Selects and writes a row again that changed after it was selected; nothing when it is gone or
     /// matches no more.
-    fn again(
+    pub(super) fn again(
         &self,
         batch: &RecordBatch,
         row: usize,
@@ -159,8 +197,8 @@ impl<'a> RowChange<'a> {
         )))
     }
 
-    fn durability(&self) -> Durability {
-        self.planner.context.options.durability
+    pub(super) fn durability(&self) -> Durability {
+        self.guard.durability()
     }
 
     /// The table's name; a deep one in one piece.
@@ -238,8 +276,9 @@ impl<'a> RowChange<'a> {
     }
 
     fn selection(&self, key: Option<&[String]>, tells_all: bool) -> Vec<TokenWithSpan> {
-        let mut tokens = vec![word("SELECT")];
-        if !self.others.is_empty() {
+        let mut tokens = self.with.clone();
+        tokens.push(word("SELECT"));
+        if self.is_distinct && !self.others.is_empty() {
             tokens.extend([word("DISTINCT"), word("ON"), made(Token::LParen)]);
             tokens.extend(separated(
                 self.table.schema().key_columns().map(|column| self.column(&column.name)),

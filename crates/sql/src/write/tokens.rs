@@ -12,15 +12,15 @@ pub(super) fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<
 }
 
 /// A token that stands nowhere in the text.
-pub(super) fn made(token: Token) -> TokenWithSpan {
+pub(crate) fn made(token: Token) -> TokenWithSpan {
     TokenWithSpan { token, span: Span::empty() }
 }
 
-pub(super) fn word(keyword: &str) -> TokenWithSpan {
+pub(crate) fn word(keyword: &str) -> TokenWithSpan {
     made(Token::make_keyword(keyword))
 }
 
-pub(super) fn quoted(name: &str) -> TokenWithSpan {
+pub(crate) fn quoted(name: &str) -> TokenWithSpan {
     let token = Token::make_word(name, Some('"'));
     debug_assert!(matches!(&token, Token::Word(Word { quote_style: Some('"'), .. })));
     made(token)

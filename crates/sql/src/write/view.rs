@@ -103,7 +103,7 @@ fn columns(cursor: &mut Cursor) -> Result<Vec<String>> {
 }
 
 /// Carries the definition of a view out; `text` is the whole text that it is a part of.
-pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -> Result<()> {
+pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -> Result<String> {
     let store = &planner.context.store;
     match view {
         ViewStatement::Create(view) => create(planner, view, text),
@@ -114,14 +114,15 @@ pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -
                 None => false,
             };
             match existed || *if_exists {
-                true => Ok(()),
+                true if existed => Ok(format!("dropped view {name}")),
+                true => Ok(format!("there was no view {name}")),
                 false => Err(Error::not_found(format!("there is no view {name}"))),
             }
         }
     }
 }
 
-fn create(planner: &Planner, view: &NewView, text: &str) -> Result<()> {
+fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
     let (store, name) = (&planner.context.store, &view.name);
     if store.table(name).is_ok() {
         return Err(Error::conflict(format!(
@@ -154,7 +155,8 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<()> {
     let condition = if view.replaces { Condition::Always } else { Condition::IfAbsent };
     let put = views.put_returning(&row, condition, &options(planner))?;
     match put.result.is_stored() || view.if_not_exists {
-        true => Ok(()),
+        true if put.result.is_stored() => Ok(format!("created view {name}")),
+        true => Ok(format!("view {name} was there already")),
         false => Err(Error::conflict(format!(
             "the view {name} exists already: write CREATE OR REPLACE VIEW to put another in its place"
         ))),

@@ -25,6 +25,26 @@ pub(crate) enum NewIndex {
 }
 
 impl Catalog {
+    /// The path of the table that has an index of this name, if one has.
+    ///
+    /// # Errors
+    /// `Conflict` when several tables have one.
+    pub(crate) fn table_of_index(&self, name: &str) -> Result<Option<String>> {
+        let mut paths: Vec<String> = self
+            .tables()
+            .iter()
+            .filter(|table| table.indexes.set().find(name).is_some())
+            .map(|table| table.schema.path.clone())
+            .collect();
+        if paths.len() > 1 {
+            return Err(Error::conflict(format!(
+                "tables {} have an index {name}: write DROP INDEX {name} ON the one that is meant",
+                paths.join(", ")
+            )));
+        }
+        Ok(paths.pop())
+    }
+
     /// Makes an index in the state building, or finds the one of that name whose building was cut
     /// short.
     pub(crate) fn begin_index(

@@ -2,8 +2,9 @@
 
 use tonnage_engine::{Error, Result};
 
-use crate::TableSchema;
+use super::TableEntry;
 use crate::index::StoredIndex;
+use crate::schema::{Change, TableSchema};
 
 /// Refuses a change of a table that takes a column from under an index.
 pub(super) fn check_kept(
@@ -22,6 +23,22 @@ pub(super) fn check_kept(
             return Err(Error::conflict(format!(
                 "table {}: column '{name}' is in index {}: drop the index first",
                 before.path, index.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses another name for a column that tables below have in their keys.
+pub(super) fn check_inherited(entry: &TableEntry, changes: &[Change]) -> Result<()> {
+    for change in changes {
+        let Change::RenameColumn { from, .. } = change else { continue };
+        let is_key = entry.schema.column_index(from).is_some_and(|at| entry.schema.is_key(at));
+        if is_key && !entry.children.is_empty() {
+            return Err(Error::conflict(format!(
+                "table {}: column '{from}' is in the keys of {}: its name stays",
+                entry.schema.path,
+                entry.children.join(", ")
             )));
         }
     }

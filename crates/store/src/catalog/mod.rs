@@ -53,7 +53,7 @@ pub use entry::TableEntry;
 use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
-use kept::check_kept;
+use kept::{check_inherited, check_kept};
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
 use state::State;
@@ -412,6 +412,7 @@ impl Catalog {
         let ddl = self.lock(deadline)?;
         let entry = self.known(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
+        check_inherited(&entry, changes)?;
         let mut family = self.state().stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;

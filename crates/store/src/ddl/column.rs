@@ -10,9 +10,19 @@ use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Val
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
     let name = cursor.name("the name of a column")?;
-    let mut column = ColumnDefinition::new(name, column_type(cursor)?);
+    let serial = serial(cursor);
+    let mut column = match serial {
+        Some(column_type) => ColumnDefinition::new(name, column_type),
+        None => ColumnDefinition::new(name, column_type(cursor)?),
+    };
+    if serial.is_some() {
+        column.identity = Some(Identity { generated: Generated::ByDefault, ..Identity::default() });
+    }
     let mut is_key = false;
     loop {
+        if let Some((_, told)) = NOT_OFFERED.iter().find(|(word, _)| cursor.is_word(word)) {
+            return Err(cursor.error_at(cursor.location(), told));
+        }
         if cursor.word("NOT") {
             cursor.expect_word("NULL")?;
             column.nullable = false;
@@ -20,7 +30,15 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
             column.nullable = true;
         } else if cursor.word("DEFAULT") {
             column.default = Some(literal(cursor, column.column_type)?);
-        } else if cursor.word("GENERATED") {
+        } else if cursor.is_word("GENERATED") {
+            let place = cursor.location();
+            cursor.word("GENERATED");
+            if cursor.is_generated_value() {
+                return Err(cursor.error_at(
+                    place,
+                    "a column is not computed from others: a view computes as it is read",
+                ));
+            }
             column.identity = Some(identity(cursor)?);
         } else if cursor.word("PRIMARY") {
             cursor.expect_word("KEY")?;
@@ -29,6 +47,26 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
             return Ok((column, is_key));
         }
     }
+}
+
+/// What other databases write behind a column, with what is said of it.
+const NOT_OFFERED: [(&str, &str); 4] = [
+    ("CHECK", "nothing but NOT NULL and the types is checked: leave CHECK out"),
+    (
+        "REFERENCES",
+        "rows do not refer to others: a child table, as in phones.images, goes with its parent",
+    ),
+    ("UNIQUE", "only the primary key is unique: leave UNIQUE out"),
+    ("COLLATE", "text is ordered by its bytes: leave COLLATE out"),
+];
+
+/// The type of a column that PostgreSQL calls SERIAL: a number that the store gives.
+fn serial(cursor: &mut Cursor) -> Option<ColumnType> {
+    if cursor.word("BIGSERIAL") || cursor.word("SERIAL8") {
+        return Some(ColumnType::Long);
+    }
+    let is_serial = ["SERIAL", "SERIAL4", "SMALLSERIAL"].iter().any(|word| cursor.word(word));
+    is_serial.then_some(ColumnType::Integer)
 }
 
 /// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n)]`, behind
@@ -75,7 +113,20 @@ fn signed(cursor: &mut Cursor) -> Result<i64> {
     text.parse().map_err(|_| cursor.error_at(location, &format!("{text} is not {WHAT}")))
 }
 
+/// A type; brackets behind it make an array of it.
 pub(super) fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
+    let place = cursor.location();
+    let mut column_type = plain_type(cursor)?;
+    while cursor.token(&Token::LBracket) {
+        cursor.expect(&Token::RBracket)?;
+        let element = ElementType::new(column_type);
+        column_type =
+            ColumnType::Array(element.map_err(|error| cursor.error_at(place, error.message()))?);
+    }
+    Ok(column_type)
+}
+
+fn plain_type(cursor: &mut Cursor) -> Result<ColumnType> {
     const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM, JSON, ARRAY, MAP or RECORD";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
@@ -99,10 +150,19 @@ pub(super) fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
             length(cursor)?;
             ColumnType::Binary
         }
-        "TIMESTAMP" | "DATETIME" => timestamp(cursor)?,
+        "TIMESTAMP" | "DATETIME" | "TIMESTAMPTZ" => {
+            let column_type = timestamp(cursor)?;
+            without_zone(cursor)?;
+            column_type
+        }
         "DATE" => ColumnType::Date,
         "TIME" => {
             length(cursor)?;
+            let place = cursor.location();
+            if cursor.is_word("WITH") {
+                return Err(cursor.error_at(place, "a TIME has no zone: leave WITH TIME ZONE out"));
+            }
+            without_zone(cursor)?;
             ColumnType::Time
         }
         "ENUM" => ColumnType::Enum(symbols(cursor)?),
@@ -155,6 +215,15 @@ fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
     }
     cursor.expect(&Token::RParen)?;
     Ok(ColumnType::Timestamp(precision))
+}
+
+/// `WITH TIME ZONE` or `WITHOUT TIME ZONE`: either way a TIMESTAMP is a moment, shown in UTC.
+fn without_zone(cursor: &mut Cursor) -> Result<()> {
+    if cursor.word("WITH") || cursor.word("WITHOUT") {
+        cursor.expect_word("TIME")?;
+        cursor.expect_word("ZONE")?;
+    }
+    Ok(())
 }
 
 /// Bytes of any number, or `(n)` of just that number.
@@ -231,19 +300,22 @@ fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
             | ColumnType::Record(_)
             | ColumnType::Uuid
     );
-    let text = match cursor.text() {
-        Some(text) => text,
-        None if takes_text => {
-            return Err(cursor.expected(&format!("text in single quotes for a {column_type}")));
-        }
-        None if cursor.is_word("TRUE") || cursor.is_word("FALSE") => {
-            cursor.plain_word("a literal")?.to_ascii_lowercase()
-        }
-        None => {
-            let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
-            cursor.token(&Token::Plus);
-            format!("{sign}{}", cursor.number("a literal")?)
-        }
-    };
+    if takes_text && cursor.peeked_text().is_none() {
+        return Err(cursor.expected(&format!("text in single quotes for a {column_type}")));
+    }
+    let text = literal_text(cursor)?;
     Value::parse(&text, column_type).map_err(|error| cursor.error_at(location, error.message()))
+}
+
+/// TRUE, FALSE, a number with or without sign, or text in quotes, as text.
+pub(super) fn literal_text(cursor: &mut Cursor) -> Result<String> {
+    if let Some(text) = cursor.text() {
+        return Ok(text);
+    }
+    if cursor.is_word("TRUE") || cursor.is_word("FALSE") {
+        return Ok(cursor.plain_word("a literal")?.to_ascii_lowercase());
+    }
+    let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
+    cursor.token(&Token::Plus);
+    Ok(format!("{sign}{}", cursor.number("a literal")?))
 }

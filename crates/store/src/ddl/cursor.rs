@@ -67,6 +67,12 @@ impl Cursor {
         self.is_word(word) && self.parser.peek_nth_token_ref(1).token == Token::LParen
     }
 
+    /// Whether `ALWAYS AS (` comes next: a value computed of other columns.
+    pub(super) fn is_generated_value(&self) -> bool {
+        let is = |at: usize, word: &str| matches!(&self.parser.peek_nth_token_ref(at).token, Token::Word(found) if found.value.eq_ignore_ascii_case(word));
+        is(0, "ALWAYS") && is(1, "AS") && self.parser.peek_nth_token_ref(2).token == Token::LParen
+    }
+
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.word(word) { Ok(()) } else { Err(self.expected(word)) }
     }
@@ -148,6 +154,14 @@ impl Cursor {
         let location = self.location();
         let number = self.number(what)?;
         number.parse().map_err(|_| self.error_at(location, &format!("{number} is not {what}")))
+    }
+
+    /// Text in single quotes, not taken yet.
+    pub(super) fn peeked_text(&self) -> Option<&str> {
+        match &self.parser.peek_token_ref().token {
+            Token::SingleQuotedString(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// Text in single quotes.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Deadline, Result};
+use tonnage_engine::{Deadline, Error, Result};
 
 use super::{Statement, parse};
 use crate::catalog::TableEntry;
@@ -57,6 +57,8 @@ pub enum Outcome {
     Tables(Vec<String>),
     /// A table, as the statements that make it and its indexes.
     Description(String),
+    /// What a statement of `tonnage-sql` did, in words.
+    Told(String),
 }
 
 /// In words; a list has a line for each.
@@ -86,6 +88,7 @@ impl Display for Outcome {
             }
             Outcome::Tables(tables) => f.write_str(&tables.join("\n")),
             Outcome::Description(ddl) => write!(f, "{ddl};"),
+            Outcome::Told(words) => f.write_str(words),
         }
     }
 }
@@ -134,6 +137,22 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
             Outcome::CreatedIndex { index: definition.name, table: definition.table, new }
         }
         Statement::DropIndex { name, table, if_exists } => {
+            let table = match table {
+                Some(table) => table,
+                None => match catalog.table_of_index(&name)? {
+                    Some(table) => table,
+                    None if if_exists => {
+                        return Ok(Outcome::DroppedIndex {
+                            index: name,
+                            table: "any table".into(),
+                            existed: false,
+                        });
+                    }
+                    None => {
+                        return Err(Error::not_found(format!("there is no index {name}")));
+                    }
+                },
+            };
             let existed = drop_index(store, &table, &name, if_exists, deadline)?;
             Outcome::DroppedIndex { index: name, table, existed }
         }

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 
 use super::name::check_name;
 use super::{
-    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, NUMBER_DIGITS_MAX,
+    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, Layout, NUMBER_DIGITS_MAX,
     TableSchema,
 };
 use crate::{ColumnType, Value};
@@ -49,6 +49,22 @@ pub enum Change {
     AddColumn(ColumnDefinition),
     /// One column less.
     DropColumn(String),
+    /// Another name for a column. No row is rewritten, and indexes go with it.
+    RenameColumn {
+        /// Its name.
+        from: String,
+        /// The name that it gets.
+        to: String,
+    },
+    /// Another default for rows put from now on.
+    SetDefault {
+        /// The name of the column.
+        name: String,
+        /// The value as text; NULL without it.
+        default: Option<String>,
+    },
+    /// A column may be NULL from now on.
+    DropNotNull(String),
     /// Another time to live for rows put from now on; none for ever.
     SetTtl(Option<u64>),
 }
@@ -138,20 +154,7 @@ impl TableSchema {
         if self.columns.len() >= COLUMNS_MAX || self.next_column_id == u16::MAX {
             return invalid(format!("a table can have at most {COLUMNS_MAX} columns"));
         }
-        let default = match &definition.default {
-            None | Some(Value::Null) => None,
-            Some(value) => Some(value.convert_to(definition.column_type).map_err(|error| {
-                error.at(format_args!("DEFAULT of column '{}'", definition.name))
-            })?),
-        };
-        if matches!(default, Some(Value::Double(value)) if !value.is_finite())
-            || matches!(default, Some(Value::Float(value)) if !value.is_finite())
-        {
-            return invalid(format!(
-                "DEFAULT of column '{}' must be a finite number",
-                definition.name
-            ));
-        }
+        let default = default_of(definition)?;
         self.check_identity(definition)?;
         self.columns.push(Column {
             id: self.next_column_id,
@@ -279,6 +282,9 @@ impl TableSchema {
             }
             Change::AddColumn(column) => self.push_column(column),
             Change::DropColumn(name) => self.drop_column(name),
+            Change::RenameColumn { from, to } => self.rename_column(from, to),
+            Change::SetDefault { name, default } => self.set_default(name, default.as_deref()),
+            Change::DropNotNull(name) => self.drop_not_null(name),
             Change::SetTtl(ttl_ms) => {
                 self.ttl_ms = *ttl_ms;
                 check_ttl(*ttl_ms)
@@ -286,14 +292,73 @@ impl TableSchema {
         }
     }
 
-    fn drop_column(&mut self, name: &str) -> Result<()> {
-        let index = self.column_index(name).ok_or_else(|| {
+    fn changed_column(&self, name: &str) -> Result<usize> {
+        self.column_index(name).ok_or_else(|| {
             let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
             Error::invalid(format!(
                 "there is no column '{name}'; the columns are {}",
                 names.join(", ")
             ))
-        })?;
+        })
+    }
+
+    fn rename_column(&mut self, from: &str, to: &str) -> Result<()> {
+        check_name(to, "column")?;
+        let index = self.changed_column(from)?;
+        if index < self.inherited_key_len() {
+            return invalid(format!(
+                "column '{from}' is a key column of the table above: its name stays"
+            ));
+        }
+        match self.column_index(to) {
+            Some(other) if other != index => {
+                invalid(format!("column '{to}' has the name of another column"))
+            }
+            _ => {
+                self.columns[index].name = to.to_owned();
+                Ok(())
+            }
+        }
+    }
+
+    fn set_default(&mut self, name: &str, default: Option<&str>) -> Result<()> {
+        let index = self.changed_column(name)?;
+        let (id, column_type) = (self.columns[index].id, self.columns[index].column_type);
+        if self.is_key(index) {
+            return invalid(format!(
+                "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT"
+            ));
+        }
+        if self.columns[index].identity.is_some() {
+            return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
+        }
+        // Rows from before a column show its default, so that has to stay.
+        let knows = |layout: &Layout| layout.columns.iter().any(|column| column.id == id);
+        if !self.history.iter().all(knows) {
+            return invalid(format!(
+                "column '{name}' was added to rows that show its DEFAULT, which has to stay: add another column"
+            ));
+        }
+        let default = default.map(|text| Value::parse(text, column_type)).transpose()?;
+        let mut definition = ColumnDefinition::new(name, column_type);
+        definition.default = default;
+        self.columns[index].default = default_of(&definition)?;
+        Ok(())
+    }
+
+    fn drop_not_null(&mut self, name: &str) -> Result<()> {
+        let index = self.changed_column(name)?;
+        if self.is_key(index) || self.columns[index].identity.is_some() {
+            return invalid(format!(
+                "column '{name}' is a key or an IDENTITY, which is never NULL"
+            ));
+        }
+        self.columns[index].nullable = true;
+        Ok(())
+    }
+
+    fn drop_column(&mut self, name: &str) -> Result<()> {
+        let index = self.changed_column(name)?;
         if self.is_key(index) {
             return invalid(format!(
                 "column '{name}' is part of the PRIMARY KEY and cannot be dropped"
@@ -303,6 +368,23 @@ impl TableSchema {
         self.key.iter_mut().filter(|key| **key > index).for_each(|key| *key -= 1);
         Ok(())
     }
+}
+
+/// The default of a column in its own type.
+fn default_of(definition: &ColumnDefinition) -> Result<Option<Value>> {
+    let default =
+        match &definition.default {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(value.convert_to(definition.column_type).map_err(|error| {
+                error.at(format_args!("DEFAULT of column '{}'", definition.name))
+            })?),
+        };
+    if matches!(default, Some(Value::Double(value)) if !value.is_finite())
+        || matches!(default, Some(Value::Float(value)) if !value.is_finite())
+    {
+        return invalid(format!("DEFAULT of column '{}' must be a finite number", definition.name));
+    }
+    Ok(default)
 }
 
 fn invalid<T>(message: impl Into<String>) -> Result<T> {

@@ -132,6 +132,31 @@ fn changes_keep_the_numbers_of_columns_apart() {
 }
 
 #[test]
+fn another_name_or_default_changes_no_layout() {
+    let schema = phones();
+    let rename = Change::RenameColumn { from: "NAME".into(), to: "title".into() };
+    let default = Change::SetDefault { name: "title".into(), default: Some("x".into()) };
+    let changed = schema.alter(&[rename, default]).unwrap();
+    assert_eq!((changed.number, changed.layout()), (1, schema.layout()));
+    let title = &changed.columns[changed.column_index("title").unwrap()];
+    assert_eq!(title.default, Some(Value::from("x")));
+    assert!(changed.column_index("name").is_none());
+}
+
+/// Rows from before a column are read with its default.
+#[test]
+fn the_default_that_earlier_rows_show_stays() {
+    let added = Change::AddColumn(ColumnDefinition {
+        default: Some(Value::Long(1)),
+        ..ColumnDefinition::new("added", ColumnType::Long)
+    });
+    let schema = phones().alter(&[added]).unwrap();
+    let change = Change::SetDefault { name: "added".into(), default: None };
+    let error = schema.alter(&[change]).unwrap_err();
+    assert!(error.message().contains("show its DEFAULT, which has to stay"), "{error}");
+}
+
+#[test]
 fn changes_that_break_a_rule_are_refused() {
     let not_null =
         ColumnDefinition { nullable: false, ..ColumnDefinition::new("x", ColumnType::Long) };
@@ -142,6 +167,15 @@ fn changes_that_break_a_rule_are_refused() {
             "name of another column",
         ),
         (Change::DropColumn("price".into()), "part of the PRIMARY KEY"),
+        (Change::DropNotNull("price".into()), "never NULL"),
+        (
+            Change::RenameColumn { from: "name".into(), to: "PRICE".into() },
+            "name of another column",
+        ),
+        (
+            Change::SetDefault { name: "price".into(), default: None },
+            "part of the PRIMARY KEY and cannot have a DEFAULT",
+        ),
         (
             Change::DropColumn("x".into()),
             "table phones: there is no column 'x'; the columns are name, price, maker",

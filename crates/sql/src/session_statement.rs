@@ -1,0 +1,193 @@
+//! Statements that change nothing but the session: SET, RESET, USE, PREPARE, DEALLOCATE; and VACUUM,
+//! ANALYZE and CHECKPOINT, which other databases need more than this one.
+
+use arrow::array::RecordBatch;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use tonnage::{Error, Result};
+
+use crate::cache::Statement;
+use crate::error::invalid_at;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::session::Sql;
+use crate::settings::Settings;
+use crate::show::texts;
+use crate::text::{Cursor, Kind, Piece, parse};
+use crate::write::word;
+
+/// Carries one out. Tells what it did.
+pub(crate) fn run(sql: &Sql, piece: &Piece) -> Result<String> {
+    let settings = sql.settings();
+    let mut cursor = Cursor::new(piece);
+    if cursor.word("PREPARE") {
+        return prepare(settings, &mut cursor, piece);
+    }
+    if cursor.word("DEALLOCATE") {
+        cursor.word("PREPARE");
+        let name = name(&mut cursor, "the name of a prepared statement")?;
+        cursor.end()?;
+        settings.deallocate(&name)?;
+        return Ok(format!("forgot {name}"));
+    }
+    if cursor.word("SET") {
+        return set(settings, &mut cursor);
+    }
+    if cursor.word("RESET") {
+        let name = setting(&mut cursor)?;
+        cursor.end()?;
+        return settings.reset(&name);
+    }
+    if cursor.word("USE") {
+        let place = cursor.location();
+        let name = name(&mut cursor, "the name of a database")?;
+        cursor.end()?;
+        return match name.as_str() {
+            "tonnage" | "public" => Ok(format!("{name} is in use")),
+            _ => Err(invalid_at(place, "a session has one store, which is called tonnage")),
+        };
+    }
+    if cursor.word("CHECKPOINT") {
+        cursor.end()?;
+        sql.store().sync()?;
+        return Ok("everything is on disk".to_owned());
+    }
+    maintained(sql, &mut cursor)
+}
+
+/// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
+fn set(settings: &Settings, cursor: &mut Cursor) -> Result<String> {
+    if cursor.is_word("LOCAL") || cursor.is_word("TRANSACTION") {
+        return Err(invalid_at(
+            cursor.location(),
+            "settings hold for the session, for there are no transactions over several statements",
+        ));
+    }
+    cursor.word("SESSION");
+    let name = setting(cursor)?;
+    let is_zone = name == "timezone";
+    if !(cursor.token(&Token::Eq) || cursor.word("TO") || is_zone) {
+        return Err(cursor.expected("'=' or TO"));
+    }
+    let (place, mut value) = (cursor.location(), Vec::new());
+    while let Some(token) = cursor.next() {
+        value.push(match token {
+            Token::SingleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        });
+    }
+    match value.is_empty() {
+        true => Err(cursor.expected("a value")),
+        false if value[0].eq_ignore_ascii_case("DEFAULT") => settings.reset(&name),
+        false => settings.set(&name, &value.concat().replace(',', ", ")).map_err(|error| {
+            error.at(format_args!("line {}, column {}", place.line, place.column))
+        }),
+    }
+}
+
+/// The name of a setting, in lower case.
+fn setting(cursor: &mut Cursor) -> Result<String> {
+    if cursor.word("TIME") {
+        return match cursor.word("ZONE") {
+            true => Ok("timezone".to_owned()),
+            false => Err(cursor.expected("ZONE")),
+        };
+    }
+    name(cursor, "the name of a setting")
+}
+
+fn name(cursor: &mut Cursor, what: &str) -> Result<String> {
+    match cursor.name() {
+        Some(name) => Ok(name.to_ascii_lowercase()),
+        None => Err(cursor.expected(what)),
+    }
+}
+
+/// `PREPARE name [(types)] AS statement`. Types are read and left: the statement tells them.
+fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<String> {
+    let name = name(cursor, "a name for the statement")?;
+    if cursor.token(&Token::LParen) {
+        while !matches!(cursor.next(), Some(Token::RParen) | None) {}
+    }
+    if !cursor.word("AS") {
+        return Err(cursor.expected("AS"));
+    }
+    let tokens = cursor.rest().to_vec();
+    let kind = Kind::of(&tokens);
+    if !matches!(
+        kind,
+        Kind::Query | Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge
+    ) {
+        return Err(cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE or MERGE"));
+    }
+    let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
+    let prepared = prepared.with_insert();
+    crate::write::parsed(&prepared)?;
+    settings.prepare(&name, Statement::new(prepared))?;
+    Ok(format!("prepared {name}"))
+}
+
+/// The name and the values of `EXECUTE name [(value, ...)]`.
+pub(crate) fn execution(
+    planner: &Planner,
+    piece: &Piece,
+    given: &Parameters,
+) -> Result<(String, Parameters)> {
+    let mut cursor = Cursor::new(piece);
+    cursor.next();
+    let name = name(&mut cursor, "the name of a prepared statement")?;
+    if cursor.is_at_end() {
+        return Ok((name, given.clone()));
+    }
+    if !cursor.token(&Token::LParen) {
+        return Err(cursor.expected("its values in parentheses"));
+    }
+    let rest = cursor.rest();
+    let Some((TokenWithSpan { token: Token::RParen, .. }, values)) = rest.split_last() else {
+        return Err(cursor.expected("values up to ')'"));
+    };
+    if values.is_empty() {
+        return Ok((name, Parameters::default()));
+    }
+    let tokens = std::iter::once(word("SELECT")).chain(values.iter().cloned()).collect();
+    let state = planner.state(&crate::guard::Guard::default());
+    let rows = planner.rows_of(state, parse(tokens, piece.end)?, given, Default::default())?;
+    let row = rows.into_batch()?;
+    match row.num_rows() {
+        1 => Ok((name, Parameters::of_row(&row, 0)?)),
+        _ => Err(Error::invalid("EXECUTE takes values, one for each parameter")),
+    }
+}
+
+/// `VACUUM [words] [table]`, `ANALYZE [table]`: there is nothing to do, if the table is there.
+fn maintained(sql: &Sql, cursor: &mut Cursor) -> Result<String> {
+    let is_vacuum = cursor.is_word("VACUUM");
+    cursor.next();
+    if cursor.token(&Token::LParen) {
+        while !matches!(cursor.next(), Some(Token::RParen) | None) {}
+    }
+    while ["FULL", "FREEZE", "VERBOSE", "ANALYZE"].iter().any(|word| cursor.word(word)) {}
+    if !cursor.is_at_end() {
+        let place = cursor.location();
+        let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
+        cursor.end()?;
+        sql.store().table(&path).map_err(|error| {
+            error.at(format_args!("line {}, column {}", place.line, place.column))
+        })?;
+    }
+    Ok(match is_vacuum {
+        true => "nothing to do: the store cleans up by itself",
+        false => "nothing to do: plans ask the store for its sizes",
+    }
+    .to_owned())
+}
+
+/// `SHOW name` and `SHOW ALL`.
+pub(crate) fn shown(sql: &Sql, name: &str) -> Result<RecordBatch> {
+    let (settings, options) = (sql.settings(), sql.options());
+    if name != "all" {
+        return texts([(name, vec![settings.show(name, options)?])]);
+    }
+    let names: Vec<String> = Settings::names().map(str::to_owned).collect();
+    let values = names.iter().map(|name| settings.show(name, options)).collect::<Result<_>>()?;
+    texts([("name", names), ("setting", values)])
+}

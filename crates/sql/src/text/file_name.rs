@@ -1,0 +1,142 @@
+//! Files in the places of tables: `FROM 'ships.csv'`, `JOIN 'ports.parquet' p ON ...`,
+//! `FROM read_csv('ships.txt')`. Each becomes a name that no table can have.
+
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// What such a name begins with, before the format and the path.
+const PREFIX: &str = "file:";
+/// Functions that read files of a format.
+const FUNCTIONS: [(&str, &str); 10] = [
+    ("read_csv", "csv"),
+    ("read_csv_auto", "csv"),
+    ("read_json", "jsonl"),
+    ("read_json_auto", "jsonl"),
+    ("read_ndjson", "jsonl"),
+    ("read_ndjson_auto", "jsonl"),
+    ("read_parquet", "parquet"),
+    ("parquet_scan", "parquet"),
+    ("read_arrow", "arrow"),
+    ("arrow_scan", "arrow"),
+];
+
+/// A file as a statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileName<'a> {
+    /// The format, where the statement says it.
+    pub(crate) format: Option<&'a str>,
+    pub(crate) path: &'a str,
+}
+
+impl<'a> FileName<'a> {
+    /// The file that a name of a table stands for, if it is one.
+    pub(crate) fn parse(name: &'a str) -> Option<Self> {
+        let (format, path) = name.strip_prefix(PREFIX)?.split_once(':')?;
+        Some(Self { format: Some(format).filter(|format| !format.is_empty()), path })
+    }
+}
+
+fn name(format: &str, path: &str) -> Token {
+    Token::make_word(&format!("{PREFIX}{format}:{path}"), Some('"'))
+}
+
+/// Puts names into the places of files.
+pub(super) fn name_files(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut named = Vec::with_capacity(tokens.len());
+    // Whether a query stands at each depth of parentheses: FROM belongs to functions, too.
+    let mut queries = vec![is_word(tokens.first(), &["FROM", "TABLE"])];
+    let mut at = 0;
+    while at < tokens.len() {
+        let token = &tokens[at];
+        match &token.token {
+            Token::LParen => queries.push(false),
+            Token::RParen if queries.len() > 1 => drop(queries.pop()),
+            Token::Word(_) if is_word(Some(token), &["SELECT", "UPDATE", "DELETE", "MERGE"]) => {
+                if let Some(query) = queries.last_mut() {
+                    *query = true;
+                }
+            }
+            _ => {}
+        }
+        if let Some((file, taken)) = file_at(&tokens, at, queries.last() == Some(&true)) {
+            named.push(TokenWithSpan { token: file, span: token.span });
+            at += taken;
+        } else {
+            named.push(token.clone());
+            at += 1;
+        }
+    }
+    named
+}
+
+/// The name of the file that stands here, and how many tokens it takes.
+fn file_at(tokens: &[TokenWithSpan], at: usize, in_query: bool) -> Option<(Token, usize)> {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    match &tokens[at].token {
+        Token::SingleQuotedString(path) => {
+            let is_distinct =
+                at.checked_sub(2).is_some_and(|at| is_word(tokens.get(at), &["DISTINCT"]));
+            let is_table = is_word(before, &["JOIN"])
+                || is_word(before, &["FROM", "USING"]) && in_query && !is_distinct;
+            is_table.then(|| (name("", path), 1))
+        }
+        Token::Word(word) if word.quote_style.is_none() => {
+            let (_, format) =
+                FUNCTIONS.iter().find(|(known, _)| word.value.eq_ignore_ascii_case(known))?;
+            match &tokens.get(at + 1..at + 4)?.iter().map(|token| &token.token).collect::<Vec<_>>()
+                [..]
+            {
+                [Token::LParen, Token::SingleQuotedString(path), Token::RParen] => {
+                    Some((name(format, path), 4))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_word(token: Option<&TokenWithSpan>, wanted: &[&str]) -> bool {
+    matches!(token.map(|token| &token.token), Some(Token::Word(word))
+        if word.quote_style.is_none()
+            && wanted.iter().any(|name| word.value.eq_ignore_ascii_case(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::single;
+
+    fn named(text: &str) -> String {
+        let piece = single(text).unwrap();
+        let tokens = piece.tokens.iter().map(|token| token.token.to_string());
+        tokens.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_text_in_the_place_of_a_table_is_a_file() {
+        assert_eq!(named("SELECT * FROM 'a.csv'"), "SELECT * FROM \"file::a.csv\"");
+        assert_eq!(named("FROM 'a.csv'"), "SELECT * FROM \"file::a.csv\"");
+        assert_eq!(
+            named("SELECT * FROM t JOIN 'a.csv' f ON true"),
+            "SELECT * FROM t JOIN \"file::a.csv\" f ON true"
+        );
+        assert_eq!(
+            named("SELECT * FROM read_parquet('x') WHERE a IN (SELECT a FROM 'b')"),
+            "SELECT * FROM \"file:parquet:x\" WHERE a IN ( SELECT a FROM \"file::b\" )"
+        );
+        let file = FileName { format: Some("csv"), path: "a:b.txt" };
+        assert_eq!(FileName::parse("file:csv:a:b.txt"), Some(file));
+        assert_eq!(FileName::parse("files"), None);
+    }
+
+    #[test]
+    fn other_texts_stay_texts() {
+        for text in [
+            "SELECT trim ( BOTH FROM 'x' )",
+            "SELECT a IS DISTINCT FROM 'x' FROM t",
+            "SELECT substring ( 'abc' FROM 2 ) FROM t",
+        ] {
+            assert_eq!(named(text), text);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What SET gives to columns.
+
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use tonnage::{ColumnType, Result, TableSchema};
+
+use super::defaults::default_tokens;
+use super::selected::Assignment;
+use super::tokens::{made, quoted, word};
+use crate::error::invalid_at;
+use crate::text::Cursor;
+
+/// What ends a list of assignments.
+const ENDS: [&str; 4] = ["WHERE", "FROM", "WHEN", "RETURNING"];
+
+/// Reads `column = value, (a, b) = (1, 2), document.member = value, ...`.
+///
+/// # Errors
+/// `Invalid` with the place: for a column that there is not or that is part of the key, one that is
+/// set twice, and lists of different lengths.
+pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
+    let mut set = Set { schema, assignments: Vec::new(), members: Vec::new() };
+    loop {
+        if cursor.token(&Token::LParen) {
+            set.several(cursor)?;
+        } else {
+            set.one(cursor)?;
+        }
+        if !cursor.token(&Token::Comma) {
+            return Ok(set.assignments);
+        }
+    }
+}
+
+struct Set<'a> {
+    schema: &'a TableSchema,
+    assignments: Vec<Assignment>,
+    /// The columns of which members alone are set.
+    members: Vec<usize>,
+}
+
+impl Set<'_> {
+    /// `column = value`, `document.member = value`
+    fn one(&mut self, cursor: &mut Cursor) -> Result<()> {
+        let place = cursor.location();
+        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
+        let path = members(cursor)?;
+        if !cursor.token(&Token::Eq) {
+            return Err(cursor.expected("'='"));
+        }
+        let value = expression(cursor, &ENDS, true);
+        if value.is_empty() {
+            return Err(cursor.expected("a value"));
+        }
+        match path.is_empty() {
+            true => self.column(place, name, value),
+            false => self.member(place, name, path, value),
+        }
+    }
+
+    /// `a, b) = (1, 2)`, behind the first parenthesis.
+    fn several(&mut self, cursor: &mut Cursor) -> Result<()> {
+        let mut names = Vec::new();
+        loop {
+            let place = cursor.location();
+            let Some(name) = cursor.name() else {
+                return Err(cursor.expected("the name of a column"));
+            };
+            names.push((place, name));
+            if cursor.token(&Token::RParen) {
+                break;
+            }
+            if !cursor.token(&Token::Comma) {
+                return Err(cursor.expected("',' or ')'"));
+            }
+        }
+        if !cursor.token(&Token::Eq) {
+            return Err(cursor.expected("'='"));
+        }
+        cursor.word("ROW");
+        let place = cursor.location();
+        if !cursor.token(&Token::LParen) {
+            return Err(cursor.expected("as many values in parentheses"));
+        }
+        if cursor.is_word("SELECT") || cursor.is_word("WITH") {
+            return Err(invalid_at(
+                place,
+                "a query gives one value: write column = (SELECT ...) for each column, or UPDATE ... FROM",
+            ));
+        }
+        let mut values = Vec::new();
+        loop {
+            values.push(expression(cursor, &[], true));
+            if !cursor.token(&Token::Comma) {
+                break;
+            }
+        }
+        if !cursor.token(&Token::RParen) {
+            return Err(cursor.expected("',' or ')'"));
+        }
+        if values.len() != names.len() || values.iter().any(Vec::is_empty) {
+            let (columns, values) = (names.len(), values.len());
+            return Err(invalid_at(place, format!("{columns} columns are set to {values} values")));
+        }
+        names
+            .into_iter()
+            .zip(values)
+            .try_for_each(|((place, name), value)| self.column(place, name, value))
+    }
+
+    fn column(&mut self, place: Location, name: &str, value: Vec<TokenWithSpan>) -> Result<()> {
+        let column = self.find(place, name)?;
+        if self.assignments.iter().any(|(before, _)| *before == column) {
+            return Err(invalid_at(place, format!("column '{name}' is set twice")));
+        }
+        let value = match value.as_slice() {
+            [token] if is_word(token, "DEFAULT") => {
+                let tokens = default_tokens(self.schema, &self.schema.columns[column].name)
+                    .map_err(|error| invalid_at(place, error.message()))?;
+                let span = token.span;
+                tokens.into_iter().map(|token| TokenWithSpan { token, span }).collect()
+            }
+            _ => value,
+        };
+        self.assignments.push((column, value));
+        Ok(())
+    }
+
+    /// Sets a member of a document: its column becomes `json_set(document, members, value)`. Several of
+    /// one document are set one after another.
+    fn member(
+        &mut self,
+        place: Location,
+        name: &str,
+        path: Vec<Token>,
+        value: Vec<TokenWithSpan>,
+    ) -> Result<()> {
+        let column = self.find(place, name)?;
+        if self.schema.columns[column].column_type != ColumnType::Json {
+            let told = format!("column '{name}' is no JSON document, so it has no members");
+            return Err(invalid_at(place, told));
+        }
+        let before = self.assignments.iter().position(|(set, _)| *set == column);
+        if before.is_some() && !self.members.contains(&column) {
+            return Err(invalid_at(place, format!("column '{name}' is set twice")));
+        }
+        self.members.push(column);
+        let mut document = match before {
+            Some(at) => self.assignments.remove(at).1,
+            None => vec![quoted(&self.schema.columns[column].name.to_ascii_lowercase())],
+        };
+        let mut tokens = vec![word("json_set"), made(Token::LParen)];
+        tokens.append(&mut document);
+        tokens.extend(path.into_iter().flat_map(|member| [made(Token::Comma), made(member)]));
+        tokens.extend([made(Token::Comma), made(Token::LParen)]);
+        tokens.extend(value);
+        tokens.extend([made(Token::RParen), made(Token::RParen)]);
+        self.assignments.push((column, tokens));
+        Ok(())
+    }
+
+    fn find(&self, place: Location, name: &str) -> Result<usize> {
+        let at = |message: String| invalid_at(place, message);
+        let column =
+            self.schema.require_column(name).map_err(|error| at(error.message().to_owned()))?;
+        if self.schema.is_key(column) {
+            return Err(at(format!(
+                "column '{name}' is part of the primary key, which never changes: delete the row and insert another"
+            )));
+        }
+        Ok(column)
+    }
+}
+
+/// `.member.member[0]` behind a column: names and numbers, one by one. A `$` behind the first point
+/// stands for the document itself.
+fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
+    let mut path = Vec::new();
+    loop {
+        let place = cursor.location();
+        if cursor.token(&Token::Period) {
+            if path.is_empty() && cursor.token(&Token::Placeholder("$".to_owned())) {
+                continue;
+            }
+            let Some(name) = cursor.name() else {
+                return Err(cursor.expected("the name of a member"));
+            };
+            path.push(Token::SingleQuotedString(name.to_owned()));
+        } else if cursor.token(&Token::LBracket) {
+            match cursor.next() {
+                Some(member @ (Token::Number(..) | Token::SingleQuotedString(_))) => {
+                    path.push(member.clone());
+                }
+                _ => return Err(cursor.expected("the number of an element, or a name in quotes")),
+            }
+            if !cursor.token(&Token::RBracket) {
+                return Err(cursor.expected("']'"));
+            }
+        } else {
+            return Ok(path);
+        }
+        if let Some(Token::SingleQuotedString(name)) = path.last()
+            && name.starts_with(['$', '{'])
+        {
+            let told = format!("the member '{name}' cannot be set by name: use json_set");
+            return Err(invalid_at(place, told));
+        }
+    }
+}
+
+fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
+    matches!(&token.token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+}
+
+/// The tokens up to one of these keywords, or a comma where that ends them, outside parentheses
+/// and CASE.
+pub(super) fn expression(
+    cursor: &mut Cursor,
+    ends: &[&str],
+    ends_at_comma: bool,
+) -> Vec<TokenWithSpan> {
+    let (all, mut depth) = (cursor.rest(), 0_i32);
+    // `a IS DISTINCT FROM b` goes on behind FROM.
+    let mut is_distinct = false;
+    while let Some(token) = cursor.peek() {
+        match token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket if depth == 0 => break,
+            Token::RParen | Token::RBracket => depth -= 1,
+            Token::Word(_) if cursor.is_word("CASE") => depth += 1,
+            Token::Word(_) if depth > 0 && cursor.is_word("END") => depth -= 1,
+            Token::Comma if depth == 0 && ends_at_comma => break,
+            Token::Word(_)
+                if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
+            {
+                break;
+            }
+            _ => {}
+        }
+        is_distinct = cursor.is_word("DISTINCT");
+        cursor.next();
+    }
+    all[..all.len() - cursor.rest().len()].to_vec()
+}

@@ -1,0 +1,294 @@
+//! `COPY table [(columns)] FROM 'file'` and `COPY table | (query) TO 'file'`.
+//!
+//! Columns of a file go to the columns of the same name. A file is written beside its place first
+//! and takes it when it is whole.
+
+use std::collections::HashSet;
+use std::io::BufWriter;
+use std::path::Path;
+
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use tempfile::NamedTempFile;
+use tonnage::{Error, OnExisting, Result, Table};
+use tonnage_files::{Compression, Format, RecordWriter, Stop};
+
+use super::change::table;
+use super::insert::{RowSource, write};
+use super::tokens::{made, quoted, separated, word};
+use crate::answer::{Changes, Rows};
+use crate::catalog::FileTable;
+use crate::error::invalid_at;
+use crate::guard::Guard;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::{Cursor, FileName, Kind, Piece, parse};
+
+/// A COPY as it is written.
+pub(crate) struct Copy {
+    /// The table, or the query in parentheses.
+    pub(crate) what: CopyOf,
+    is_from: bool,
+    path: String,
+    format: Option<Format>,
+}
+
+/// What is copied.
+pub(crate) enum CopyOf {
+    Table { path: String, columns: Vec<String>, tokens: Vec<TokenWithSpan> },
+    Query(Piece),
+}
+
+/// What a COPY did.
+pub(crate) enum Copied {
+    From(Changes),
+    /// In words.
+    To(String),
+}
+
+impl Copy {
+    /// Reads a statement.
+    ///
+    /// # Errors
+    /// `Invalid` for something else, with the place.
+    pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        let mut cursor = Cursor::new(piece);
+        cursor.next();
+        let what = match cursor.peek() {
+            Some(Token::LParen) => CopyOf::Query(query(&mut cursor, piece)?),
+            _ => named(&mut cursor)?,
+        };
+        let place = cursor.location();
+        let is_from = cursor.word("FROM");
+        if !is_from && !cursor.word("TO") {
+            return Err(cursor.expected("FROM or TO"));
+        }
+        if is_from && matches!(what, CopyOf::Query(_)) {
+            return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
+        }
+        let place = cursor.location();
+        let path = match cursor.next() {
+            Some(Token::SingleQuotedString(path)) => path.clone(),
+            Some(Token::Word(name))
+                if ["STDIN", "STDOUT"].contains(&name.value.to_ascii_uppercase().as_str()) =>
+            {
+                let told = "name a file: 'tonnage load TABLE -' reads standard input, and SELECT writes standard output";
+                return Err(invalid_at(place, told));
+            }
+            _ => return Err(invalid_at(place, "expected the name of a file in single quotes")),
+        };
+        let format = options(&mut cursor)?;
+        cursor.end()?;
+        Ok(Self { what, is_from, path, format })
+    }
+
+    /// Whether the table is filled.
+    pub(crate) fn is_from(&self) -> bool {
+        self.is_from
+    }
+}
+
+/// Carries a COPY out.
+pub(crate) fn copy(
+    planner: &Planner,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Copied> {
+    let copy = Copy::read(piece)?;
+    let options = &planner.context.options;
+    if !options.is_local {
+        return Err(Error::unsupported(
+            "COPY: a server reads and writes no files of its machine: use 'tonnage load' and 'tonnage unload' with --store grpc://...",
+        ));
+    }
+    match &copy.what {
+        CopyOf::Table { columns, tokens, .. } if copy.is_from => {
+            let target = Piece { tokens: tokens.clone().into(), kind: Kind::Query, end: piece.end };
+            let table = table(planner, &mut Cursor::new(&target))?;
+            fill(planner, &table, columns, &copy, guard).map(Copied::From)
+        }
+        CopyOf::Table { columns, tokens, .. } => {
+            let list = match columns.is_empty() {
+                true => vec![made(Token::Mul)],
+                false => {
+                    let names = columns.iter().map(|name| vec![quoted(&name.to_ascii_lowercase())]);
+                    let mut list = separated(names);
+                    list.pop();
+                    list
+                }
+            };
+            let mut query = vec![word("SELECT")];
+            query.extend(list);
+            query.push(word("FROM"));
+            query.extend(tokens.iter().cloned());
+            store(planner, query, piece, &copy, parameters, guard).map(Copied::To)
+        }
+        CopyOf::Query(query) => {
+            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard).map(Copied::To)
+        }
+    }
+}
+
+/// Puts the rows of files into a table.
+fn fill(
+    planner: &Planner,
+    table: &Table,
+    columns: &[String],
+    copy: &Copy,
+    guard: &Guard,
+) -> Result<Changes> {
+    let format = copy.format.map(Format::label);
+    let name = FileName { format, path: &copy.path };
+    let file = FileTable::open_for(&name, table.schema(), &planner.context.options)?;
+    let there = file.columns_there()?;
+    for name in there.iter().filter(|_| columns.is_empty()) {
+        table.schema().require_column(name).map_err(|error| {
+            error.at(format_args!("{}: name the columns to take, or load the file", copy.path))
+        })?;
+    }
+    let wanted: Vec<String> = match columns.is_empty() {
+        true => there,
+        false => columns.to_vec(),
+    };
+    let known: HashSet<String> = wanted.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let fields = file.schema().fields().iter().enumerate();
+    let places: Vec<usize> =
+        fields.filter(|(_, field)| known.contains(field.name())).map(|(at, _)| at).collect();
+    for name in &wanted {
+        table.schema().require_column(name)?;
+    }
+    let file = file.projected(&places).map_err(crate::error::from_datafusion)?;
+    let names = file.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
+    let stop = Stop::when(move || cancel.is_cancelled() || deadline.check().is_err());
+    let rows = Rows::new(file.schema(), file.batches(stop), guard.clone());
+    let source = RowSource { rows, columns: names, schema: table.schema().clone() };
+    write(planner, table, source, OnExisting::Fail, guard)
+}
+
+/// Writes the rows of a query into a file.
+fn store(
+    planner: &Planner,
+    query: Vec<TokenWithSpan>,
+    piece: &Piece,
+    copy: &Copy,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<String> {
+    let format = copy.format.or_else(|| Format::of_name(&copy.path)).unwrap_or(Format::Csv);
+    let parsed = parse(query, piece.end)?;
+    let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
+    let path = Path::new(&copy.path);
+    let failed = |error: std::io::Error| {
+        Error::unavailable(format!("{} cannot be written: {error}", copy.path)).with_source(error)
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let partial = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    let compression = Compression::of_name(&copy.path);
+    let file = BufWriter::new(partial.reopen().map_err(failed)?);
+    let mut writer = RecordWriter::new(format, file, rows.schema().clone(), compression)?;
+    let mut count = 0;
+    for batch in rows {
+        let batch = batch?;
+        count += batch.num_rows();
+        writer.write(&batch)?;
+    }
+    let file = writer.finish()?.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    partial.persist(path).map_err(|error| failed(error.error))?;
+    Ok(format!("wrote {count} rows to {}", copy.path))
+}
+
+/// `table [(columns)]`
+fn named(cursor: &mut Cursor) -> Result<CopyOf> {
+    let before = cursor.rest();
+    let Some(path) = cursor.path() else {
+        return Err(cursor.expected("a table, or a query in parentheses"));
+    };
+    let tokens = before[..before.len() - cursor.rest().len()].to_vec();
+    let mut columns = Vec::new();
+    if cursor.token(&Token::LParen) {
+        loop {
+            match cursor.name() {
+                Some(name) => columns.push(name.to_owned()),
+                None => return Err(cursor.expected("the name of a column")),
+            }
+            if cursor.token(&Token::RParen) {
+                break;
+            }
+            if !cursor.token(&Token::Comma) {
+                return Err(cursor.expected("',' or ')'"));
+            }
+        }
+    }
+    Ok(CopyOf::Table { path, columns, tokens })
+}
+
+/// A query in parentheses.
+fn query(cursor: &mut Cursor, piece: &Piece) -> Result<Piece> {
+    cursor.next();
+    let (before, mut depth) = (cursor.rest(), 1_usize);
+    while let Some(token) = cursor.peek() {
+        match token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 1 => break,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        cursor.next();
+    }
+    let tokens = before[..before.len() - cursor.rest().len()].to_vec();
+    if !cursor.token(&Token::RParen) {
+        return Err(cursor.expected("')'"));
+    }
+    let kind = Kind::of(&tokens);
+    if kind != Kind::Query {
+        return Err(cursor.expected("a query in parentheses"));
+    }
+    Ok(Piece { tokens: tokens.into(), kind, end: piece.end })
+}
+
+/// `[WITH] (FORMAT csv, HEADER [true])`, `[WITH] CSV [HEADER]`: the format, if it is said.
+fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
+    cursor.word("WITH");
+    let in_parentheses = cursor.token(&Token::LParen);
+    let mut format = None;
+    while !cursor.is_at_end() && !(in_parentheses && cursor.token(&Token::RParen)) {
+        let place = cursor.location();
+        let at = |told: &str| invalid_at(place, told);
+        let Some(name) = cursor.name() else { return Err(cursor.expected("an option")) };
+        match name.to_ascii_uppercase().as_str() {
+            "FORMAT" => {
+                format =
+                    Some(value(cursor)?.parse::<Format>().map_err(|error| at(error.message()))?)
+            }
+            "CSV" if !in_parentheses => format = Some(Format::Csv),
+            "HEADER" => {
+                let is_plain =
+                    !in_parentheses || matches!(cursor.peek(), Some(Token::Comma | Token::RParen));
+                let value = if is_plain { "true".to_owned() } else { value(cursor)? };
+                if !["true", "on", "1"].contains(&value.to_ascii_lowercase().as_str()) {
+                    return Err(at(
+                        "COPY takes and writes a header: 'tonnage load --no-header' reads files without one",
+                    ));
+                }
+            }
+            _ => {
+                return Err(at(
+                    "COPY takes the options FORMAT and HEADER: 'tonnage load' and 'tonnage unload' take others",
+                ));
+            }
+        }
+        cursor.token(&Token::Comma);
+    }
+    Ok(format)
+}
+
+fn value(cursor: &mut Cursor) -> Result<String> {
+    match cursor.next() {
+        Some(Token::SingleQuotedString(text)) => Ok(text.clone()),
+        Some(Token::Word(word)) => Ok(word.value.clone()),
+        Some(Token::Number(number, _)) => Ok(number.clone()),
+        _ => Err(cursor.expected("the value of the option")),
+    }
+}

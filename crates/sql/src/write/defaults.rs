@@ -1,0 +1,93 @@
+//! DEFAULT in the places of values.
+
+use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value as Literal};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{ColumnType, Error, Result, TableSchema, Value};
+
+/// Puts defaults into the places of DEFAULT among VALUES. A column that has it in every row is
+/// taken out, for the store fills it.
+pub(super) fn settle_defaults(
+    source: &mut Query,
+    columns: &mut Vec<String>,
+    schema: &TableSchema,
+) -> Result<()> {
+    let SetExpr::Values(values) = source.body.as_mut() else { return Ok(()) };
+    let rows = &mut values.rows;
+    for place in (0..columns.len()).rev() {
+        let is_default = |row: &[Expr]| row.get(place).is_some_and(is_default);
+        let defaults = rows.iter().filter(|row| is_default(&row.content)).count();
+        if defaults == 0 {
+            continue;
+        }
+        if defaults == rows.len() && columns.len() > 1 {
+            rows.iter_mut().for_each(|row| drop(row.content.remove(place)));
+            columns.remove(place);
+            continue;
+        }
+        let default = default_of(schema, &columns[place])?;
+        for row in rows.iter_mut().filter(|row| is_default(&row.content)) {
+            row.content[place] = default.clone();
+        }
+    }
+    Ok(())
+}
+
+fn is_default(cell: &Expr) -> bool {
+    matches!(cell, Expr::Identifier(name)
+        if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("DEFAULT"))
+}
+
+/// What a column holds that is not given, as an expression.
+fn default_of(schema: &TableSchema, name: &str) -> Result<Expr> {
+    let mut tokens = default_tokens(schema, name)?;
+    let number = |text: String| Expr::value(Literal::Number(text, false));
+    Ok(match (tokens.pop(), tokens.pop()) {
+        (Some(Token::Number(text, _)), None) => number(text),
+        (Some(Token::Number(text, _)), Some(_)) => {
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(text)) }
+        }
+        (Some(Token::SingleQuotedString(text)), _) => {
+            Expr::value(Literal::SingleQuotedString(text))
+        }
+        (Some(Token::Word(word)), _) if word.keyword == Keyword::TRUE => {
+            Expr::value(Literal::Boolean(true))
+        }
+        (Some(Token::Word(word)), _) if word.keyword == Keyword::FALSE => {
+            Expr::value(Literal::Boolean(false))
+        }
+        _ => Expr::value(Literal::Null),
+    })
+}
+
+/// The same as tokens: a literal, a number perhaps behind its sign.
+pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Token>> {
+    let column = &schema.columns[schema.require_column(name)?];
+    if column.identity.is_some() {
+        return Err(Error::unsupported(format!(
+            "column '{name}' is an IDENTITY, whose DEFAULT is a number of the store: leave the column out, in a statement of its own"
+        )));
+    }
+    Ok(match &column.default {
+        None | Some(Value::Null) => vec![Token::make_keyword("NULL")],
+        Some(Value::Boolean(is)) => vec![Token::make_keyword(if *is { "TRUE" } else { "FALSE" })],
+        Some(value) => {
+            let text = value.to_string();
+            let is_number = matches!(
+                column.column_type,
+                ColumnType::Integer
+                    | ColumnType::Long
+                    | ColumnType::Float
+                    | ColumnType::Double
+                    | ColumnType::Number { .. }
+            );
+            match (is_number, text.strip_prefix('-')) {
+                (true, Some(digits)) => {
+                    vec![Token::Minus, Token::Number(digits.to_owned(), false)]
+                }
+                (true, None) => vec![Token::Number(text, false)],
+                (false, _) => vec![Token::SingleQuotedString(text)],
+            }
+        }
+    })
+}

@@ -1,0 +1,429 @@
+//! `MERGE INTO table [[AS] alias] USING source ON condition WHEN ...`
+//!
+//! 1. Everything is read before anything is written: the rows of the source that match none, and
+//!    the rows that match, clause by clause. A row belongs to the first clause whose condition holds.
+//! 2. A row of the table that matches two rows of the source is an error, as is a row to be inserted
+//!    whose key exists; then nothing was written.
+//! 3. Each row is written on condition that it is as it was read. One that was written meanwhile is
+//!    read again, and goes to the clause that it belongs to now.
+
+use std::collections::HashSet;
+
+use arrow::array::RecordBatch;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use tonnage::{Error, Result, Row, Table, WriteResult};
+
+use super::assignments::{assignments, expression};
+use super::change::{alias, table, write_deleted, write_updated};
+use super::insert::{GatheredInsert, insertion, refuse_existing};
+use super::keys::key_text;
+use super::returned::Written;
+use super::selected::{Assignment, NotedRow, ROWS_PER_LOOK, RowChange, Write};
+use super::stopped::stopped;
+use super::tokens::{made, quoted, word};
+use crate::answer::Changes;
+use crate::error::invalid_at;
+use crate::guard::Guard;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::{Cursor, Kind, Piece};
+
+type Tokens = Vec<TokenWithSpan>;
+
+/// A MERGE as it is written.
+pub(super) struct Merge {
+    pub(super) table: Table,
+    pub(super) alias: Option<String>,
+    with: Tokens,
+    source: Tokens,
+    on: Tokens,
+    matched: Vec<Clause<Matched>>,
+    unmatched: Vec<Clause<Unmatched>>,
+    end: Location,
+}
+
+/// What becomes of rows, with the condition that stands behind AND.
+struct Clause<T> {
+    condition: Tokens,
+    action: T,
+}
+
+enum Matched {
+    Update(Vec<Assignment>),
+    Delete,
+    Nothing,
+}
+
+enum Unmatched {
+    /// Columns, all without them, and a value for each.
+    Insert(Tokens, Tokens),
+    Nothing,
+}
+
+/// Rows of one clause that matched.
+struct Found<'a> {
+    change: RowChange<'a>,
+    action: &'a Matched,
+    rows: Vec<(RecordBatch, Vec<NotedRow>)>,
+}
+
+impl Merge {
+    /// Reads a statement.
+    ///
+    /// # Errors
+    /// `Invalid` for something else, with the place.
+    pub(super) fn read(planner: &Planner, piece: &Piece) -> Result<Self> {
+        let (with, statement) = piece.without_with();
+        let mut cursor = Cursor::new(&statement);
+        cursor.next();
+        if !cursor.word("INTO") {
+            return Err(cursor.expected("INTO"));
+        }
+        let table = table(planner, &mut cursor)?;
+        let alias = alias(&mut cursor, "USING")?;
+        if !cursor.word("USING") {
+            return Err(cursor.expected("USING"));
+        }
+        let source = some(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
+        if !cursor.word("ON") {
+            return Err(cursor.expected("ON"));
+        }
+        let on = some(&mut cursor, &["WHEN"], "a condition")?;
+        let (matched, unmatched) = (Vec::new(), Vec::new());
+        let end = piece.end;
+        let mut merge = Self { table, alias, with, source, on, matched, unmatched, end };
+        while !cursor.is_at_end() {
+            merge.clause(&mut cursor)?;
+        }
+        match merge.matched.is_empty() && merge.unmatched.is_empty() {
+            true => Err(cursor.expected("WHEN MATCHED or WHEN NOT MATCHED")),
+            false => Ok(merge),
+        }
+    }
+
+    /// `WHEN [NOT] MATCHED [AND condition] THEN action`
+    fn clause(&mut self, cursor: &mut Cursor) -> Result<()> {
+        if !cursor.word("WHEN") {
+            return Err(cursor.expected("WHEN"));
+        }
+        let is_matched = !cursor.word("NOT");
+        if !cursor.word("MATCHED") {
+            return Err(cursor.expected("MATCHED"));
+        }
+        if cursor.word("BY") && !cursor.word("TARGET") {
+            return Err(invalid_at(
+                cursor.location(),
+                "NOT MATCHED BY SOURCE: write DELETE or UPDATE with WHERE NOT EXISTS (SELECT ...)",
+            ));
+        }
+        let condition = match cursor.word("AND") {
+            true => some(cursor, &["THEN"], "a condition")?,
+            false => Vec::new(),
+        };
+        if !cursor.word("THEN") {
+            return Err(cursor.expected("THEN"));
+        }
+        let is_nothing = cursor.word("DO");
+        if is_nothing && !cursor.word("NOTHING") {
+            return Err(cursor.expected("NOTHING"));
+        }
+        if is_matched {
+            let action = if is_nothing { Matched::Nothing } else { self.change(cursor)? };
+            self.matched.push(Clause { condition, action });
+        } else {
+            let action = if is_nothing { Unmatched::Nothing } else { insert(cursor)? };
+            self.unmatched.push(Clause { condition, action });
+        }
+        Ok(())
+    }
+
+    /// `UPDATE SET ...` or `DELETE`
+    fn change(&self, cursor: &mut Cursor) -> Result<Matched> {
+        if cursor.word("DELETE") {
+            return Ok(Matched::Delete);
+        }
+        if !(cursor.word("UPDATE") && cursor.word("SET")) {
+            return Err(cursor.expected("UPDATE SET, DELETE or DO NOTHING"));
+        }
+        assignments(cursor, self.table.schema()).map(Matched::Update)
+    }
+
+    /// The rows of each clause that changes some, as they are now.
+    fn found<'a>(
+        &'a self,
+        planner: &'a Planner,
+        parameters: &'a Parameters,
+        guard: &'a Guard,
+        tells: bool,
+    ) -> Result<Vec<Found<'a>>> {
+        let mut found = Vec::new();
+        for (place, clause) in self.matched.iter().enumerate() {
+            let items = match &clause.action {
+                Matched::Update(items) => items.clone(),
+                Matched::Delete => Vec::new(),
+                Matched::Nothing => continue,
+            };
+            let alias = self.alias.clone();
+            let mut condition = in_parentheses(&self.on);
+            condition.extend(chosen(&self.matched, place));
+            let change = RowChange {
+                with: self.with.clone(),
+                items,
+                others: self.source.clone(),
+                condition,
+                is_distinct: false,
+                ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
+            };
+            let rows = change.gathered(tells)?;
+            found.push(Found { change, action: &clause.action, rows });
+        }
+        self.refuse_twice(&found)?;
+        Ok(found)
+    }
+
+    /// Refuses rows that match several rows of the source.
+    fn refuse_twice(&self, found: &[Found<'_>]) -> Result<()> {
+        let (schema, mut keys) = (self.table.schema(), HashSet::new());
+        for (batch, noted) in found.iter().flat_map(|found| &found.rows) {
+            for row in 0..noted.len() {
+                let key = Row::from_batch(batch, row)?;
+                if !keys.insert(key_text(&key, schema)) {
+                    let key: Vec<_> = schema
+                        .key_columns()
+                        .filter_map(|column| Some((column, key.get(&column.name)?)))
+                        .map(|(column, value)| format!("{} {value}", column.name))
+                        .collect();
+                    return Err(Error::conflict(format!(
+                        "the row of {} with the key ({}) matches several rows of the source: let each match one",
+                        self.table.path(),
+                        key.join(", ")
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows to be inserted, of each clause that inserts some.
+    fn inserts(
+        &self,
+        planner: &Planner,
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<Vec<GatheredInsert>> {
+        let mut inserts = Vec::new();
+        for (place, clause) in self.unmatched.iter().enumerate() {
+            let Unmatched::Insert(columns, values) = &clause.action else { continue };
+            let tokens = self.insertion(columns, values, &chosen(&self.unmatched, place));
+            let piece = Piece { tokens: tokens.into(), kind: Kind::Insert, end: self.end };
+            let insertion = insertion(planner, &piece)?;
+            inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
+        }
+        Ok(inserts)
+    }
+
+    /// `INSERT INTO table (columns) SELECT values FROM source WHERE NOT EXISTS (...) AND ...`
+    fn insertion(
+        &self,
+        columns: &[TokenWithSpan],
+        values: &[TokenWithSpan],
+        and: &Tokens,
+    ) -> Tokens {
+        let path = self.table.path().to_ascii_lowercase();
+        let name = || {
+            let parts = path.split('.').flat_map(|part| [made(Token::Period), quoted(part)]);
+            parts.skip(1).collect::<Tokens>()
+        };
+        let mut tokens = self.with.clone();
+        tokens.extend([word("INSERT"), word("INTO")]);
+        tokens.extend(name());
+        tokens.extend_from_slice(columns);
+        tokens.push(word("SELECT"));
+        tokens.extend_from_slice(values);
+        tokens.push(word("FROM"));
+        tokens.extend_from_slice(&self.source);
+        tokens.extend([word("WHERE"), word("NOT"), word("EXISTS"), made(Token::LParen)]);
+        tokens.extend([word("SELECT"), word("NULL"), word("FROM")]);
+        tokens.extend(name());
+        tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
+        tokens.push(word("WHERE"));
+        tokens.extend(in_parentheses(&self.on));
+        tokens.push(made(Token::RParen));
+        tokens.extend_from_slice(and);
+        tokens
+    }
+}
+
+/// Carries a MERGE out.
+pub(super) fn run(
+    planner: &Planner,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+    written: &mut Written,
+) -> Result<Changes> {
+    let merge = Merge::read(planner, piece)?;
+    let inserts = merge.inserts(planner, parameters, guard)?;
+    let found = merge.found(planner, parameters, guard, written.tells_rows())?;
+    let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();
+    refuse_existing(&merge.table, &rows)?;
+    let mut changes = Changes::default();
+    let mut write = || -> Result<()> {
+        write_found(&found, guard, &mut changes, written)?;
+        for insert in &inserts {
+            let inserted = insert.write(planner, None, piece, parameters, guard, written)?;
+            changes.inserted += inserted.inserted;
+        }
+        Ok(())
+    };
+    match write() {
+        Ok(()) => Ok(changes),
+        Err(error) => Err(stopped(error, changes)),
+    }
+}
+
+fn write_found(
+    found: &[Found<'_>],
+    guard: &Guard,
+    changes: &mut Changes,
+    written: &mut Written,
+) -> Result<()> {
+    let tells = written.tells_rows();
+    for clause in found {
+        for (batch, noted) in &clause.rows {
+            for (row, noted) in noted.iter().enumerate() {
+                if row % ROWS_PER_LOOK == 0 {
+                    guard.check()?;
+                }
+                let table = clause.change.table;
+                let durability = clause.change.durability();
+                let (result, told) = clause.write()(batch, row, *noted, table, durability)?;
+                let done = match result {
+                    WriteResult::Stored { .. } => Some((clause, told)),
+                    WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,
+                };
+                let Some((clause, told)) = done else { continue };
+                match clause.action {
+                    Matched::Delete => changes.deleted += 1,
+                    _ => changes.updated += 1,
+                }
+                written.note(told)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a row that was written meanwhile, as the clause says that it belongs to now.
+fn again<'a, 'b>(
+    found: &'a [Found<'b>],
+    batch: &RecordBatch,
+    row: usize,
+    tells: bool,
+) -> Result<Option<(&'a Found<'b>, Row)>> {
+    for clause in found {
+        if let Some(told) = clause.change.again(batch, row, clause.write(), tells)? {
+            return Ok(Some((clause, told)));
+        }
+    }
+    Ok(None)
+}
+
+impl Found<'_> {
+    fn write(&self) -> &'static Write {
+        match self.action {
+            Matched::Delete => &write_deleted,
+            _ => &write_updated,
+        }
+    }
+}
+
+/// `INSERT [(columns)] VALUES (values)`; a column whose value is DEFAULT is left out.
+fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
+    if !cursor.word("INSERT") {
+        return Err(cursor.expected("INSERT or DO NOTHING"));
+    }
+    let columns = match cursor.peek() {
+        Some(Token::LParen) => Some(list(cursor)?),
+        _ => None,
+    };
+    if !cursor.word("VALUES") {
+        return Err(cursor.expected("VALUES"));
+    }
+    let place = cursor.location();
+    let mut values = list(cursor)?;
+    let Some(mut columns) = columns else {
+        return Ok(Unmatched::Insert(Vec::new(), joined(values)));
+    };
+    if columns.len() != values.len() {
+        let (columns, values) = (columns.len(), values.len());
+        return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
+    }
+    let is_given = |value: &Tokens| {
+        !matches!(value.as_slice(), [token] if matches!(&token.token, Token::Word(word)
+            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("DEFAULT")))
+    };
+    let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
+    columns.retain(|_| given.next().unwrap_or(true));
+    values.retain(is_given);
+    Ok(Unmatched::Insert(in_parentheses(&joined(columns)), joined(values)))
+}
+
+/// What stands in parentheses, between commas.
+fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
+    if !cursor.token(&Token::LParen) {
+        return Err(cursor.expected("'('"));
+    }
+    let mut items = Vec::new();
+    loop {
+        items.push(some(cursor, &[], "a value")?);
+        if cursor.token(&Token::RParen) {
+            return Ok(items);
+        }
+        if !cursor.token(&Token::Comma) {
+            return Err(cursor.expected("',' or ')'"));
+        }
+    }
+}
+
+/// Tokens up to one of these words, or to a comma where there are none; at least one.
+fn some(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
+    let tokens = expression(cursor, ends, ends.is_empty());
+    if tokens.is_empty() { Err(cursor.expected(what)) } else { Ok(tokens) }
+}
+
+fn joined(items: Vec<Tokens>) -> Tokens {
+    let mut tokens = super::tokens::separated(items.into_iter());
+    tokens.pop();
+    tokens
+}
+
+fn in_parentheses(tokens: &[TokenWithSpan]) -> Tokens {
+    let mut all = vec![made(Token::LParen)];
+    all.extend_from_slice(tokens);
+    all.push(made(Token::RParen));
+    all
+}
+
+/// `AND` the condition of this clause, and none of those before it.
+fn chosen<T>(clauses: &[Clause<T>], place: usize) -> Tokens {
+    let mut tokens = Vec::new();
+    for before in &clauses[..place] {
+        tokens.push(word("AND"));
+        tokens.push(made(Token::LParen));
+        match before.condition.is_empty() {
+            true => tokens.push(word("FALSE")),
+            false => {
+                tokens.extend(in_parentheses(&before.condition));
+                tokens.extend([word("IS"), word("NOT"), word("TRUE")]);
+            }
+        }
+        tokens.push(made(Token::RParen));
+    }
+    let own = &clauses[place].condition;
+    if !own.is_empty() {
+        tokens.push(word("AND"));
+        tokens.extend(in_parentheses(own));
+    }
+    tokens
+}

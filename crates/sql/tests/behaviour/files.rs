@@ -1,0 +1,173 @@
+//! Files in the places of tables, and COPY.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use tonnage::ErrorKind;
+use tonnage_sql::{Answer, Sql, SqlOptions};
+
+use super::{assert_fails, rows, session, session_with};
+
+const SHIPS: &str = "MMSI,Name,at\n1,Ann,2024-01-01T00:00:00Z\n2,\"B, C\",2024-01-02T00:00:00Z\n";
+
+/// A session with a table of ships, and a folder with a file of two.
+fn ships() -> (Sql, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ships.csv"), SHIPS).unwrap();
+    let sql = session();
+    sql.execute("CREATE TABLE ships (mmsi LONG PRIMARY KEY, name STRING, at TIMESTAMP(0), flag STRING DEFAULT 'none')")
+        .unwrap();
+    (sql, folder)
+}
+
+fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).display().to_string()
+}
+
+fn changed(sql: &Sql, text: &str) -> u64 {
+    match sql.execute(text).unwrap() {
+        Answer::Changed(changes) => changes.total(),
+        _ => panic!("{text} changes rows"),
+    }
+}
+
+#[test]
+fn a_file_is_read_like_a_table() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    assert_eq!(
+        rows(&sql, format!("SELECT Name, mmsi + 1 FROM '{file}' ORDER BY mmsi")),
+        [["Ann", "2"], ["B, C", "3"]]
+    );
+    assert_eq!(rows(&sql, format!("FROM '{file}' SELECT count(*)")), [["2"]]);
+    assert_eq!(
+        rows(&sql, format!("SELECT max(at) FROM read_csv('{file}') WHERE mmsi = 1")),
+        [["2024-01-01T00:00:00"]]
+    );
+    let glob = path(&folder, "*.csv");
+    fs::write(folder.path().join("more.csv"), "mmsi,name\n3,D\n").unwrap();
+    assert_eq!(rows(&sql, format!("SELECT count(*), count(at) FROM '{glob}'")), [["3", "2"]]);
+}
+
+#[test]
+fn a_file_that_changes_is_read_anew() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    let query = format!("SELECT count(*) FROM '{file}'");
+    assert_eq!(rows(&sql, query.as_str()), [["2"]]);
+    fs::write(folder.path().join("ships.csv"), "a\nx\ny\nz\n").unwrap();
+    assert_eq!(rows(&sql, query.as_str()), [["3"]]);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_stops_the_statement() {
+    let (sql, folder) = ships();
+    fs::write(folder.path().join("broken.csv"), "mmsi,name,at\n1,A,2024-01-01\nx,B,2024-01-01\n")
+        .unwrap();
+    let file = path(&folder, "broken.csv");
+    assert_fails(
+        sql.execute(format!("COPY ships FROM '{file}'")),
+        ErrorKind::Invalid,
+        "broken.csv, line 3, column 'mmsi'",
+    );
+    assert_fails(
+        sql.execute("SELECT * FROM 'no such file.csv'"),
+        ErrorKind::NotFound,
+        "no such file.csv",
+    );
+}
+
+#[test]
+fn copy_fills_the_columns_of_the_same_name() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    assert_eq!(changed(&sql, &format!("COPY ships FROM '{file}' (FORMAT csv, HEADER)")), 2);
+    assert_eq!(
+        rows(&sql, "SELECT * FROM ships WHERE mmsi = 2"),
+        [["2", "B, C", "2024-01-02T00:00:00", "none"]]
+    );
+    assert_fails(
+        sql.execute(format!("COPY ships FROM '{file}'")),
+        ErrorKind::Conflict,
+        "exists already",
+    );
+    sql.execute("TRUNCATE ships").unwrap();
+    assert_eq!(changed(&sql, &format!("COPY ships (mmsi, name) FROM '{file}'")), 2);
+    assert_eq!(rows(&sql, "SELECT count(at), count(name) FROM ships"), [["0", "2"]]);
+    fs::write(folder.path().join("other.csv"), "mmsi,other\n9,x\n").unwrap();
+    let other = path(&folder, "other.csv");
+    assert_fails(
+        sql.execute(format!("COPY ships FROM '{other}'")),
+        ErrorKind::Invalid,
+        "no column 'other'",
+    );
+}
+
+/// The types of the table decide, not those that the values suggest.
+#[test]
+fn copy_reads_values_as_the_table_has_them() {
+    let (sql, folder) = ships();
+    fs::write(folder.path().join("zeros.csv"), "mmsi,name\n1,007\n").unwrap();
+    let file = path(&folder, "zeros.csv");
+    assert_eq!(changed(&sql, &format!("COPY ships FROM '{file}'")), 1);
+    assert_eq!(rows(&sql, "SELECT name FROM ships"), [["007"]]);
+}
+
+#[test]
+fn what_copy_writes_it_reads_again() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    changed(&sql, &format!("COPY ships FROM '{file}'"));
+    let before = rows(&sql, "SELECT * FROM ships ORDER BY mmsi");
+    for name in ["out.csv", "out.csv.gz", "out.jsonl", "out.parquet", "out.arrow"] {
+        let file = path(&folder, name);
+        let Answer::Done(done) = sql.execute(format!("COPY ships TO '{file}'")).unwrap() else {
+            panic!("COPY TO tells what it did")
+        };
+        assert_eq!(done.to_string(), format!("wrote 2 rows to {file}"));
+        sql.execute("TRUNCATE ships").unwrap();
+        assert_eq!(changed(&sql, &format!("COPY ships FROM '{file}'")), 2, "{name}");
+        assert_eq!(rows(&sql, "SELECT * FROM ships ORDER BY mmsi"), before, "{name}");
+    }
+}
+
+#[test]
+fn a_copy_that_fails_leaves_the_file_as_it_was() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    assert!(sql.execute(format!("COPY (SELECT 1 / 0 AS x) TO '{file}'")).is_err());
+    assert_eq!(fs::read_to_string(Path::new(&file)).unwrap(), SHIPS);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Users of a server would read its machine.
+#[test]
+fn a_session_that_is_not_local_knows_no_files_and_no_settings() {
+    let (_, folder) = ships();
+    let file = path(&folder, "ships.csv");
+    let sql = session_with(SqlOptions { is_local: false, ..SqlOptions::default() });
+    sql.execute("CREATE TABLE t (mmsi LONG PRIMARY KEY)").unwrap();
+    for text in [
+        format!("SELECT * FROM '{file}'"),
+        format!("FROM '{file}'"),
+        format!("SELECT * FROM \"file::{file}\""),
+        format!("SELECT * FROM read_csv('{file}')"),
+        format!("INSERT INTO t SELECT mmsi FROM '{file}'"),
+        format!("CREATE VIEW v AS SELECT * FROM '{file}'"),
+        format!("COPY t FROM '{file}'"),
+        format!("COPY t TO '{file}.new'"),
+        format!("COPY (SELECT * FROM '{file}') TO '{file}.new'"),
+    ] {
+        assert_fails(sql.execute(text.as_str()), ErrorKind::Unsupported, "a server");
+        assert!(
+            sql.describe(text.as_str()).is_err()
+                || text.starts_with("COPY")
+                || text.starts_with("CREATE")
+        );
+    }
+    for text in ["SET timeout = 1", "PREPARE p AS SELECT 1", "EXECUTE p", "CHECKPOINT", "VACUUM"] {
+        assert_fails(sql.execute(text), ErrorKind::Unsupported, "keeps no settings");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
