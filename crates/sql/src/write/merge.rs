@@ -204,6 +204,32 @@ impl Merge {
         Ok(())
     }
 
+    /// Refuses to go on when a row of the table is gone, or matches no more, and the row of the
+    /// source would have to be inserted instead.
+    fn refuse_lost(&self, change: &RowChange<'_>, batch: &RecordBatch, row: usize) -> Result<()> {
+        let inserts = |clause: &Clause<Unmatched>| matches!(clause.action, Unmatched::Insert(..));
+        let matched = RowChange {
+            with: self.with.clone(),
+            others: self.source.clone(),
+            condition: self.on.clone(),
+            ..RowChange::new(
+                change.planner,
+                &self.table,
+                self.alias.clone(),
+                change.parameters,
+                change.guard,
+                self.end,
+            )
+        };
+        if !self.unmatched.iter().any(inserts) || matched.matches(batch, row)? {
+            return Ok(());
+        }
+        Err(Error::conflict(format!(
+            "a row of {} was changed by somebody else meanwhile and matches no more: carry the MERGE out again",
+            self.table.path()
+        )))
+    }
+
     /// The rows to be inserted, of each clause that inserts some.
     fn inserts(
         &self,
@@ -269,7 +295,7 @@ pub(super) fn run(
     refuse_existing(&merge.table, &rows)?;
     let mut changes = Changes::default();
     let mut write = || -> Result<()> {
-        write_found(&found, guard, &mut changes, written)?;
+        write_found(&merge, &found, guard, &mut changes, written)?;
         for insert in &inserts {
             let inserted = insert.write(planner, None, piece, parameters, guard, written)?;
             changes.inserted += inserted.inserted;
@@ -283,6 +309,7 @@ pub(super) fn run(
 }
 
 fn write_found(
+    merge: &Merge,
     found: &[Found<'_>],
     guard: &Guard,
     changes: &mut Changes,
@@ -302,7 +329,10 @@ fn write_found(
                     WriteResult::Stored { .. } => Some((clause, told)),
                     WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,
                 };
-                let Some((clause, told)) = done else { continue };
+                let Some((clause, told)) = done else {
+                    merge.refuse_lost(&clause.change, batch, row)?;
+                    continue;
+                };
                 match clause.action {
                     Matched::Delete => changes.deleted += 1,
                     _ => changes.updated += 1,

@@ -165,18 +165,7 @@ impl<'a> RowChange<'a> {
         write: &Write,
         tells_all: bool,
     ) -> Result<Option<Row>> {
-        let mut parameters = self.parameters.clone();
-        let key = Row::from_batch(batch, row)?;
-        for (place, column) in self.table.schema().key_columns().enumerate() {
-            let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
-            parameters.set(key_parameter(place), value);
-        }
-        let columns: Vec<String> = self
-            .table
-            .schema()
-            .key_columns()
-            .map(|column| column.name.to_ascii_lowercase())
-            .collect();
+        let (columns, parameters) = self.key_of(batch, row)?;
         for _ in 0..TRIES_MAX {
             self.guard.check()?;
             let mut selected = self.select(Some(&columns), &parameters, tells_all)?;
@@ -195,6 +184,25 @@ impl<'a> RowChange<'a> {
             "a row of {} is written by others all the time; try again",
             self.table.path()
         )))
+    }
+
+    /// Whether a row matches now.
+    pub(super) fn matches(&self, batch: &RecordBatch, row: usize) -> Result<bool> {
+        let (columns, parameters) = self.key_of(batch, row)?;
+        Ok(self.select(Some(&columns), &parameters, false)?.next().transpose()?.is_some())
+    }
+
+    /// The key columns, and the parameters of the statement with the key of a row among them.
+    fn key_of(&self, batch: &RecordBatch, row: usize) -> Result<(Vec<String>, Parameters)> {
+        let mut parameters = self.parameters.clone();
+        let key = Row::from_batch(batch, row)?;
+        let mut columns = Vec::new();
+        for (place, column) in self.table.schema().key_columns().enumerate() {
+            let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
+            parameters.set(key_parameter(place), value);
+            columns.push(column.name.to_ascii_lowercase());
+        }
+        Ok((columns, parameters))
     }
 
     pub(super) fn durability(&self) -> Durability {

@@ -56,6 +56,52 @@ fn an_update_loses_no_increment_to_another() {
 }
 
 #[test]
+fn a_merge_loses_no_increment_to_another() {
+    let sql = session();
+    sql.execute(
+        "CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0), (2, 0)",
+    )
+    .unwrap();
+    let merge = "MERGE INTO t USING (VALUES (1), (2)) AS s (id) ON t.id = s.id \
+                 WHEN MATCHED AND t.id = 1 THEN UPDATE SET n = t.n + 1 \
+                 WHEN MATCHED THEN UPDATE SET n = t.n + 2 \
+                 WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0)";
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    assert_eq!(changes(sql.execute(merge).unwrap()).updated, 2);
+                }
+            });
+        }
+    });
+    assert_eq!(rows(&sql, "SELECT n FROM t ORDER BY id"), [["100"], ["200"]]);
+}
+
+/// Whether the row of the source was inserted instead, nobody would know.
+#[test]
+fn a_merge_whose_row_goes_meanwhile_does_not_pass_over_it() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
+    let merge = "MERGE INTO t USING (VALUES (1)) AS s (id) ON t.id = s.id \
+                 WHEN MATCHED THEN UPDATE SET n = t.n + 1 \
+                 WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0)";
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..200 {
+                sql.execute("DELETE FROM t").unwrap();
+            }
+        });
+        for _ in 0..200 {
+            match sql.execute(merge) {
+                Ok(answer) => assert_eq!(changes(answer).total(), 1),
+                Err(error) => assert_eq!(error.kind(), tonnage::ErrorKind::Conflict, "{error}"),
+            }
+        }
+    });
+}
+
+#[test]
 fn parameters_stand_for_values_that_are_written() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, name STRING, bytes BINARY)").unwrap();
