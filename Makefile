@@ -70,8 +70,9 @@ cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 
 	while kill -0 "$$(cat $(CLUSTER)/pid)" 2>/dev/null && ! grep -q '^ready' $(CLUSTER)/log; do sleep 0.5; done; \
 	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
 
-cluster-test: setup ## What takes minutes on nodes of Cassandra: faults of three of them, the long model test
-	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release --workspace --test one_node --test faults --test cluster -- --include-ignored --nocapture
+cluster-test: setup ## What takes an hour on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
+	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release --workspace --test suite --test faults --test levels --test secure --test cluster -- --include-ignored --nocapture
+	TONNAGE_CASSANDRA_TESTS=required TONNAGE_CASSANDRA_NODES=3 $(CARGO) test --release --workspace --test suite
 
 cluster-down: ## Ends the nodes of `make cluster`
 	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true

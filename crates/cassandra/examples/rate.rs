@@ -2,19 +2,24 @@
 //! `rate cassandra://HOST/KEYSPACE?create=3 ROWS`.
 //!
 //! Keys of 16 bytes in random order, each a shard key of its own, values of 100 bytes. The loop sends
-//! one prepared, token-aware statement a row, 128 at a time, each row a partition.
+//! one prepared, token-aware statement a row, 128 at a time, each row a partition; of many rows it
+//! takes the first. Both scan the
+//! engine's table by ranges of tokens, several at a time. Single rows go one after another; the
+//! median of each counts, the first rounds left out.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use scylla::statement::Consistency;
+use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Consistency, SerialConsistency};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{
-    Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection, Ranges, Rows,
-    ScanOptions, Slices, SpaceId,
+    Condition, Cuts, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting,
+    Projection, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 
 /// Requests of the loop under way at a time.
@@ -23,6 +28,18 @@ const IN_FLIGHT: usize = 128;
 /// Keys that one read of the engine looks up.
 const KEYS: usize = 20_000;
 
+/// The most keys that are looked up, and the most rows that the loop takes.
+const GETS: u64 = 200_000;
+const LOOP_ROWS: u64 = 100_000;
+
+/// Parts that are scanned at a time, and parts in all.
+const SCANS: usize = 4;
+const PARTS: usize = 64;
+
+/// Single rows that are timed, behind others that are not.
+const SINGLES: usize = 2_000;
+const SINGLES_WARM: usize = 1_000;
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().expect("an address");
@@ -30,25 +47,45 @@ fn main() {
     let address = Address::parse(&url).expect("an address");
     let engine = CassandraEngine::open(&address).expect("a store");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let session = runtime.block_on(connect(&address));
+    let driver = runtime.block_on(Driver::connect(&address));
     println!("rows/s of {rows} rows          engine      loop     ratio");
-    for (round, name) in ["first", "second"].into_iter().enumerate() {
+    let (gets, few) = (rows.min(GETS), rows.min(LOOP_ROWS));
+    for (round, name) in ["first", "second", "third"].into_iter().enumerate() {
         let space = engine.create_space(name, &KeyShape::new([KeyPart::Fixed(16)])).unwrap();
-        let insert = runtime.block_on(table(&session, &address, name));
-        let [engine_put, loop_put] = [
-            timed(|| load(&engine, space, rows)),
-            timed(|| runtime.block_on(insert_all(&session, &insert, rows))),
+        runtime.block_on(driver.table(name));
+        let put = [
+            rate(rows, || load(&engine, space, rows)),
+            rate(few, || runtime.block_on(driver.insert_all(name, few))),
         ];
-        tell(round, "put", rows, engine_put, loop_put);
-        let select = format!("SELECT v FROM {}.loop_{name} WHERE k = ?", address.keyspace);
-        let [engine_get, loop_get] = [
-            timed(|| read(&engine, space, rows)),
-            timed(|| runtime.block_on(select_all(&session, &select, rows))),
+        tell(round, "put", put);
+        let get = [
+            rate(gets, || read(&engine, space, gets)),
+            rate(few, || runtime.block_on(driver.select_all(name, few))),
         ];
-        tell(round, "get", rows, engine_get, loop_get);
-        let scanned = timed(|| scan(&engine, space, rows));
-        println!("{round} scan {:>24.0}", rows as f64 / scanned.as_secs_f64());
+        tell(round, "get", get);
+        let scanned = [
+            rate(rows, || scan(&engine, space, rows)),
+            rate(rows, || runtime.block_on(driver.scan_all(space, rows))),
+        ];
+        tell(round, "scan", scanned);
+        let single_get = [median(|row| get_one(&engine, space, row)), {
+            let select = runtime.block_on(driver.select(name));
+            median(|row| runtime.block_on(driver.select_one(&select, row)))
+        }];
+        tell_median(round, "single get, loop: SELECT", single_get);
+        let engine_put = median(|row| put_one(&engine, space, row));
+        let insert = runtime.block_on(driver.insert(name));
+        let plain = median(|row| runtime.block_on(driver.insert_one(&insert, row)));
+        tell_median(round, "single put, loop: INSERT", [engine_put, plain]);
+        let decided = runtime.block_on(driver.update_if(name));
+        let decided = median(|row| runtime.block_on(driver.update_one(&decided, row)));
+        tell_median(round, "single put, loop: UPDATE IF", [engine_put, decided]);
     }
+}
+
+/// Rows a second.
+fn rate(rows: u64, work: impl FnOnce()) -> f64 {
+    rows as f64 / timed(work).as_secs_f64()
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
@@ -57,9 +94,20 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn tell(round: usize, what: &str, rows: u64, engine: Duration, driver: Duration) {
-    let [engine, driver] = [engine, driver].map(|time| rows as f64 / time.as_secs_f64());
-    println!("{round} {what} {engine:>25.0} {driver:>9.0} {:>9.2}", engine / driver);
+fn median(mut work: impl FnMut(u64)) -> Duration {
+    (0..SINGLES_WARM as u64).for_each(&mut work);
+    let mut times: Vec<Duration> = (0..SINGLES as u64).map(|row| timed(|| work(row))).collect();
+    times.sort_unstable();
+    times[SINGLES / 2]
+}
+
+fn tell(round: usize, what: &str, [engine, driver]: [f64; 2]) {
+    println!("{round} {what:<4} {engine:>24.0} {driver:>9.0} {:>9.2}", engine / driver);
+}
+
+fn tell_median(round: usize, what: &str, times: [Duration; 2]) {
+    let [engine, driver] = times.map(|time| time.as_secs_f64() * 1e6);
+    println!("{round} {what:<28} {engine:>7.0} us {driver:>7.0} us {:>6.2}", engine / driver);
 }
 
 /// Keys that look random, each once.
@@ -100,51 +148,134 @@ fn read(engine: &dyn Engine, space: SpaceId, count: u64) {
 }
 
 fn scan(engine: &dyn Engine, space: SpaceId, count: u64) {
-    let options = ScanOptions::default();
-    let mut scanner = engine.scan(space, Ranges::whole_space(), options).unwrap();
-    let (mut rows, mut found) = (Rows::new(), 0);
-    while scanner.next_batch(&mut rows).unwrap() {
-        found += rows.len() as u64;
+    let parts = engine.split(space, PARTS, Cuts::Anywhere).unwrap();
+    let (next, found) = (AtomicUsize::new(0), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        for _ in 0..SCANS {
+            threads.spawn(|| {
+                let mut rows = Rows::new();
+                while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut scanner =
+                        engine.scan_part(space, part, ScanOptions::default()).unwrap();
+                    while scanner.next_batch(&mut rows).unwrap() {
+                        found.fetch_add(rows.len() as u64, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(found.into_inner(), count);
+}
+
+fn get_one(engine: &dyn Engine, space: SpaceId, row: u64) {
+    let (keys, mut rows) = (Slices::from_iter([&key(row)[..]]), Rows::new());
+    engine.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
+    assert_eq!(rows.len(), 1);
+}
+
+fn put_one(engine: &dyn Engine, space: SpaceId, row: u64) {
+    let mut batch = WriteBatch::new(space);
+    batch.put(&key(row), &[8; 100], 0, Condition::Always);
+    assert!(engine.write(&batch, Durability::Write).unwrap().version().is_some());
+}
+
+/// The bare driver, on tables of one row a partition.
+struct Driver {
+    session: Arc<Session>,
+    keyspace: String,
+}
+
+impl Driver {
+    async fn connect(address: &Address) -> Self {
+        let session = SessionBuilder::new().known_nodes(&address.hosts).build().await.unwrap();
+        Self { session: Arc::new(session), keyspace: address.keyspace.clone() }
     }
-    assert_eq!(found, count);
-}
 
-async fn connect(address: &Address) -> Arc<Session> {
-    Arc::new(SessionBuilder::new().known_nodes(&address.hosts).build().await.unwrap())
-}
+    async fn table(&self, name: &str) {
+        let table = format!("{}.loop_{name}", self.keyspace);
+        let create = format!("CREATE TABLE {table} (k blob PRIMARY KEY, v blob)");
+        self.session.query_unpaged(create, ()).await.unwrap();
+    }
 
-async fn table(session: &Session, address: &Address, name: &str) -> String {
-    let table = format!("{}.loop_{name}", address.keyspace);
-    let create = format!("CREATE TABLE {table} (k blob PRIMARY KEY, v blob)");
-    session.query_unpaged(create, ()).await.unwrap();
-    format!("INSERT INTO {table} (k, v) VALUES (?, ?)")
-}
+    async fn prepare(&self, cql: String) -> PreparedStatement {
+        let mut statement = self.session.prepare(cql).await.unwrap();
+        statement.set_consistency(Consistency::Quorum);
+        statement.set_serial_consistency(Some(SerialConsistency::Serial));
+        statement.set_is_idempotent(true);
+        statement
+    }
 
-async fn insert_all(session: &Session, insert: &str, rows: u64) {
-    let mut insert = session.prepare(insert).await.unwrap();
-    insert.set_consistency(Consistency::LocalQuorum);
-    insert.set_is_idempotent(true);
-    stream::iter(0..rows)
-        .for_each_concurrent(IN_FLIGHT, |row| {
-            let insert = &insert;
-            async move {
-                session.execute_unpaged(insert, (&key(row)[..], &[7_u8; 100][..])).await.unwrap();
-            }
-        })
-        .await;
-}
+    async fn insert(&self, name: &str) -> PreparedStatement {
+        self.prepare(format!("INSERT INTO {}.loop_{name} (k, v) VALUES (?, ?)", self.keyspace))
+            .await
+    }
 
-async fn select_all(session: &Session, select: &str, rows: u64) {
-    let mut select = session.prepare(select).await.unwrap();
-    select.set_consistency(Consistency::LocalQuorum);
-    select.set_is_idempotent(true);
-    stream::iter(0..rows)
-        .for_each_concurrent(IN_FLIGHT, |row| {
-            let select = &select;
-            async move {
-                let answer = session.execute_unpaged(select, (&key(row)[..],)).await.unwrap();
-                assert_eq!(answer.into_rows_result().unwrap().rows_num(), 1);
-            }
-        })
-        .await;
+    async fn select(&self, name: &str) -> PreparedStatement {
+        self.prepare(format!("SELECT v FROM {}.loop_{name} WHERE k = ?", self.keyspace)).await
+    }
+
+    async fn update_if(&self, name: &str) -> PreparedStatement {
+        let cql =
+            format!("UPDATE {}.loop_{name} SET v = ? WHERE k = ? IF v != null", self.keyspace);
+        self.prepare(cql).await
+    }
+
+    async fn insert_all(&self, name: &str, rows: u64) {
+        let insert = self.insert(name).await;
+        stream::iter(0..rows)
+            .for_each_concurrent(IN_FLIGHT, |row| self.insert_one(&insert, row))
+            .await;
+    }
+
+    async fn select_all(&self, name: &str, rows: u64) {
+        let select = self.select(name).await;
+        stream::iter(0..rows)
+            .for_each_concurrent(IN_FLIGHT, |row| self.select_one(&select, row))
+            .await;
+    }
+
+    async fn insert_one(&self, insert: &PreparedStatement, row: u64) {
+        let values = (&key(row)[..], &[7_u8; 100][..]);
+        self.session.execute_unpaged(insert, values).await.unwrap();
+    }
+
+    async fn select_one(&self, select: &PreparedStatement, row: u64) {
+        let answer = self.session.execute_unpaged(select, (&key(row)[..],)).await.unwrap();
+        assert_eq!(answer.into_rows_result().unwrap().rows_num(), 1);
+    }
+
+    async fn update_one(&self, update: &PreparedStatement, row: u64) {
+        let values = (&[8_u8; 100][..], &key(row)[..]);
+        self.session.execute_unpaged(update, values).await.unwrap();
+    }
+
+    /// Scans the table of a space by ranges of tokens, with pages of 5,000 rows.
+    async fn scan_all(&self, space: SpaceId, count: u64) {
+        let table = format!("{}.s_{:08x}", self.keyspace, space.0);
+        let cql = format!("SELECT c, h, d FROM {table} WHERE token(p) > ? AND token(p) <= ?");
+        let mut select = self.prepare(cql).await;
+        select.set_page_size(5_000);
+        let width = u64::MAX / PARTS as u64;
+        let found = AtomicU64::new(0);
+        stream::iter(0..PARTS as u64)
+            .for_each_concurrent(SCANS, |part| {
+                let (select, found) = (&select, &found);
+                let after = i64::MIN.wrapping_add((width * part) as i64);
+                let last = match part + 1 == PARTS as u64 {
+                    true => i64::MAX,
+                    false => i64::MIN.wrapping_add((width * (part + 1)) as i64),
+                };
+                async move {
+                    let pager =
+                        self.session.execute_iter(select.clone(), (after, last)).await.unwrap();
+                    let mut rows = pager.rows_stream::<(Vec<u8>, Vec<u8>, Vec<u8>)>().unwrap();
+                    while let Some(row) = rows.next().await {
+                        row.unwrap();
+                        found.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            })
+            .await;
+        assert_eq!(found.into_inner(), count);
+    }
 }

@@ -3,13 +3,13 @@
 //! ```text
 //! CREATE TABLE tonnage (part text, name blob, d blob, PRIMARY KEY (part, name))
 //! part 'store':   'format' (one byte), 'buckets', 'shards', 'next space', 'next writer' (four
-//!                 bytes each)
+//!                 bytes each), 'acks none' once something was stored so
+//! part 'place':   'home' ([`crate::home`])
 //! part 'spaces':  a row a space: its name, its number (four bytes) and the shape of its keys
 //! ```
 //!
 //! Every write to it is on a condition, so several processes may change it at once.
 
-use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::CqlValue;
 use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
@@ -17,10 +17,12 @@ use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
 use crate::address::Address;
 use crate::cluster::{Cluster, Tries, rows};
 use crate::error::Failure;
+use crate::home;
 use crate::table::table_name;
 
 const STORE: &str = "store";
 const SPACES: &str = "spaces";
+const SINGLE_COPIES: &str = "acks none";
 
 /// How many shards a new store has: over so many partitions an index spreads its entries.
 const SHARDS: u32 = 16;
@@ -43,7 +45,7 @@ impl Catalog {
     /// # Errors
     /// `NotFound` for a keyspace that does not exist and is not to be made; `Unsupported` for the
     /// store of a newer Tonnage.
-    pub(crate) async fn open(cluster: &Cluster, address: &Address) -> Result<Self> {
+    pub(crate) async fn open(cluster: &mut Cluster, address: &Address) -> Result<Self> {
         match address.create_if_missing {
             true => make_keyspace(cluster, address).await?,
             false => find_store(cluster).await?,
@@ -54,12 +56,19 @@ impl Catalog {
                 "CREATE TABLE IF NOT EXISTS {table} (part text, name blob, d blob, PRIMARY KEY (part, name)) WITH comment = 'Tonnage: the spaces of this store'"
             ))
             .await?;
+        let is_new = is_new(cluster, &table).await?;
+        home::settle(cluster, &table, is_new, address).await?;
+        Self::prepare(cluster, &table).await
+    }
+
+    /// The statements, and the format of the store.
+    async fn prepare(cluster: &Cluster, table: &str) -> Result<Self> {
         let condition = "WHERE part = ? AND name = ?";
         let mut get = cluster.prepare(format!("SELECT d FROM {table} {condition}")).await?;
         let mut list =
             cluster.prepare(format!("SELECT name, d FROM {table} WHERE part = ?")).await?;
-        get.set_consistency(Consistency::LocalSerial);
-        list.set_consistency(Consistency::LocalSerial);
+        get.set_consistency(cluster.reach().serial());
+        list.set_consistency(cluster.reach().serial());
         let conditional = |cql: String| cluster.prepare_conditional(cql);
         let catalog = Self {
             get,
@@ -89,6 +98,16 @@ impl Catalog {
     pub(crate) async fn shards(&self, cluster: &Cluster) -> Result<u32> {
         let stored = self.settle(cluster, "shards", &SHARDS.to_be_bytes()).await?;
         number(&stored).filter(|shards| *shards > 0).ok_or_else(damaged)
+    }
+
+    /// Notes that rows were stored that perhaps only one copy has.
+    pub(crate) async fn note_single_copies(&self, cluster: &Cluster) -> Result<()> {
+        self.settle(cluster, SINGLE_COPIES, &[1]).await.map(drop)
+    }
+
+    /// Whether there may be rows that only one copy has.
+    pub(crate) async fn has_single_copies(&self, cluster: &Cluster) -> Result<bool> {
+        Ok(self.read(cluster, STORE, SINGLE_COPIES.as_bytes()).await?.is_some())
     }
 
     /// A number for this process.
@@ -265,6 +284,16 @@ async fn find_store(cluster: &Cluster) -> Result<()> {
     }
 }
 
+/// Whether the store has no format yet, as any copy tells.
+async fn is_new(cluster: &Cluster, table: &str) -> Result<bool> {
+    let what = "the format of a store";
+    let find = format!("SELECT d FROM {table} WHERE part = ? AND name = ?");
+    let find = cluster.prepare(find).await?;
+    let values = (STORE, &b"format"[..]);
+    let answer = cluster.ask_at(cluster.reach().one(), what, &find, values).await?;
+    Ok(answer.rows_num() == 0)
+}
+
 async fn make_keyspace(cluster: &Cluster, address: &Address) -> Result<()> {
     let keyspace = cluster.keyspace();
     let what = "the list of keyspaces";
@@ -274,20 +303,12 @@ async fn make_keyspace(cluster: &Cluster, address: &Address) -> Result<()> {
     if answer.rows_num() > 0 {
         return Ok(());
     }
-    let Some(factor) = address.replication else {
+    let Some(replication) = &address.replication else {
         return Err(Error::not_found(format!(
             "there is no keyspace '{keyspace}': make it, or add ?create=FACTOR to the address"
         )));
     };
-    let replication = match &address.data_center {
-        Some(name) => format!(
-            "{{'class': 'NetworkTopologyStrategy', '{}': {factor}}}",
-            name.replace('\'', "''")
-        ),
-        None => {
-            format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {factor}}}")
-        }
-    };
+    let replication = replication.cql(address.data_center.as_deref());
     cluster
         .change_schema(&format!(
             "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}"

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scylla::client::PoolSize;
-use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::execution_profile::{ExecutionProfile, ExecutionProfileHandle};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::deserialize::row::DeserializeRow;
+use scylla::errors::ExecutionError;
+use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
 use scylla::response::query_result::QueryRowsResult;
@@ -21,11 +23,16 @@ use tokio::sync::Semaphore;
 use tonnage_engine::{Error, Result};
 
 use crate::address::Address;
-use crate::error::{Failure, failure, not_prepared, not_understood};
+use crate::error::{Failure, Sent, failure, not_prepared, not_understood};
+use crate::login::Login;
+use crate::reach::{self, Reach};
 use crate::stamp::Stamp;
 
 /// Requests under way at a time, of all callers.
 const IN_FLIGHT_MAX: usize = 256;
+
+/// The KiB of rows of loads under way at a time, of all callers. A larger chunk goes alone.
+const IN_FLIGHT_KIB: usize = 64 << 10;
 
 /// How long a request may take. Nodes give up by themselves after some seconds.
 const REQUEST_TIME: Duration = Duration::from_secs(15);
@@ -52,28 +59,33 @@ const ATTEMPTS: u32 = 8;
 /// A connection to a keyspace.
 pub(crate) struct Cluster {
     session: Session,
+    profile: ExecutionProfileHandle,
+    reach: Reach,
     keyspace: String,
     in_flight: Semaphore,
+    kib_in_flight: Semaphore,
 }
 
 impl Cluster {
     /// Connects to the nodes of an address.
     ///
     /// # Errors
-    /// `Unavailable` when none of them answers.
+    /// `Unavailable` when none of them answers; `Invalid` for files of TLS or a password that cannot
+    /// be read.
     pub(crate) async fn connect(address: &Address) -> Result<Self> {
         let profile = ExecutionProfile::builder()
-            .consistency(Consistency::LocalQuorum)
-            .serial_consistency(Some(SerialConsistency::LocalSerial))
+            .consistency(Consistency::Quorum)
+            .serial_consistency(Some(SerialConsistency::Serial))
             .request_timeout(Some(REQUEST_TIME))
             .speculative_execution_policy(Some(Arc::new(SimpleSpeculativeExecutionPolicy {
                 max_retry_count: 2,
                 retry_interval: ANOTHER_NODE_AFTER,
             })))
-            .build();
+            .build()
+            .into_handle();
         let mut builder = SessionBuilder::new()
             .known_nodes(&address.hosts)
-            .default_execution_profile_handle(profile.into_handle())
+            .default_execution_profile_handle(profile.clone())
             .pool_size(PoolSize::PerHost(NonZeroUsize::new(2).expect("two is not zero")))
             .keyspaces_to_fetch([&address.keyspace])
             .fetch_full_schema_metadata(false)
@@ -85,19 +97,54 @@ impl Cluster {
         if let Some(data_center) = &address.data_center {
             builder = builder.prefer_datacenter(data_center.clone());
         }
-        if let Ok(user) = std::env::var("TONNAGE_CASSANDRA_USER") {
-            let password = std::env::var("TONNAGE_CASSANDRA_PASSWORD").unwrap_or_default();
-            builder = builder.user(user, password);
+        if let Some(login) = address.login.clone().or_else(Login::from_environment) {
+            builder = builder.user(&login.user, login.find_password()?);
+        }
+        if let Some(files) = &address.tls {
+            builder = builder.tls_context(Some(files.read()?));
         }
         let session = builder.build().await.map_err(|error| {
             Error::unavailable(format!(
-                "no connection to Cassandra at {}: {error}: check hosts, ports and user",
+                "no connection to Cassandra at {}: {error}: check hosts, ports, user, password and certificates",
                 address.hosts.join(", ")
             ))
             .with_source(error)
         })?;
         let in_flight = Semaphore::new(IN_FLIGHT_MAX);
-        Ok(Self { session, keyspace: address.keyspace.clone(), in_flight })
+        let kib_in_flight = Semaphore::new(IN_FLIGHT_KIB);
+        let (reach, keyspace) = (Reach::Everywhere, address.keyspace.clone());
+        Ok(Self { session, profile, reach, keyspace, in_flight, kib_in_flight })
+    }
+
+    /// From now on the majority of one data centre decides, and only its nodes are asked.
+    pub(crate) fn settle_in(&mut self, home: &str) {
+        let nodes = DefaultPolicy::builder()
+            .prefer_datacenter(home.to_owned())
+            .permit_dc_failover(false)
+            .build();
+        let profile = self
+            .profile
+            .pointee_to_builder()
+            .consistency(Consistency::LocalQuorum)
+            .serial_consistency(Some(SerialConsistency::LocalSerial))
+            .load_balancing_policy(nodes)
+            .build();
+        self.profile.map_to_another_profile(profile);
+        self.reach = Reach::Home;
+    }
+
+    /// Whose majority decides.
+    pub(crate) fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// What the error of a request means, with the level that it was sent at.
+    fn failed(&self, what: &str, level: Option<Consistency>, error: ExecutionError) -> Failure {
+        let level = reach::name(level.unwrap_or(self.reach.majority()));
+        let state = self.session.get_cluster_state();
+        let silent = state.get_nodes_info().iter().filter(|node| !node.is_connected());
+        let silent: Vec<String> = silent.map(|node| node.address.to_string()).collect();
+        failure(Sent { what, level, silent: &silent.join(", ") }, error)
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -116,7 +163,9 @@ impl Cluster {
             statement.set_request_timeout(Some(SCHEMA_TIME));
             match self.session.query_unpaged(statement, ()).await {
                 Ok(_) => return Ok(()),
-                Err(error) => tries.after(failure("a change of the schema", error)).await?,
+                Err(error) => {
+                    tries.after(self.failed("a change of the schema", None, error)).await?
+                }
             }
         }
     }
@@ -142,12 +191,12 @@ impl Cluster {
         loop {
             match self.session.prepare(cql.as_str()).await {
                 Ok(statement) => return Ok(statement),
-                Err(error) => tries.after(not_prepared("preparing a statement", error)).await?,
+                Err(error) => tries.after(not_prepared(error)).await?,
             }
         }
     }
 
-    /// Asks for rows, as often as it takes.
+    /// Asks a majority for rows, as often as it takes.
     pub(crate) async fn ask(
         &self,
         what: &str,
@@ -161,24 +210,46 @@ impl Cluster {
                 Ok(answer) => {
                     return answer.into_rows_result().map_err(|error| not_understood(what, error));
                 }
-                Err(error) => tries.after(failure(what, error)).await?,
+                Err(error) => {
+                    let level = statement.get_consistency();
+                    tries.after(self.failed(what, level, error)).await?;
+                }
             }
         }
+    }
+
+    /// The same at another level.
+    pub(crate) async fn ask_at(
+        &self,
+        level: Consistency,
+        what: &str,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<QueryRowsResult> {
+        if level == self.reach.majority() {
+            return self.ask(what, statement, values).await;
+        }
+        let mut statement = statement.clone();
+        statement.set_consistency(level);
+        self.ask(what, &statement, values).await
     }
 
     /// Carries out a statement under a time stamp of its own, as often as it takes.
     pub(crate) async fn store(
         &self,
+        level: Consistency,
         what: &str,
         statement: &PreparedStatement,
         values: impl SerializeRow,
     ) -> Result<()> {
+        let mut statement = statement.clone();
+        statement.set_consistency(level);
         let mut tries = Tries::new();
         loop {
             let _permit = self.permit().await;
-            match self.session.execute_unpaged(statement, &values).await {
+            match self.session.execute_unpaged(&statement, &values).await {
                 Ok(_) => return Ok(()),
-                Err(error) => tries.after(failure(what, error)).await?,
+                Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
             }
         }
     }
@@ -187,6 +258,7 @@ impl Cluster {
     /// often as it takes.
     pub(crate) async fn store_all<V: SerializeRow>(
         &self,
+        level: Consistency,
         what: &str,
         statement: &PreparedStatement,
         values: &[V],
@@ -195,27 +267,19 @@ impl Cluster {
         if let [only] = values {
             let mut statement = statement.clone();
             statement.set_timestamp(Some(stamp.0));
-            return self.store(what, &statement, only).await;
+            return self.store(level, what, &statement, only).await;
         }
         let mut batch = Batch::new(BatchType::Unlogged);
+        batch.set_consistency(level);
         batch.set_timestamp(Some(stamp.0));
         batch.set_is_idempotent(true);
         values.iter().for_each(|_| batch.append_statement(statement.clone()));
-        self.store_batch(what, &batch, values).await
-    }
-
-    async fn store_batch<V: SerializeRow>(
-        &self,
-        what: &str,
-        batch: &Batch,
-        values: &[V],
-    ) -> Result<()> {
         let mut tries = Tries::new();
         loop {
             let _permit = self.permit().await;
-            match self.session.batch(batch, values).await {
+            match self.session.batch(&batch, values).await {
                 Ok(_) => return Ok(()),
-                Err(error) => tries.after(failure(what, error)).await?,
+                Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
             }
         }
     }
@@ -229,7 +293,8 @@ impl Cluster {
     ) -> std::result::Result<bool, Failure> {
         let _permit = self.permit().await;
         let answer = self.session.execute_unpaged(statement, values).await;
-        let answer = answer.map_err(|error| failure(what, error))?;
+        let answer =
+            answer.map_err(|error| self.failed(what, statement.get_consistency(), error))?;
         is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
     }
 
@@ -242,8 +307,14 @@ impl Cluster {
     ) -> std::result::Result<bool, Failure> {
         let _permit = self.permit().await;
         let answer = self.session.batch(batch, values).await;
-        let answer = answer.map_err(|error| failure(what, error))?;
+        let answer = answer.map_err(|error| self.failed(what, batch.get_consistency(), error))?;
         is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
+    }
+
+    /// Waits until so many bytes of rows may go on their way.
+    pub(crate) async fn room(&self, bytes: usize) -> tokio::sync::SemaphorePermit<'_> {
+        let kib = bytes.div_ceil(1 << 10).clamp(1, IN_FLIGHT_KIB) as u32;
+        self.kib_in_flight.acquire_many(kib).await.expect("the semaphore is never closed")
     }
 
     async fn permit(&self) -> tokio::sync::SemaphorePermit<'_> {

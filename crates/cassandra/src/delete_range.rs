@@ -6,7 +6,8 @@
 use std::future::Future;
 
 use futures::stream::{self, StreamExt};
-use tonnage_engine::{Deadline, Ranges, Result, SpaceId};
+use scylla::statement::Consistency;
+use tonnage_engine::{Acks, Deadline, Ranges, Result, SpaceId};
 
 use crate::bucket::Bucket;
 use crate::extent::{Extent, Stretch};
@@ -23,24 +24,33 @@ impl OpenStore {
         &self,
         space: SpaceId,
         ranges: &Ranges,
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<()> {
         deadline.check("its turn")?;
         let table = self.table(space).await?;
         let extents = self.extents(&table, ranges)?;
         self.time.check()?;
-        all(extents.iter().map(|extent| self.delete(&table, extent, deadline)))
+        let level = self.cluster.reach().of(acks.max(Acks::Majority));
+        all(extents.iter().map(|extent| self.delete(&table, extent, level, deadline)))
             .await
             .map_err(|error| self.explain(&table, error))
     }
 
-    async fn delete(&self, table: &Table, extent: &Extent, deadline: Deadline) -> Result<()> {
+    async fn delete(
+        &self,
+        table: &Table,
+        extent: &Extent,
+        level: Consistency,
+        deadline: Deadline,
+    ) -> Result<()> {
         match extent {
             Extent::Nothing => Ok(()),
             Extent::Within { bucket, start, end } => {
-                self.delete_within(table, *bucket, start, end.as_deref(), deadline).await
+                let range = (&start[..], end.as_deref());
+                self.delete_within(table, *bucket, range, level, deadline).await
             }
-            Extent::Ring(stretch) => self.delete_stretch(table, *stretch, deadline).await,
+            Extent::Ring(stretch) => self.delete_stretch(table, *stretch, level, deadline).await,
         }
     }
 
@@ -48,11 +58,13 @@ impl OpenStore {
         &self,
         table: &Table,
         mut stretch: Stretch,
+        level: Consistency,
         deadline: Deadline,
     ) -> Result<()> {
         loop {
-            let (found, rest) = partitions(self, table, stretch).await?;
-            let delete = |bucket| self.delete_within(table, bucket, &[], None, deadline);
+            let majority = self.cluster.reach().majority();
+            let (found, rest) = partitions(self, table, stretch, majority).await?;
+            let delete = |bucket| self.delete_within(table, bucket, (&[], None), level, deadline);
             all(found.into_iter().map(delete)).await?;
             match rest {
                 Some(rest) => stretch = rest,
@@ -65,8 +77,8 @@ impl OpenStore {
         &self,
         table: &Table,
         bucket: Bucket,
-        start: &[u8],
-        end: Option<&[u8]>,
+        (start, end): (&[u8], Option<&[u8]>),
+        level: Consistency,
         deadline: Deadline,
     ) -> Result<()> {
         let what = "deleting a range";
@@ -76,11 +88,11 @@ impl OpenStore {
         match end {
             Some(end) => {
                 let statement = table.statement(&self.cluster, Text::DeleteRange).await?;
-                self.cluster.store(what, statement, (stamp.0, p, start, end)).await?;
+                self.cluster.store(level, what, statement, (stamp.0, p, start, end)).await?;
             }
             None => {
                 let statement = table.statement(&self.cluster, Text::DeleteRest).await?;
-                self.cluster.store(what, statement, (stamp.0, p, start)).await?;
+                self.cluster.store(level, what, statement, (stamp.0, p, start)).await?;
             }
         }
         self.time.pass(stamp).await;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
+    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, Levels, LoadOptions,
     LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
     SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
 };
@@ -17,6 +17,7 @@ use crate::store::OpenStore;
 /// An engine whose rows are in Apache Cassandra or ScyllaDB.
 pub struct CassandraEngine {
     store: Arc<OpenStore>,
+    levels: Levels,
 }
 
 impl CassandraEngine {
@@ -36,7 +37,7 @@ impl CassandraEngine {
     pub fn open_with_clock(address: &Address, clock: Arc<dyn Clock>) -> Result<Self> {
         let store = OpenStore::open(address, clock)?;
         watch_clocks(&store);
-        Ok(Self { store })
+        Ok(Self { store, levels: Levels::default() })
     }
 }
 
@@ -53,6 +54,10 @@ pub fn open_url(url: &str, create: bool, clock: Arc<dyn Clock>) -> Result<Arc<dy
 impl Engine for CassandraEngine {
     fn capability(&self) -> &Capability {
         &self.store.capability
+    }
+
+    fn at(&self, levels: Levels) -> Option<Arc<dyn Engine>> {
+        Some(Arc::new(Self { store: Arc::clone(&self.store), levels }))
     }
 
     /// A change of the schema that has begun is carried through: it takes a second or so.
@@ -82,7 +87,9 @@ impl Engine for CassandraEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.store.background.wait(self.store.read_keys(space, keys, options, rows))
+        let consistency = self.levels.consistency;
+        let read = self.store.read_keys(space, keys, options, consistency, rows);
+        self.store.background.wait(read)
     }
 
     fn scan(
@@ -91,7 +98,7 @@ impl Engine for CassandraEngine {
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        self.store.open_scan(space, &ranges, options)
+        self.store.open_scan(space, &ranges, options, self.levels.consistency)
     }
 
     fn split(&self, space: SpaceId, parts: usize, _cuts: Cuts) -> Result<Vec<Part>> {
@@ -104,21 +111,22 @@ impl Engine for CassandraEngine {
         part: &Part,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        self.store.open_scan_of_part(space, part, options)
+        self.store.open_scan_of_part(space, part, options, self.levels.consistency)
     }
 
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
         self.store.background.wait(self.store.estimate_rows(space, ranges))
     }
 
-    /// Every durability is the same: a quorum of replicas has the write.
+    /// Every durability is the same: so many replicas have the write as its level says.
     fn write_by(
         &self,
         batch: &WriteBatch,
         _durability: Durability,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        self.store.background.wait(self.store.write_batch(batch, deadline))
+        let written = self.store.write_batch(batch, self.levels.acks, deadline);
+        self.store.background.wait(written)
     }
 
     fn write_many_by(
@@ -127,11 +135,13 @@ impl Engine for CassandraEngine {
         _durability: Durability,
         deadline: Deadline,
     ) -> Vec<Result<WriteOutcome>> {
-        self.store.background.wait(self.store.write_batches(batches, deadline))
+        let written = self.store.write_batches(batches, self.levels.acks, deadline);
+        self.store.background.wait(written)
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
-        Ok(Box::new(ClusterLoad::open(Arc::clone(&self.store), options)?))
+        let store = Arc::clone(&self.store);
+        Ok(Box::new(ClusterLoad::open(store, options, self.levels.acks)?))
     }
 
     fn delete_range_by(
@@ -141,7 +151,8 @@ impl Engine for CassandraEngine {
         _durability: Durability,
         deadline: Deadline,
     ) -> Result<()> {
-        self.store.background.wait(self.store.delete_ranges(space, ranges, deadline))
+        let deleted = self.store.delete_ranges(space, ranges, self.levels.acks, deadline);
+        self.store.background.wait(deleted)
     }
 
     /// A quorum has whatever was acknowledged. When a node's log reaches its disk is the node's own

@@ -25,10 +25,25 @@ impl Failure {
     }
 }
 
+/// Where and how a request was sent: what its error tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent<'a> {
+    /// What it was for.
+    pub(crate) what: &'a str,
+    /// Its level, as CQL names it.
+    pub(crate) level: &'a str,
+    /// The nodes that there is no connection to, each with a comma before it.
+    pub(crate) silent: &'a str,
+}
+
 /// Reads the error of a request. An overloaded node may answer a request with the error of another
 /// one, so only what names the request itself proves that nothing was done.
-pub(crate) fn failure(what: &str, error: ExecutionError) -> Failure {
-    let message = format!("Cassandra: {what}: {error}");
+pub(crate) fn failure(sent: Sent<'_>, error: ExecutionError) -> Failure {
+    let Sent { what, level, silent } = sent;
+    let message = match silent.is_empty() {
+        true => format!("Cassandra: {what} (level {level}): {error}"),
+        false => format!("Cassandra: {what} (level {level}): {error}; not reached: {silent}"),
+    };
     let with = |kind| Error::new(kind, message.clone()).with_source(error.clone());
     match db_error(&error) {
         Some((_, text)) if is_missing_table(text) => Failure::Refused(with(ErrorKind::NotFound)),
@@ -44,8 +59,9 @@ pub(crate) fn failure(what: &str, error: ExecutionError) -> Failure {
 }
 
 /// The error of a statement that could not be prepared.
-pub(crate) fn not_prepared(what: &str, error: PrepareError) -> Failure {
-    failure(what, ExecutionError::PrepareError(error))
+pub(crate) fn not_prepared(error: PrepareError) -> Failure {
+    let sent = Sent { what: "preparing a statement", level: "ONE", silent: "" };
+    failure(sent, ExecutionError::PrepareError(error))
 }
 
 /// What a node answered, and its own words.

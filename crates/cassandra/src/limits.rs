@@ -4,7 +4,7 @@ use scylla::statement::{Consistency, Statement};
 use tonnage_engine::{Capability, Result};
 
 use crate::cluster::Cluster;
-use crate::error::{failure, not_understood};
+use crate::error::{Sent, failure, not_understood};
 
 /// The longest clustering key of Cassandra, less the byte that stands for "behind this key".
 const KEY_BYTES_MAX: usize = 65_535 - 1;
@@ -38,7 +38,7 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
         spaces_per_batch: 1,
         total_order: false,
         absolute_consistency: true,
-        acks_all: false,
+        acks_all: true,
         fsync: sync.is_some_and(|sync| sync == "batch" || sync == "group"),
         persistent: true,
         shared: true,
@@ -58,7 +58,7 @@ async fn setting(cluster: &Cluster, name: &str) -> Result<Option<String>> {
     let answer = match cluster.session().query_unpaged(question, (name,)).await {
         Ok(answer) => answer.into_rows_result().map_err(|error| not_understood(what, error))?,
         Err(error) => {
-            let failure = failure(what, error);
+            let failure = failure(Sent { what, level: "ONE", silent: "" }, error);
             return if failure.is_permanent() { Ok(None) } else { Err(failure.into_error()) };
         }
     };

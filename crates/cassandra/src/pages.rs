@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use scylla::response::query_result::QueryRowsResult;
+use scylla::statement::Consistency;
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{Direction, Projection, Result, Rows};
 
@@ -56,6 +57,8 @@ pub(crate) struct Pages {
     /// Partitions that a scan backwards has still to read.
     partitions: VecDeque<Bucket>,
     page_rows: usize,
+    /// The level of its requests; a majority without it.
+    level: Option<Consistency>,
 }
 
 impl Pages {
@@ -70,7 +73,16 @@ impl Pages {
         };
         let is_reverse = direction == Direction::Reverse;
         let partitions = VecDeque::new();
-        Self { next, is_reverse, projection, partitions, page_rows: PAGE_ROWS_FIRST }
+        Self { next, is_reverse, projection, partitions, page_rows: PAGE_ROWS_FIRST, level: None }
+    }
+
+    /// The same read at a level.
+    pub(crate) fn at(self, level: Consistency) -> Self {
+        Self { level: Some(level), ..self }
+    }
+
+    fn level(&self, store: &OpenStore) -> Consistency {
+        self.level.unwrap_or(store.cluster.reach().majority())
     }
 
     /// The pages behind a key of an extent, or behind all keys that begin with it.
@@ -172,10 +184,11 @@ impl Pages {
             (true, false) => Text::RestBack,
         };
         let statement = table.statement(&store.cluster, text.with(self.projection)).await?;
-        let (p, count) = (&bucket.partition_key()[..], limit as i32);
+        let (p, count, level) = (&bucket.partition_key()[..], limit as i32, self.level(store));
+        let cluster = &store.cluster;
         let answer = match &end {
-            Some(end) => store.cluster.ask(WHAT, statement, (p, &start, end, count)).await?,
-            None => store.cluster.ask(WHAT, statement, (p, &start, count)).await?,
+            Some(end) => cluster.ask_at(level, WHAT, statement, (p, &start, end, count)).await?,
+            None => cluster.ask_at(level, WHAT, statement, (p, &start, count)).await?,
         };
         let read = take(&answer, self.projection, page)?;
         let is_full = read == limit;
@@ -197,7 +210,7 @@ impl Pages {
     ) -> Result<()> {
         let statement = table.statement(&store.cluster, Text::Ring.with(self.projection)).await?;
         let bounds = (stretch.after, stretch.last, limit as i32);
-        let answer = store.cluster.ask(WHAT, statement, bounds).await?;
+        let answer = store.cluster.ask_at(self.level(store), WHAT, statement, bounds).await?;
         let read = take(&answer, self.projection, page)?;
         self.next = match page.keys.last().filter(|_| read == limit) {
             None => Next::Nothing,
@@ -222,7 +235,7 @@ impl Pages {
             self.next = Next::Within { bucket, start: Vec::new(), end: None, then };
             return Ok(());
         }
-        let (found, rest) = partitions(store, table, stretch).await?;
+        let (found, rest) = partitions(store, table, stretch, self.level(store)).await?;
         self.next = rest.map_or(Next::Nothing, Next::Ring);
         self.partitions = found.into();
         Ok(())
@@ -238,10 +251,12 @@ pub(crate) async fn partitions(
     store: &OpenStore,
     table: &Table,
     stretch: Stretch,
+    level: Consistency,
 ) -> Result<(Vec<Bucket>, Option<Stretch>)> {
     let statement = table.statement(&store.cluster, Text::RingKeys).await?;
     let bounds = (stretch.after, stretch.last, PARTITION_KEYS as i32);
-    let answer = store.cluster.ask("the partitions of a space", statement, bounds).await?;
+    let what = "the partitions of a space";
+    let answer = store.cluster.ask_at(level, what, statement, bounds).await?;
     let mut page = Rows::new();
     let read = take(&answer, Projection::KeysOnly, &mut page)?;
     let mut found: Vec<Bucket> = Vec::new();

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use tonnage_engine::{Deadline, Operation, Result, SHARD_LEN, WriteBatch};
+use tonnage_engine::{Acks, Deadline, Operation, Result, SHARD_LEN, WriteBatch};
 
 use crate::blocking::by;
 use crate::bucket::Bucket;
@@ -48,16 +48,18 @@ impl PlacedEntries {
 }
 
 impl OpenStore {
-    /// Puts entries, and answers their version.
+    /// Puts entries into as many copies as asked for, a majority at least, and answers their version.
     pub(crate) async fn put_entries(
         &self,
         entries: &[PlacedEntries],
         batch: &WriteBatch,
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<u64> {
         let version = self.time.version();
         let put = entries.iter().filter(|of_space| !of_space.put.is_empty());
-        let put = try_join_all(put.map(|of_space| self.put_of_space(of_space, batch, version)));
+        let put =
+            try_join_all(put.map(|of_space| self.put_of_space(of_space, batch, acks, version)));
         by(deadline, "an answer of the cluster", put).await?;
         Ok(version)
     }
@@ -66,6 +68,7 @@ impl OpenStore {
         &self,
         entries: &PlacedEntries,
         batch: &WriteBatch,
+        acks: Acks,
         version: u64,
     ) -> Result<()> {
         let (table, now_ms) = (&entries.table, self.clock.now_ms());
@@ -80,7 +83,8 @@ impl OpenStore {
         let stored = async {
             let statement = table.statement(&self.cluster, Text::Load).await?;
             let stamp = Stamp::of_version(version);
-            self.cluster.store_all("storing entries", statement, &rows, stamp).await
+            let level = self.cluster.reach().of(acks.max(Acks::Majority));
+            self.cluster.store_all(level, "storing entries", statement, &rows, stamp).await
         };
         stored.await.map_err(|error| self.explain(table, error))
     }
@@ -104,7 +108,8 @@ impl OpenStore {
         let removed = async {
             let statement = table.statement(&self.cluster, Text::Remove).await?;
             let stamp = Stamp::of_version(self.time.version());
-            self.cluster.store_all("removing entries", statement, &keys, stamp).await
+            let level = self.cluster.reach().majority();
+            self.cluster.store_all(level, "removing entries", statement, &keys, stamp).await
         };
         removed.await.map_err(|error| self.explain(table, error))
     }

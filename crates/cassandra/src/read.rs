@@ -3,7 +3,9 @@
 //! 1. The keys are sorted by partition. One request asks for all of a partition at once, so rows
 //!    under one shard key are seen at one moment.
 //! 2. What was found is put into the order of the keys that were asked for.
-//! 3. Where the bytes are bounded, as many keys are asked for as should fit, by the mean of rows
+//! 3. Rows of a version at least are asked of one copy first, and of a majority where that has older
+//!    ones or none.
+//! 4. Where the bytes are bounded, as many keys are asked for as should fit, by the mean of rows
 //!    seen before. The read goes on only while the keys are of partitions that it has not seen.
 
 use std::collections::HashSet;
@@ -11,7 +13,8 @@ use std::ops::Range;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use scylla::response::query_result::QueryRowsResult;
-use tonnage_engine::{Projection, ReadOptions, Result, Rows, Slices, SpaceId};
+use scylla::statement::Consistency as Level;
+use tonnage_engine::{Consistency, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 
 use crate::blocking::by;
 use crate::bucket::Bucket;
@@ -42,6 +45,15 @@ struct Found {
     values: Slices,
 }
 
+impl Found {
+    /// Takes a row of others, and answers its place.
+    fn take_from(&mut self, others: &Found, place: u32) -> u32 {
+        self.headers.push(others.headers[place as usize]);
+        self.values.push(others.values.get(place as usize));
+        self.headers.len() as u32 - 1
+    }
+}
+
 impl OpenStore {
     /// See [`tonnage_engine::Engine::read_some`].
     pub(crate) async fn read_keys(
@@ -49,10 +61,11 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &ReadOptions,
+        consistency: Consistency,
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        let found = self.read_in_time(space, keys, options, rows).await;
+        let found = self.read_in_time(space, keys, options, consistency, rows).await;
         if found.is_err() {
             rows.clear();
         }
@@ -64,6 +77,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &ReadOptions,
+        consistency: Consistency,
         rows: &mut Rows,
     ) -> Result<usize> {
         let table = by(options.deadline, "a space", self.table(space)).await?;
@@ -83,7 +97,7 @@ impl OpenStore {
                 break;
             }
             let order = order(keys, first, of_window);
-            let lookup = self.look_up(&table, keys, &order, options.projection);
+            let lookup = self.look_up_at(consistency, &table, keys, &order, options.projection);
             let (places, found) = by(options.deadline, WHAT, lookup)
                 .await
                 .map_err(|error| self.explain(&table, error))?;
@@ -127,10 +141,57 @@ impl OpenStore {
         None
     }
 
+    /// Looks keys up as fresh as asked for. No copy tells how old it is, so a majority is asked for
+    /// all but what may be as old as it likes, and what one copy has as new as asked for.
+    async fn look_up_at(
+        &self,
+        consistency: Consistency,
+        table: &Table,
+        keys: &Slices,
+        order: &[(Bucket, usize)],
+        projection: Projection,
+    ) -> Result<(Vec<u32>, Found)> {
+        let (one, majority) = (self.cluster.reach().one(), self.cluster.reach().majority());
+        match consistency {
+            Consistency::None => self.look_up(one, table, keys, order, projection).await,
+            Consistency::Version(version) => {
+                let (mut places, mut found) =
+                    self.look_up(one, table, keys, order, projection).await?;
+                let first = least(order);
+                let is_new = |index: &usize| match places[index - first] {
+                    NOTHING => false,
+                    place => found.headers[place as usize].version >= version,
+                };
+                let old: HashSet<Bucket> = order
+                    .iter()
+                    .filter(|(_, index)| !is_new(index))
+                    .map(|(bucket, _)| *bucket)
+                    .collect();
+                if old.is_empty() {
+                    return Ok((places, found));
+                }
+                // All of a partition: its rows are seen at one moment.
+                let again: Vec<(Bucket, usize)> =
+                    order.iter().copied().filter(|(bucket, _)| old.contains(bucket)).collect();
+                let (newer, rows) = self.look_up(majority, table, keys, &again, projection).await?;
+                let first_again = least(&again);
+                for (_, index) in again {
+                    places[index - first] = match newer[index - first_again] {
+                        NOTHING => NOTHING,
+                        place => found.take_from(&rows, place),
+                    };
+                }
+                Ok((places, found))
+            }
+            _ => self.look_up(majority, table, keys, order, projection).await,
+        }
+    }
+
     /// Looks keys up, partition by partition. Answers the place of each key's row in what was
     /// found, from the least key on.
     async fn look_up(
         &self,
+        level: Level,
         table: &Table,
         keys: &Slices,
         order: &[(Bucket, usize)],
@@ -143,11 +204,12 @@ impl OpenStore {
                 of_partition.iter().map(|(_, index)| keys.get(*index)).collect();
             wanted.dedup();
             let p = of_partition[0].0.partition_key();
-            let answer = self.cluster.ask(WHAT, statement, (&p[..], wanted)).await?;
+            let answer = self.cluster.ask_at(level, WHAT, statement, (&p[..], wanted)).await?;
             Ok::<_, tonnage_engine::Error>((of_partition, answer))
         });
-        let first = order.iter().map(|(_, index)| *index).min().unwrap_or(0);
-        let mut places = vec![NOTHING; order.len()];
+        let first = least(order);
+        let last = order.iter().map(|(_, index)| *index).max().unwrap_or(0);
+        let mut places = vec![NOTHING; last + 1 - first];
         let mut found = Found::default();
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
         while let Some((of_partition, answer)) = answers.try_next().await? {
@@ -156,6 +218,11 @@ impl OpenStore {
         table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
         Ok((places, found))
     }
+}
+
+/// The least key of an order.
+fn least(order: &[(Bucket, usize)]) -> usize {
+    order.iter().map(|(_, index)| *index).min().unwrap_or(0)
 }
 
 /// How many keys to ask for together.

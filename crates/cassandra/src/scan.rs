@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
+use scylla::statement::Consistency as Level;
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::position::not_of_this_scan;
 use tonnage_engine::{
-    Deadline, KeyPosition, Part, Ranges, Result, Rows, ScanOptions, ScanPosition, Scanner, SpaceId,
+    Consistency, Deadline, KeyPosition, Part, Ranges, Result, Rows, ScanOptions, ScanPosition,
+    Scanner, SpaceId,
 };
 
 use crate::blocking::by;
@@ -24,6 +26,7 @@ pub(crate) struct ClusterScan {
     table: Arc<Table>,
     extents: Vec<Extent>,
     options: ScanOptions,
+    level: Level,
     /// The extent under way; all of them when the scan is over.
     range: usize,
     /// The last row judged in it.
@@ -49,10 +52,12 @@ impl OpenStore {
         space: SpaceId,
         ranges: &Ranges,
         options: ScanOptions,
+        consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
         let table = self.background.wait(self.table(space))?;
         let extents = self.extents(&table, ranges)?;
-        Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options)?))
+        let level = self.level_of_scan(&options, consistency)?;
+        Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
     }
 
     /// See [`tonnage_engine::Engine::scan_part`].
@@ -61,10 +66,22 @@ impl OpenStore {
         space: SpaceId,
         part: &Part,
         options: ScanOptions,
+        consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
         let extents = vec![Extent::Ring(Stretch::from_part(part)?)];
         let table = self.background.wait(self.table(space))?;
-        Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options)?))
+        let level = self.level_of_scan(&options, consistency)?;
+        Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
+    }
+
+    /// A majority for all but what may be as old as it likes: no copy tells how far it is behind,
+    /// and which rows of a version it lacks.
+    fn level_of_scan(&self, options: &ScanOptions, consistency: Consistency) -> Result<Level> {
+        if options.every_copy {
+            return self.background.wait(self.level_of_every_copy());
+        }
+        let reach = self.cluster.reach();
+        Ok(if consistency == Consistency::None { reach.one() } else { reach.majority() })
     }
 }
 
@@ -74,13 +91,14 @@ impl ClusterScan {
         table: Arc<Table>,
         extents: Vec<Extent>,
         mut options: ScanOptions,
+        level: Level,
     ) -> Result<Self> {
         let resume = options.resume.take();
         let (range, last, judge) = match resume.as_ref().map(KeyPosition::from_position) {
             None => (0, None, Judge::default()),
             Some(position) => stand(position?, &store, &table, &extents)?,
         };
-        Ok(Self { store, table, extents, options, range, last, judge, ahead: None })
+        Ok(Self { store, table, extents, options, level, range, last, judge, ahead: None })
     }
 
     async fn fill(&mut self, rows: &mut Rows) -> Result<()> {
@@ -170,14 +188,17 @@ impl ClusterScan {
     fn pages(&self) -> Result<Pages> {
         let (extent, direction) = (&self.extents[self.range], self.options.direction);
         let projection = self.options.projection;
-        let Some(last) = &self.last else { return Ok(Pages::of(extent, direction, projection)) };
+        let Some(last) = &self.last else {
+            return Ok(Pages::of(extent, direction, projection).at(self.level));
+        };
         let shard_key = &last[..self.table.info().shape.shard_key_len(last)?];
         let (key, is_prefix) = match self.judge.passes(shard_key) {
             true => (shard_key, true),
             false => (&last[..], false),
         };
         let bucket = self.store.bucket(shard_key);
-        Ok(Pages::behind(extent, bucket, key, is_prefix, direction, projection))
+        let pages = Pages::behind(extent, bucket, key, is_prefix, direction, projection);
+        Ok(pages.at(self.level))
     }
 
     fn next_range(&mut self) {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use scylla::statement::Consistency;
+use tokio::sync::OnceCell;
 use tonnage_engine::{
     Capability, Clock, Error, ErrorKind, KeyShape, Result, ShardId, SpaceId, SpaceInfo,
     prefixed_shard,
@@ -26,6 +28,8 @@ pub(crate) struct OpenStore {
     pub(crate) time: ClusterTime,
     pub(crate) turns: Turns,
     catalog: Catalog,
+    /// Set once it was noted that this process stores rows that only one copy has.
+    single_copies: OnceCell<()>,
     buckets: u32,
     tables: RwLock<HashMap<SpaceId, Arc<Table>>>,
     hosts: String,
@@ -37,8 +41,8 @@ impl OpenStore {
     pub(crate) fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Arc<Self>> {
         let background = Background::start()?;
         let (cluster, catalog, buckets, time, capability) = background.wait(async {
-            let cluster = Cluster::connect(address).await?;
-            let catalog = Catalog::open(&cluster, address).await?;
+            let mut cluster = Cluster::connect(address).await?;
+            let catalog = Catalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
             time.measure(&cluster).await?;
@@ -53,6 +57,7 @@ impl OpenStore {
             time,
             turns: Turns::new(),
             catalog,
+            single_copies: OnceCell::new(),
             buckets,
             tables: RwLock::default(),
             hosts: address.hosts.join(","),
@@ -124,6 +129,20 @@ impl OpenStore {
         }
         self.forget(table.id());
         no_such_space(table.id())
+    }
+
+    /// Notes, before the first of them, that rows are stored that only one copy has.
+    pub(crate) async fn note_single_copies(&self) -> Result<()> {
+        let note = || self.catalog.note_single_copies(&self.cluster);
+        self.single_copies.get_or_try_init(note).await.copied()
+    }
+
+    /// The level at which a read sees every row that any copy has.
+    pub(crate) async fn level_of_every_copy(&self) -> Result<Consistency> {
+        Ok(match self.catalog.has_single_copies(&self.cluster).await? {
+            true => Consistency::All,
+            false => self.cluster.reach().majority(),
+        })
     }
 
     pub(crate) async fn spaces(&self) -> Result<Vec<SpaceInfo>> {

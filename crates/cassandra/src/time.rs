@@ -26,7 +26,7 @@ use scylla::value::CqlTimestamp;
 use tonnage_engine::{Error, Result};
 
 use crate::cluster::Cluster;
-use crate::error::{failure, not_understood};
+use crate::error::{Sent, failure, not_understood};
 use crate::stamp::{Stamp, VERSION_STEP};
 
 /// How far the clocks of two nodes may be apart.
@@ -136,7 +136,9 @@ impl ClusterTime {
         let before_us = self.steady_us();
         let answer = cluster.session().query_unpaged(question.clone(), ()).await;
         let after_us = self.steady_us();
-        let answer = answer.map_err(|error| failure(what, error).into_error())?;
+        let answer = answer.map_err(|error| {
+            failure(Sent { what, level: "ONE", silent: "" }, error).into_error()
+        })?;
         let answer = answer.into_rows_result().map_err(|error| not_understood(what, error))?;
         let (CqlTimestamp(now_ms),) =
             answer.first_row().map_err(|error| not_understood(what, error))?;

@@ -8,11 +8,13 @@ use tonnage_engine::{
 };
 
 use crate::extent::{Extent, Stretch};
+use crate::partition::Partitions;
 use crate::scan::ClusterScan;
 use crate::store::OpenStore;
 
 impl OpenStore {
-    /// Reads every row. Checksums are verified by the nodes that answer.
+    /// Reads every row, and tells of partitions that are too large. Checksums are verified by the
+    /// nodes that answer.
     pub(crate) fn verify_all(self: &Arc<Self>, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         for space in self.background.wait(self.spaces())? {
@@ -20,14 +22,21 @@ impl OpenStore {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 table => table?,
             };
+            let mut partitions = Partitions::of(table.place(), table.is_shard_prefixed());
             let whole = vec![Extent::Ring(Stretch::RING)];
             let options = ScanOptions { deadline, ..ScanOptions::default() };
-            let mut scan = ClusterScan::open(Arc::clone(self), table, whole, options)?;
+            let level = self.cluster.reach().majority();
+            let mut scan = ClusterScan::open(Arc::clone(self), table, whole, options, level)?;
             let mut rows = Rows::new();
             while scan.next_batch(&mut rows)? {
+                for (key, value) in rows.keys.iter().zip(rows.values.iter()) {
+                    let shard_key = &key[..space.shape.shard_key_len(key)?];
+                    partitions.add(self.bucket(shard_key), shard_key, key.len() + value.len());
+                }
                 report.rows += rows.len() as u64;
                 report.bytes += rows.bytes() as u64;
             }
+            report.warnings.extend(partitions.into_warnings());
         }
         Ok(report)
     }

@@ -20,7 +20,7 @@ use scylla::statement::Consistency;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::value::CqlValue;
 use tonnage_engine::{
-    Condition, Deadline, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
+    Acks, Condition, Deadline, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
     prefixed_shard,
 };
 
@@ -75,10 +75,11 @@ impl OpenStore {
     pub(crate) async fn write_batch(
         &self,
         batch: &WriteBatch,
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let order = self.order(batch, deadline).await?;
-        self.carry_out(&order, batch, deadline).await
+        self.carry_out(&order, batch, acks, deadline).await
     }
 
     /// See [`tonnage_engine::Engine::write_many_by`]: the batches of a partition in their order,
@@ -86,6 +87,7 @@ impl OpenStore {
     pub(crate) async fn write_batches(
         &self,
         batches: &[WriteBatch],
+        acks: Acks,
         deadline: Deadline,
     ) -> Vec<Result<WriteOutcome>> {
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> = Vec::new();
@@ -108,7 +110,8 @@ impl OpenStore {
         let written = groups.into_iter().map(|orders| async move {
             let mut written = Vec::with_capacity(orders.len());
             for (index, order) in orders {
-                written.push((index, self.carry_out(&order, &batches[index], deadline).await));
+                let outcome = self.carry_out(&order, &batches[index], acks, deadline).await;
+                written.push((index, outcome));
             }
             written
         });
@@ -207,11 +210,12 @@ impl OpenStore {
         &self,
         order: &Order,
         batch: &WriteBatch,
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        let version = self.put_entries(&order.entries, batch, deadline).await?;
+        let version = self.put_entries(&order.entries, batch, acks, deadline).await?;
         let outcome = match order.place {
-            Some(place) => self.write_at(place, &order.operations, batch, deadline).await?,
+            Some(place) => self.write_at(place, &order.operations, batch, acks, deadline).await?,
             None => WriteOutcome::Applied { version },
         };
         if outcome.version().is_some() {
@@ -225,6 +229,7 @@ impl OpenStore {
         place: Place,
         operations: &[usize],
         batch: &WriteBatch,
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let table = self.table(place.space).await?;
@@ -232,7 +237,7 @@ impl OpenStore {
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
         let mut tries = Tries::new();
         let written = loop {
-            match self.try_write(&table, place.bucket, batch, &changes, deadline).await {
+            match self.try_write(&table, place.bucket, batch, &changes, acks, deadline).await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => break Ok(outcome),
                 Err(error) => break Err(error),
@@ -257,9 +262,13 @@ impl OpenStore {
         bucket: Bucket,
         batch: &WriteBatch,
         changes: &[Change<'_>],
+        acks: Acks,
         deadline: Deadline,
     ) -> Result<Option<WriteOutcome>> {
-        let read = self.judged(table, bucket, changes, Consistency::LocalQuorum);
+        // A decision takes a majority, whatever is asked for. Where all copies are to have it, all
+        // of them must answer before anything is changed.
+        let level = self.cluster.reach().of(acks.max(Acks::Majority));
+        let read = self.judged(table, bucket, changes, level);
         let stored = by(deadline, "an answer of the cluster", read).await?;
         if let Some(refused) = self.refusal(batch, &stored) {
             return Ok(Some(refused));
@@ -285,13 +294,17 @@ impl OpenStore {
         }
         deadline.check("an answer of the cluster")?;
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
-        match self.decide(table, bucket, batch, changes, &stored, version, mark).await {
+        let leaving = Version { version, mark, level };
+        match self.decide(table, bucket, batch, changes, &stored, leaving).await {
             Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
             Ok(false) => Ok(None),
             Err(Failure::Refused(error)) => Err(error),
             Err(Failure::InDoubt(error)) => {
                 let doubt = Doubt { batch, changes, before: &stored, mark, error };
-                let is_applied = self.resolve(table, bucket, doubt).await?;
+                let is_applied = self.resolve(table, bucket, &doubt).await?;
+                if is_applied && acks == Acks::All {
+                    self.confirm(table, bucket, &doubt).await?;
+                }
                 Ok(is_applied.then_some(WriteOutcome::Applied { version }))
             }
         }
@@ -335,7 +348,6 @@ impl OpenStore {
     }
 
     /// Carries the changes out, on condition that the rows are as they were read.
-    #[expect(clippy::too_many_arguments, reason = "a batch, what it meets and what it leaves")]
     async fn decide(
         &self,
         table: &Table,
@@ -343,12 +355,12 @@ impl OpenStore {
         batch: &WriteBatch,
         changes: &[Change<'_>],
         stored: &HashMap<&[u8], Stored>,
-        version: u64,
-        mark: u64,
+        Version { version, mark, level }: Version,
     ) -> std::result::Result<bool, Failure> {
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
         let now_ms = self.clock.now_ms();
         let mut together = Batch::new(BatchType::Unlogged);
+        together.set_consistency(level);
         let mut values = Vec::with_capacity(changes.len());
         let mut last = None;
         for change in changes {
@@ -381,15 +393,19 @@ impl OpenStore {
         }
         let what = "a write";
         match (last, &values[..]) {
-            (Some(statement), [values]) => self.cluster.decide(what, statement, values).await,
+            (Some(statement), [values]) => {
+                let mut statement = statement.clone();
+                statement.set_consistency(level);
+                self.cluster.decide(what, &statement, values).await
+            }
             _ => self.cluster.decide_batch(what, &together, &values).await,
         }
     }
 
     /// Finds out what became of a write that got no answer. Answers whether it was carried out.
-    async fn resolve(&self, table: &Table, bucket: Bucket, doubt: Doubt<'_>) -> Result<bool> {
+    async fn resolve(&self, table: &Table, bucket: Bucket, doubt: &Doubt<'_>) -> Result<bool> {
         let now = self
-            .judged(table, bucket, doubt.changes, Consistency::LocalSerial)
+            .judged(table, bucket, doubt.changes, self.cluster.reach().serial())
             .await
             .map_err(|error| doubt.in_doubt(table, &error))?;
         let mark = doubt.mark.to_be_bytes();
@@ -416,6 +432,28 @@ impl OpenStore {
         }
         Err(doubt.in_doubt(table, &"the rows were written again since"))
     }
+}
+
+impl OpenStore {
+    /// Makes sure that all copies have a write that was carried out: whoever reads all of them
+    /// brings those up to date that lag behind.
+    async fn confirm(&self, table: &Table, bucket: Bucket, doubt: &Doubt<'_>) -> Result<()> {
+        let read = self.judged(table, bucket, doubt.changes, Consistency::All).await;
+        read.map(drop).map_err(|error| {
+            Error::unavailable(format!(
+                "a write to {} is stored by a majority, and perhaps not by all copies: {error}: write it again once all nodes are back",
+                table.place()
+            ))
+        })
+    }
+}
+
+/// What a write leaves in its rows, and the level at which it is stored.
+#[derive(Clone, Copy)]
+struct Version {
+    version: u64,
+    mark: u64,
+    level: Consistency,
 }
 
 /// A write that got no answer.

@@ -46,9 +46,10 @@ fn keeps_what_it_acknowledged(nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)
             .map(|_| threads.spawn(move || Counter::count(engine, space, &goes_on)))
             .collect();
         let loads = threads.spawn(move || Loads::load(engine, space, &goes_on));
+        let end = End(&is_over);
         faults(nodes);
         thread::sleep(Duration::from_secs(5));
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         let registers: Vec<Registers> =
             registers.into_iter().map(|writer| writer.join().unwrap()).collect();
         let counter = counters.into_iter().map(|counter| counter.join().unwrap()).sum::<Counter>();
@@ -60,6 +61,15 @@ fn keeps_what_it_acknowledged(nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)
     let written: u64 = registers.iter().map(|registers| registers.acknowledged).sum();
     eprintln!("{written} writes, {counter:?}, {} loaded rows: all there", loads.acknowledged());
     assert!(written > 0 && counter.acknowledged > 0 && loads.acknowledged() > 0);
+}
+
+/// The end of all writers, also where a fault cannot be brought about.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn seconds(count: u64) {
@@ -142,5 +152,27 @@ fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
         node.restart();
         eprintln!("{} has room again, and was restarted", node.host());
         seconds(15);
+    });
+}
+
+#[test]
+#[ignore = "takes minutes, and four nodes: make cluster-test"]
+fn nothing_acknowledged_is_lost_when_a_node_joins_and_another_leaves() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut nodes) = Nodes::start(3) else { return };
+    if nodes.nodes().is_empty() {
+        eprintln!("not tested: a node that joins. It takes nodes of this process");
+        return;
+    }
+    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+        seconds(5);
+        nodes.join();
+        eprintln!("a node has joined");
+        seconds(20);
+        let node = &nodes.nodes()[1];
+        node.leave();
+        eprintln!("{} has left", node.host());
+        node.stop();
+        seconds(20);
     });
 }

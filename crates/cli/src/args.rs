@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use tonnage::{Error, ErrorKind, Store, StoreBuilder};
+use tonnage::{Consistency, Error, ErrorKind, Store, StoreBuilder};
 use tonnage_client::Client;
 
 use crate::exit::{CliResult, Failure};
@@ -23,6 +23,13 @@ pub(crate) struct Globals {
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
     pub(crate) data_directories: Vec<PathBuf>,
+    /// Copies of a row that a write waits for, on a cluster [default: majority]
+    #[arg(long, global = true, value_enum)]
+    pub(crate) acks: Option<values::Acks>,
+    /// How fresh the rows that are read must be, on a cluster: none, a time such as 30s, version:N,
+    /// or absolute [default: absolute]
+    #[arg(long, global = true, value_name = "FRESHNESS", value_parser = values::consistency)]
+    pub(crate) consistency: Option<Consistency>,
     /// Print errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -55,6 +62,11 @@ impl Globals {
         Ok(self.builder()?.path()?)
     }
 
+    /// The store as messages and files may name it: without a password.
+    pub(crate) fn store_shown(&self) -> String {
+        tonnage_cassandra::Address::without_password(&self.store)
+    }
+
     /// Whether the store is on a cluster.
     pub(crate) fn is_on_cluster(&self) -> bool {
         tonnage_cassandra::Address::is_one(&self.store)
@@ -75,7 +87,17 @@ impl Globals {
 
     /// Connects to the server that is named in place of a store.
     pub(crate) fn client(&self) -> CliResult<Client> {
-        self.server.connect(&self.store, None)
+        self.connect(None)
+    }
+
+    /// Connects to the server.
+    pub(crate) fn connect(&self, timeout: Option<Duration>) -> CliResult<Client> {
+        if self.acks.is_some() || self.consistency.is_some() {
+            return Err(Failure::usage(
+                "--acks and --consistency go with a store on a cluster, not with a server",
+            ));
+        }
+        self.server.connect(&self.store, timeout)
     }
 
     /// Whether the store is behind a server.
@@ -98,7 +120,13 @@ impl Globals {
                 self.store
             )));
         }
-        let builder = Store::builder(&self.store).cluster_engine(tonnage_cassandra::open_url);
+        let mut builder = Store::builder(&self.store).cluster_engine(tonnage_cassandra::open_url);
+        if let Some(acks) = self.acks {
+            builder = builder.acks(acks.into());
+        }
+        if let Some(consistency) = self.consistency {
+            builder = builder.consistency(consistency);
+        }
         Ok(match self.data_directories.is_empty() {
             true => builder,
             false => builder.data_directories(self.data_directories.clone()),

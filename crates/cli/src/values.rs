@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use tonnage::{ErrorsMax, OnExisting};
+use tonnage::{Consistency, ErrorsMax, OnExisting};
 
 /// `--durability`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -24,6 +24,44 @@ impl From<Durability> for tonnage::Durability {
             Durability::Write => tonnage::Durability::Write,
             Durability::Fsync => tonnage::Durability::Fsync,
         }
+    }
+}
+
+/// `--acks`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Acks {
+    /// One copy has it when it counts as stored
+    None,
+    /// More than half of them
+    Majority,
+    /// All of them: it fails while one of their nodes is down
+    All,
+}
+
+impl From<Acks> for tonnage::Acks {
+    fn from(acks: Acks) -> Self {
+        match acks {
+            Acks::None => tonnage::Acks::None,
+            Acks::Majority => tonnage::Acks::Majority,
+            Acks::All => tonnage::Acks::All,
+        }
+    }
+}
+
+/// `none`, `30s`, `version:17` or `absolute`.
+pub(crate) fn consistency(text: &str) -> Result<Consistency, String> {
+    match text.split_once(':') {
+        Some(("version", number)) => match number.parse() {
+            Ok(version @ 1..) => Ok(Consistency::Version(version)),
+            _ => Err(format!("'{number}' is no version: give the one that a write has answered")),
+        },
+        _ if text == "none" => Ok(Consistency::None),
+        _ if text == "absolute" => Ok(Consistency::Absolute),
+        _ => duration(text).map(Consistency::Time).map_err(|_| {
+            format!(
+                "'{text}' is no freshness: write none, a time such as 30s, version:N or absolute"
+            )
+        }),
     }
 }
 
@@ -239,6 +277,17 @@ mod tests {
         assert_eq!(errors_max("2.5%"), Ok(ErrorsMax::Percent(2.5)));
         for wrong in ["", "%", "101%", "-1", "x"] {
             assert!(errors_max(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn freshness_is_a_time_a_version_or_a_word() {
+        assert_eq!(consistency("none"), Ok(Consistency::None));
+        assert_eq!(consistency("absolute"), Ok(Consistency::Absolute));
+        assert_eq!(consistency("30s"), Ok(Consistency::Time(Duration::from_secs(30))));
+        assert_eq!(consistency("version:17"), Ok(Consistency::Version(17)));
+        for wrong in ["", "latest", "version:", "version:0", "version:x", "0s"] {
+            assert!(consistency(wrong).is_err(), "{wrong}");
         }
     }
 

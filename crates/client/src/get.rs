@@ -37,7 +37,7 @@ impl Client {
         if let Some(columns) = columns {
             header.insert("columns".to_owned(), json!(columns));
         }
-        if let Some(consistency) = consistency_of(options.consistency) {
+        if let Some(consistency) = consistency_of(options.consistency.unwrap_or_default()) {
             header.insert("consistency".to_owned(), consistency);
         }
         if let Some(timeout) = options.timeout {

@@ -268,7 +268,7 @@ impl Client {
         command.insert("key".to_owned(), json!(key.to_string()));
         command.insert("offset".to_owned(), json!(offset));
         command.insert("limit".to_owned(), json!(limit));
-        if let Some(consistency) = consistency_of(options.consistency) {
+        if let Some(consistency) = consistency_of(options.consistency.unwrap_or_default()) {
             command.insert("consistency".to_owned(), consistency);
         }
         if let Some(timeout) = options.timeout {

@@ -20,8 +20,8 @@ pub struct Capability {
     pub total_order: bool,
     /// Whether reads always see every write acknowledged before.
     pub absolute_consistency: bool,
-    /// Whether a write has reached every copy of its rows when it is acknowledged. An engine that
-    /// keeps one copy says so.
+    /// Whether a write can wait until every copy of its rows has it ([`crate::Acks::All`]). An
+    /// engine that keeps one copy says so.
     pub acks_all: bool,
     /// Whether `Durability::Fsync` reaches a disk. Where it does not, `Fsync` is accepted all the
     /// same and means the most durable thing that the engine has: a memory store has nothing to

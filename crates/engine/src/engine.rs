@@ -1,11 +1,12 @@
 //! The contract itself.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::{
-    Capability, Cuts, Deadline, Durability, Error, KeyShape, LoadOptions, LoadSession, Part,
-    Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId,
-    SpaceInfo, StagedCheckpoint, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Cuts, Deadline, Durability, Error, KeyShape, Levels, LoadOptions, LoadSession,
+    Part, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
+    SpaceId, SpaceInfo, StagedCheckpoint, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// What keeps the bytes.
@@ -16,6 +17,14 @@ use crate::{
 pub trait Engine: Send + Sync {
     /// What this engine offers, and its limits. Fixed while the engine is open.
     fn capability(&self) -> &Capability;
+
+    /// The same engine on other levels. What is written through the answer waits for as many copies
+    /// as they say, at least; what is read is as fresh, at least. An engine by itself writes to a
+    /// majority and reads the latest. Nothing where all levels mean the same, as with one copy.
+    fn at(&self, levels: Levels) -> Option<Arc<dyn Engine>> {
+        let _ = levels;
+        None
+    }
 
     /// Makes a space. The number given to it was never used before in this store. Durable when it
     /// returns.

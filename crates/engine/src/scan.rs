@@ -69,6 +69,9 @@ pub struct ScanOptions {
     /// Whether what is read should stay in the cache. Off for reads that pass over a whole space
     /// once.
     pub fill_cache: bool,
+    /// Whether rows come too that only one copy has: those that were written with
+    /// [`Acks::None`](crate::Acks::None). For a scan that an index is made from.
+    pub every_copy: bool,
     /// Where to go on: the position of an earlier scan of the same ranges or part, with the same
     /// direction, limits and filter. What is written meanwhile before it is not seen.
     pub resume: Option<ScanPosition>,
@@ -88,6 +91,7 @@ impl Default for ScanOptions {
             batch_bytes_max: 4 << 20,
             filter: None,
             fill_cache: true,
+            every_copy: false,
             resume: None,
             deadline: Deadline::NONE,
         }

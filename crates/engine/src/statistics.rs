@@ -59,6 +59,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// What is damaged; empty when all is well.
     pub damages: Vec<Damage>,
+    /// What is sound, and should still be changed, each with how.
+    pub warnings: Vec<String>,
 }
 
 /// One damaged place.

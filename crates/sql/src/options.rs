@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Durability, Error, Result, cores};
+use tonnage::{Consistency, Durability, Error, Result, cores};
 
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -34,6 +34,9 @@ pub struct SqlOptions {
     /// statements behind them, and statements read and write files. A server, whose users share the
     /// session, turns it off.
     pub is_local: bool,
+    /// How fresh the rows of a query must be; as the store was opened without it. Statements that
+    /// change rows always see the latest of them.
+    pub consistency: Option<Consistency>,
 }
 
 impl Default for SqlOptions {
@@ -50,6 +53,7 @@ impl Default for SqlOptions {
             push_down: true,
             durability: Durability::default(),
             is_local: true,
+            consistency: None,
         }
     }
 }

@@ -36,7 +36,11 @@ pub(crate) fn table(store: &Store) -> Option<Table> {
 pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
     let Some(views) = table(store) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
-    for batch in views.scan(&tonnage::TableScanOptions::default())? {
+    let latest = tonnage::TableScanOptions {
+        consistency: Some(tonnage::Consistency::Absolute),
+        ..tonnage::TableScanOptions::default()
+    };
+    for batch in views.scan(&latest)? {
         let rows = batch?.rows;
         for row in 0..rows.num_rows() {
             let row = Row::from_batch(&rows, row)?;

@@ -4,20 +4,24 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Clock, Engine, Error, Result, SpaceId, cores};
+use tonnage_engine::{Acks, Clock, Consistency, Engine, Error, Levels, Result, SpaceId, cores};
 
 use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
 use crate::index::{Janitor, WriteGate};
 use crate::kv::Key;
+use crate::levels::AtLevels;
 use crate::read::ReadAhead;
 use crate::row::Row;
 use crate::table::WriteOptions;
 
 /// What a store is made of.
 pub(crate) struct Inner {
+    /// What waits for a majority and reads the latest: what the store needs for itself.
     pub(crate) engine: Arc<dyn Engine>,
+    /// The levels of calls that ask for none.
+    pub(crate) levels: Levels,
     pub(crate) catalog: Catalog,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pairs: SpaceId,
@@ -38,6 +42,18 @@ pub(crate) struct Inner {
 const LOAD_MEMORY_LEAST: usize = 16 << 20;
 
 impl Inner {
+    /// The engine that writes as a call asks for.
+    pub(crate) fn writer(&self, acks: Option<Acks>) -> AtLevels<'_> {
+        let acks = acks.unwrap_or(self.levels.acks);
+        AtLevels::of(&self.engine, Levels { acks, ..Levels::default() })
+    }
+
+    /// The engine that reads as a call asks for.
+    pub(crate) fn reader(&self, consistency: Option<Consistency>) -> AtLevels<'_> {
+        let consistency = consistency.unwrap_or(self.levels.consistency);
+        AtLevels::of(&self.engine, Levels { consistency, ..Levels::default() })
+    }
+
     /// Threads for a call that can use so many, itself included.
     pub(crate) fn lend_threads(&self, wanted: usize) -> Loan {
         self.threads.lend(wanted, 1)

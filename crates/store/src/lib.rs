@@ -33,7 +33,6 @@
 
 #![warn(missing_debug_implementations)]
 
-mod acks;
 pub mod backup;
 mod budget;
 pub mod bulk;
@@ -46,6 +45,7 @@ mod identity;
 pub mod index;
 mod inner;
 pub mod kv;
+mod levels;
 mod limits;
 pub mod lob;
 mod members;
@@ -57,15 +57,14 @@ pub mod table;
 mod terms;
 pub mod value;
 
-pub use acks::Acks;
 pub use arrow;
 pub use backup::{
     BackupInfo, BackupOptions, BackupReport, BackupRepository, BackupVerifyReport, PruneReport,
     RestoreOptions, RestoreReport,
 };
 pub use bulk::get::{
-    BulkGet, BulkGetOptions, BulkGetRows, BulkGetStretches, BulkKey, Consistency, KeyOrigin,
-    KeySender, KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, Stretch, TableBatch,
+    BulkGet, BulkGetOptions, BulkGetRows, BulkGetStretches, BulkKey, KeyOrigin, KeySender,
+    KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, Stretch, TableBatch,
 };
 pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use bulk::put::{
@@ -100,8 +99,8 @@ pub use table::{
     Table, TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
-    Clock, Condition, Damage, Deadline, Direction, Durability, Error, ErrorKind, ErrorPlace,
-    ManualClock, OnExisting, Result, ShardStatistics, Statistics, SystemClock, cores,
+    Acks, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability, Error, ErrorKind,
+    ErrorPlace, ManualClock, OnExisting, Result, ShardStatistics, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Deadline, Durability, Error, Result};
+use tonnage_engine::{Acks, Deadline, Durability, Error, Result};
 
-/// When a write is acknowledged, and by when that must be.
+/// When a write is acknowledged, how many copies have it then, and by when that must be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteTerms {
     pub(crate) durability: Durability,
+    pub(crate) acks: Option<Acks>,
     pub(crate) deadline: Deadline,
 }
 

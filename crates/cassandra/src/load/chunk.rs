@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tonnage_engine::{Deadline, Error, OnExisting, Result};
+use tonnage_engine::{Acks, Deadline, Error, OnExisting, Result};
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
@@ -23,6 +23,7 @@ type Winner = (usize, RowHeader);
 /// How a chunk is stored.
 pub(super) struct ChunkOrder {
     pub(super) on_existing: OnExisting,
+    pub(super) acks: Acks,
     pub(super) deadline: Deadline,
     /// Set when the load has ended: then nothing more is sent.
     pub(super) is_off: Arc<AtomicBool>,
@@ -63,7 +64,9 @@ impl OpenStore {
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
             order.check()?;
             *turn = (*turn).max(greatest);
-            self.send(generation, table, &winners, stamp).await?;
+            // An index never misses a row, however few copies of the row are waited for.
+            let acks = if is_entries { order.acks.max(Acks::Majority) } else { order.acks };
+            self.send(generation, table, &winners, stamp, acks).await?;
             self.time.pass(stamp).await;
         }
         Ok(fates)
@@ -147,6 +150,7 @@ impl OpenStore {
         table: &Table,
         winners: &[Winner],
         stamp: Stamp,
+        acks: Acks,
     ) -> Result<()> {
         let what = "storing rows of a load";
         let now_ms = self.clock.now_ms();
@@ -159,8 +163,11 @@ impl OpenStore {
                 generation.key(*at),
             )
         };
+        let bytes = |(at, _): &Winner| generation.key(*at).len() + generation.value(*at).len();
+        let _room = self.cluster.room(winners.iter().map(bytes).sum()).await;
         let values: Vec<Row<'_>> = winners.iter().map(row).collect();
         let statement = table.statement(&self.cluster, Text::Load).await?;
-        self.cluster.store_all(what, statement, &values, stamp).await
+        let level = self.cluster.reach().of(acks);
+        self.cluster.store_all(level, what, statement, &values, stamp).await
     }
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinSet;
 use tonnage_engine::{
-    Deadline, Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId,
+    Acks, Deadline, Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result,
+    SpaceId,
 };
 
 use crate::blocking::by;
@@ -24,6 +25,7 @@ const CHUNKS: usize = 96;
 pub(crate) struct ClusterLoad {
     store: Arc<OpenStore>,
     options: LoadOptions,
+    acks: Acks,
     pending_bytes: AtomicU64,
     state: Mutex<State>,
 }
@@ -39,10 +41,19 @@ impl ClusterLoad {
     ///
     /// # Errors
     /// `Unavailable` when the clocks of the nodes are too far apart for stamps.
-    pub(crate) fn open(store: Arc<OpenStore>, options: LoadOptions) -> Result<Self> {
+    pub(crate) fn open(store: Arc<OpenStore>, options: LoadOptions, acks: Acks) -> Result<Self> {
         store.time.check()?;
+        if acks == Acks::None {
+            store.background.wait(store.note_single_copies())?;
+        }
         let state = State { buffer: Buffer::default(), stopped: None };
-        Ok(Self { store, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) })
+        Ok(Self {
+            store,
+            options,
+            acks,
+            pending_bytes: AtomicU64::new(0),
+            state: Mutex::new(state),
+        })
     }
 
     /// Waits for the turn of a call, as long as the load goes on.
@@ -110,6 +121,7 @@ impl ClusterLoad {
                 let (store, generation) = (Arc::clone(&self.store), Arc::clone(generation));
                 let order = ChunkOrder {
                     on_existing: self.options.on_existing,
+                    acks: self.acks,
                     deadline,
                     is_off: Arc::clone(&tasks.is_off),
                 };

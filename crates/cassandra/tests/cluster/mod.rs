@@ -10,25 +10,48 @@
 
 mod jars;
 mod node;
+mod secrets;
 
 use std::fs::{self, File};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use node::Node;
+use node::NodePlan;
+pub(crate) use secrets::Secrets;
 
 /// How long nodes may take to start, on a busy machine.
 const START_TIME: Duration = Duration::from_secs(180);
+
+/// What the nodes of a test are like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// The data centre of each.
+    pub(crate) data_centers: &'static [&'static str],
+    /// Whether they ask for certificates and passwords.
+    pub(crate) is_secure: bool,
+}
+
+/// The data centre of nodes that have one only.
+const DATA_CENTER: &str = "datacenter1";
 
 /// Running nodes, or a cluster that somebody else runs.
 pub(crate) struct Nodes {
     hosts: Vec<String>,
     nodes: Vec<Node>,
-    folder: Option<PathBuf>,
-    _lock: Option<File>,
+    own: Option<Own>,
+}
+
+/// What nodes of this process need.
+struct Own {
+    network: u8,
+    jars: PathBuf,
+    folder: PathBuf,
+    secrets: Option<Secrets>,
+    _lock: File,
 }
 
 impl Nodes {
@@ -36,13 +59,20 @@ impl Nodes {
     ///
     /// # Panics
     /// If they do not start, or are required and cannot be had.
+    #[allow(dead_code, reason = "some tests have nodes of another kind")]
     pub(crate) fn start(count: usize) -> Option<Self> {
         if let Ok(hosts) = std::env::var("TONNAGE_CASSANDRA") {
             let hosts = hosts.split(',').map(str::to_owned).collect();
-            return Some(Self { hosts, nodes: Vec::new(), folder: None, _lock: None });
+            return Some(Self { hosts, nodes: Vec::new(), own: None });
         }
+        let data_centers = &[DATA_CENTER; 8][..count];
+        Self::start_as(Plan { data_centers, is_secure: false })
+    }
+
+    /// The same for nodes of some kind, which are always of this process.
+    pub(crate) fn start_as(plan: Plan) -> Option<Self> {
         match jars::find() {
-            Ok(jars) => Some(Self::start_with(&jars, count)),
+            Ok(jars) => Some(Self::start_with(jars, plan)),
             Err(why) => {
                 let is_required =
                     std::env::var("TONNAGE_CASSANDRA_TESTS").is_ok_and(|tests| tests == "required");
@@ -53,24 +83,54 @@ impl Nodes {
         }
     }
 
-    fn start_with(jars: &Path, count: usize) -> Self {
-        let (number, lock) = lock_network();
-        let folder = networks().join(number.to_string());
+    fn start_with(jars: PathBuf, plan: Plan) -> Self {
+        let (network, lock) = lock_network();
+        let folder = networks().join(network.to_string());
         // What a process left behind that was killed.
         let _ = fs::remove_dir_all(&folder);
-        let start = |node| Node::start(jars, &folder.join(format!("n{node}")), number, node, count);
-        let mut started = Self {
-            hosts: Vec::new(),
-            nodes: vec![start(1)],
-            folder: Some(folder.clone()),
-            _lock: Some(lock),
-        };
-        // The others ask the first one who is there.
-        wait_for_port(&started.nodes[0]);
-        started.nodes.extend((2..=count).map(start));
+        let secrets = plan.is_secure.then(|| Secrets::make(&folder.join("secrets"), network));
+        let own = Own { network, jars, folder, secrets, _lock: lock };
+        let mut started = Self { hosts: Vec::new(), nodes: Vec::new(), own: Some(own) };
+        let count = plan.data_centers.len();
+        for (number, data_center) in (1..).zip(plan.data_centers) {
+            started.start_node(number, token(number, count), data_center, false);
+            // The others ask the first one who is there.
+            if number == 1 {
+                wait_for_port(&started.nodes[0]);
+            }
+        }
         started.nodes.iter().for_each(wait_for_port);
-        started.hosts = started.nodes.iter().map(|node| node.host().to_owned()).collect();
         started
+    }
+
+    fn start_node(&mut self, number: usize, token: i64, data_center: &str, joins: bool) {
+        let own = self.own.as_ref().expect("nodes of this process");
+        let plan = NodePlan {
+            network: own.network,
+            number,
+            token,
+            data_center,
+            joins,
+            secrets: own.secrets.as_ref(),
+        };
+        let node = Node::start(&own.jars, &own.folder.join(format!("n{number}")), &plan);
+        self.hosts.push(node.host().to_owned());
+        self.nodes.push(node);
+    }
+
+    /// Starts one more node, which takes half of the rows of the last, and waits until it has them.
+    #[allow(dead_code, reason = "not every test lets nodes join")]
+    pub(crate) fn join(&mut self) {
+        let count = self.nodes.len();
+        let half = token(2, 2 * count) - token(1, 2 * count);
+        self.start_node(count + 1, token(count, count) + half, DATA_CENTER, true);
+        wait_for_port(&self.nodes[count]);
+    }
+
+    /// What clients of secure nodes need.
+    #[allow(dead_code, reason = "not every test has secure nodes")]
+    pub(crate) fn secrets(&self) -> &Secrets {
+        self.own.as_ref().and_then(|own| own.secrets.as_ref()).expect("the nodes are secure")
     }
 
     /// The hosts, as an address of a store has them.
@@ -88,10 +148,16 @@ impl Nodes {
 impl Drop for Nodes {
     fn drop(&mut self) {
         self.nodes.clear();
-        if let Some(folder) = &self.folder {
-            let _ = fs::remove_dir_all(folder);
+        if let Some(own) = &self.own {
+            let _ = fs::remove_dir_all(&own.folder);
         }
     }
+}
+
+/// The token of a node where so many share the ring evenly.
+fn token(number: usize, count: usize) -> i64 {
+    let width = u128::from(u64::MAX) / count as u128;
+    (i128::from(i64::MIN) + (width * (number as u128 - 1)) as i128 + 1) as i64
 }
 
 fn wait_for_port(node: &Node) {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use super::on_lasting_thread;
+use super::secrets::Secrets;
 
 pub(super) const PORT: u16 = 9042;
 
@@ -65,37 +66,50 @@ const FLAGS: [&str; 20] = [
     "-Dcassandra.disable_auth_caches_remote_configuration=true",
 ];
 
+/// What a node is like.
+pub(super) struct NodePlan<'a> {
+    pub(super) network: u8,
+    pub(super) number: usize,
+    pub(super) token: i64,
+    pub(super) data_center: &'a str,
+    /// Whether others are there, of whose rows it takes its share before it answers.
+    pub(super) joins: bool,
+    /// Encryption and passwords.
+    pub(super) secrets: Option<&'a Secrets>,
+}
+
 /// A node of Cassandra. Dropping it kills it.
 pub(crate) struct Node {
     host: String,
     folder: PathBuf,
     jars: PathBuf,
+    orders_port: u16,
     process: Mutex<Child>,
     /// Where a disk of its own is mounted.
     small_disk: Option<PathBuf>,
 }
 
 impl Node {
-    pub(super) fn start(
-        jars: &Path,
-        folder: &Path,
-        network: u8,
-        number: usize,
-        count: usize,
-    ) -> Self {
-        let host = format!("127.0.{network}.{number}");
+    pub(super) fn start(jars: &Path, folder: &Path, plan: &NodePlan<'_>) -> Self {
+        let NodePlan { network, number, data_center, .. } = *plan;
+        let host = host(network, number);
         fs::create_dir_all(folder.join("conf")).expect("a folder for a node");
         fs::create_dir_all(folder.join("log")).expect("a folder for a node's log");
-        let seed = format!("127.0.{network}.1");
-        let settings = settings(folder, &host, &seed, token(number, count));
-        fs::write(folder.join("conf/cassandra.yaml"), settings).expect("a node's settings");
-        fs::write(folder.join("conf/logback.xml"), LOGBACK).expect("a node's settings");
+        let write = |name: &str, text: &str| {
+            fs::write(folder.join("conf").join(name), text).expect("a node's settings");
+        };
+        write("cassandra.yaml", &settings(folder, plan));
+        write("cassandra-rackdc.properties", &format!("dc={data_center}\nrack=rack1\n"));
+        write("logback.xml", LOGBACK);
         let cut = CutOff { host: host.clone() };
         // What a process left behind that was killed.
         cut.route("del");
         std::mem::forget(cut);
-        let process = Mutex::new(spawn(jars, folder));
-        Self { host, folder: folder.to_owned(), jars: jars.to_owned(), process, small_disk: None }
+        // Orders of operators go to one address, so nodes of all processes share its ports.
+        let orders_port = 17_000 + u16::from(network) * 16 + number as u16;
+        let process = Mutex::new(spawn(jars, folder, orders_port));
+        let (folder, jars) = (folder.to_owned(), jars.to_owned());
+        Self { host, folder, jars, orders_port, process, small_disk: None }
     }
 
     pub(crate) fn host(&self) -> &str {
@@ -130,7 +144,7 @@ impl Node {
     pub(crate) fn restart(&self) {
         self.kill();
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        *process = spawn(&self.jars, &self.folder);
+        *process = spawn(&self.jars, &self.folder, self.orders_port);
         drop(process);
         super::wait_for_port(self);
     }
@@ -141,6 +155,20 @@ impl Node {
         self.signal(libc::SIGTERM);
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = process.wait();
+    }
+
+    /// Takes it out of the cluster for good: its rows go to the other nodes first.
+    #[allow(dead_code, reason = "not every test takes nodes out")]
+    pub(crate) fn leave(&self) {
+        let mut command = Command::new("java");
+        let answer = open_packages(&mut command)
+            .args(["-Xmx128M", "-cp", &class_path(&self.jars, &self.folder)])
+            .arg("org.apache.cassandra.tools.NodeTool")
+            .args(["-p", &self.orders_port.to_string(), "decommission"])
+            .output()
+            .expect("java starts");
+        let words = String::from_utf8_lossy(&answer.stderr);
+        assert!(answer.status.success(), "{} does not leave: {words}", self.host);
     }
 
     /// Cuts it off from all others, its clients included, until the answer is dropped. Nothing
@@ -239,12 +267,12 @@ fn succeeds(command: &mut Command) -> bool {
     command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-fn spawn(jars: &Path, folder: &Path) -> Child {
+fn spawn(jars: &Path, folder: &Path, orders_port: u16) -> Child {
     let (jars, folder) = (jars.to_owned(), folder.to_owned());
     on_lasting_thread(move || {
         let out = fs::File::create(folder.join("log/out")).expect("a node's log");
         let err = out.try_clone().expect("a node's log");
-        let mut command = command(&jars, &folder);
+        let mut command = command(&jars, &folder, orders_port);
         command.stdin(Stdio::null()).stdout(out).stderr(err);
         // SAFETY: prctl is a system call and touches no memory of the process.
         unsafe {
@@ -257,7 +285,17 @@ fn spawn(jars: &Path, folder: &Path) -> Child {
     })
 }
 
-fn command(jars: &Path, folder: &Path) -> Command {
+/// Lets Cassandra look into packages of Java.
+fn open_packages(command: &mut Command) -> &mut Command {
+    command.args(EXPORTS.map(|package| format!("--add-exports={package}=ALL-UNNAMED")));
+    command.args(OPENS.map(|package| format!("--add-opens={package}=ALL-UNNAMED")))
+}
+
+fn class_path(jars: &Path, folder: &Path) -> String {
+    format!("{}/conf:{}/*", folder.display(), jars.display())
+}
+
+fn command(jars: &Path, folder: &Path, orders_port: u16) -> Command {
     let agent = fs::read_dir(jars)
         .expect("the folder of jars can be read")
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -266,41 +304,47 @@ fn command(jars: &Path, folder: &Path) -> Command {
             name.starts_with("jamm-") && name.ends_with(".jar")
         })
         .expect("jamm is among the jars");
-    let (folder, jars) = (folder.display(), jars.display());
+    let class_path = class_path(jars, folder);
+    let folder = folder.display();
     let mut command = Command::new("java");
     command.args(FLAGS).arg(format!("-javaagent:{}", agent.display()));
-    command.args(EXPORTS.map(|package| format!("--add-exports={package}=ALL-UNNAMED")));
-    command.args(OPENS.map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
+    open_packages(&mut command);
     command
         .arg(format!("-Dcassandra.config=file://{folder}/conf/cassandra.yaml"))
         .arg(format!("-Dcassandra.storagedir={folder}"))
         .arg(format!("-Dcassandra.logdir={folder}/log"))
         .arg(format!("-Dlogback.configurationFile={folder}/conf/logback.xml"))
-        .args(["-cp", &format!("{folder}/conf:{jars}/*")])
+        .arg(format!("-Dcassandra.jmx.local.port={orders_port}"))
+        .args(["-cp", &class_path])
         .arg("org.apache.cassandra.service.CassandraDaemon");
     command
 }
 
-/// Nodes share the ring evenly.
-fn token(number: usize, count: usize) -> i64 {
-    let width = u128::from(u64::MAX) / count as u128;
-    (i128::from(i64::MIN) + (width * (number as u128 - 1)) as i128 + 1) as i64
+/// The address of a node.
+fn host(network: u8, number: usize) -> String {
+    format!("127.0.{network}.{number}")
 }
 
-fn settings(folder: &Path, host: &str, seed: &str, token: i64) -> String {
+fn settings(folder: &Path, plan: &NodePlan<'_>) -> String {
+    let (host, seed) = (host(plan.network, plan.number), host(plan.network, 1));
+    let NodePlan { token, joins, .. } = plan;
+    let secrets = plan.secrets.map_or_else(
+        || "authenticator: AllowAllAuthenticator\nauthorizer: AllowAllAuthorizer\n".to_owned(),
+        Secrets::settings,
+    );
     let folder = folder.display();
     format!(
         r#"cluster_name: tonnage
 num_tokens: 1
 initial_token: {token}
-auto_bootstrap: false
+auto_bootstrap: {joins}
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 listen_address: {host}
 rpc_address: {host}
 storage_port: 7000
 native_transport_port: {PORT}
 start_native_transport: true
-endpoint_snitch: SimpleSnitch
+endpoint_snitch: GossipingPropertyFileSnitch
 dynamic_snitch: false
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
@@ -327,9 +371,7 @@ snapshot_before_compaction: false
 incremental_backups: false
 hinted_handoff_enabled: true
 batch_size_warn_threshold: 64KiB
-authenticator: AllowAllAuthenticator
-authorizer: AllowAllAuthorizer
-"#
+{secrets}"#
     )
 }
 

@@ -149,7 +149,9 @@ impl JobArgs {
         target: &LoadTarget,
     ) -> CliResult {
         let resume = match &self.resume {
-            Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
+            Some(path) => {
+                Some(Arc::new(ResumeFile::open(path, &globals.store_shown(), target.name())?))
+            }
             None => None,
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();

@@ -53,6 +53,9 @@ impl CheckArgs {
         for damage in &report.damages {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
+        for warning in &report.verified.warnings {
+            eprintln!("tonnage: warning: {warning}");
+        }
         for statement in &report.unfinished_indexes {
             eprintln!(
                 "tonnage: an index was not made to its end, carry this out again: {statement}"

@@ -51,7 +51,7 @@ fn a_row_is_got_with_its_version() {
     let found = client.get("ships", &key).unwrap().unwrap();
     assert_eq!((found.row, found.version, found.expires_at_ms), (ship(1, "ARGO"), version, 0));
     let name = ["name".to_owned()];
-    let options = GetOptions { consistency: Consistency::None, ..GetOptions::default() };
+    let options = GetOptions { consistency: Some(Consistency::None), ..GetOptions::default() };
     let found = client.get_with("ships", &key, Some(&name), &options).unwrap().unwrap();
     assert_eq!(found.row, Row::new().with("name", "ARGO"));
     assert_eq!(client.get("ships", &Row::new().with("id", 2_i64)).unwrap(), None);

@@ -235,7 +235,7 @@ impl BulkGetCommand {
             relatives: self.relatives.clone(),
             limit: self.limit,
             origins: self.origins,
-            consistency: self.consistency.into(),
+            consistency: Some(self.consistency.into()),
             timeout: self.timeout_ms.map(Duration::from_millis),
             batch_rows_max: MESSAGE_ROWS,
             batch_bytes_max: MESSAGE_BYTES,
@@ -260,7 +260,7 @@ impl BulkGetCommand {
             ));
         }
         Ok(PairGetOptions {
-            consistency: self.consistency.into(),
+            consistency: Some(self.consistency.into()),
             timeout: self.timeout_ms.map(Duration::from_millis),
             depth: self.depth.into(),
             direction: self.direction.into(),

@@ -38,7 +38,7 @@ pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec
     let table = context.store.table(&header.table)?;
     caller.check_table(Right::Read, table.path())?;
     let options = GetOptions {
-        consistency: header.consistency.into(),
+        consistency: Some(header.consistency.into()),
         timeout: header.timeout_ms.map(Duration::from_millis),
     };
     let columns = places(table.schema(), header.columns.as_deref())?;

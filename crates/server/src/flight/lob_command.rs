@@ -96,7 +96,7 @@ impl GetLobCommand {
 
     pub(super) fn options(&self) -> GetOptions {
         GetOptions {
-            consistency: self.consistency.into(),
+            consistency: Some(self.consistency.into()),
             timeout: self.timeout_ms.map(Duration::from_millis),
         }
     }

@@ -6,7 +6,7 @@ use arrow::array::UInt32Array;
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use tonnage::{
-    BulkGet, BulkGetOptions, Direction, Error, IndexScanOptions, KeySource, Result,
+    BulkGet, BulkGetOptions, Consistency, Direction, Error, IndexScanOptions, KeySource, Result,
     TableScanOptions,
 };
 
@@ -39,6 +39,7 @@ pub(crate) struct ReadSpec {
     pub(crate) limit: Option<u64>,
     pub(crate) latest: Option<Latest>,
     pub(crate) batch_rows_max: usize,
+    pub(crate) consistency: Option<Consistency>,
     pub(crate) workers: usize,
     /// Why no index is read through, where there is one that could be.
     pub(crate) remark: Option<String>,
@@ -199,6 +200,7 @@ impl ReadSpec {
             limit: self.limit,
             limit_per_shard_key: self.latest.map(|latest| latest.rows),
             batch_rows_max: self.batch_rows(),
+            consistency: self.consistency,
             max_concurrent_requests: Some(self.workers),
             ..TableScanOptions::default()
         }
@@ -209,6 +211,7 @@ impl ReadSpec {
             columns: Some(self.names()),
             limit: self.limit,
             batch_rows_max: self.batch_rows(),
+            consistency: self.consistency,
             max_concurrent_requests: Some(self.workers),
             ..IndexScanOptions::default()
         };
@@ -246,6 +249,7 @@ impl ReadSpec {
                 [latest, self.limit].into_iter().flatten().min()
             },
             batch_rows_max: self.batch_rows(),
+            consistency: self.consistency,
             ..BulkGetOptions::default()
         };
         self.table.table.bulk_get(KeySource::batches([Ok(keys)]), &options)

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::MemTable;
-use tonnage::{ErrorKind, Store};
+use tonnage::{Consistency, ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
 pub(crate) use file::FileTable;
@@ -86,8 +86,11 @@ impl Names {
         Self { context, prefix: None, target: None, given: None }
     }
 
-    /// The same for a statement that changes a table.
+    /// The same for a statement that changes a table, by what is stored last.
     pub(crate) fn changing(context: Context, target: Target) -> Self {
+        let consistency = Some(Consistency::Absolute);
+        let options = SqlOptions { consistency, ..(*context.options).clone() };
+        let context = Context { options: Arc::new(options), ..context };
         Self { context, prefix: None, target: Some(target), given: None }
     }
 

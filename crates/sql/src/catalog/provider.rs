@@ -205,6 +205,7 @@ impl TableProvider for StoreTable {
             limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
             latest: self.latest.filter(|_| left.is_none()),
             batch_rows_max: self.options.batch_rows_max,
+            consistency: self.options.consistency,
             workers: self.options.workers(),
             remark,
         };

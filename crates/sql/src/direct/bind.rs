@@ -56,6 +56,7 @@ pub(crate) fn bind(
         limit,
         latest: None,
         batch_rows_max: options.batch_rows_max,
+        consistency: options.consistency,
         workers: options.workers(),
         remark: None,
     };

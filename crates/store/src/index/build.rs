@@ -140,6 +140,7 @@ fn build(
     let scan = ScanOptions {
         batch_rows_max: BATCH_ROWS,
         fill_cache: false,
+        every_copy: true,
         filter: Some(relatives.filter()),
         deadline,
         ..ScanOptions::default()

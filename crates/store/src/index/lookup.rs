@@ -67,12 +67,13 @@ pub(super) fn read(
         true => Some(TableRanges::draw(index, &mut ranges)?),
         false => None,
     };
+    let engine = store.reader(options.consistency).clone();
     let source = EntrySource {
-        engine: Arc::downgrade(&store.engine),
+        engine: Arc::downgrade(&engine),
         classifier: table.classifier.clone(),
         table_id: table.schema.table_id,
         index: index.clone(),
-        walk: Walk::new(&*store.engine, index.space(), options.direction),
+        walk: Walk::new(&*engine, index.space(), options.direction),
         ranges: Some(ranges),
         is_ordered,
         gathered: first,
@@ -99,7 +100,7 @@ pub(super) fn read(
     };
     let is_of_table = shaper.within.is_some();
     let plan = ReadPlan {
-        engine: store.engine.clone(),
+        engine,
         space: table.space,
         projection: Projection::KeysAndValues,
         scan,

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Error, Result};
+use tonnage_engine::{Consistency, Direction, Error, Result};
 
 use crate::Value;
-use crate::bulk::get::Consistency;
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
 
@@ -54,8 +53,9 @@ pub struct IndexScanOptions {
     pub timeout: Option<Duration>,
     /// Ends the scan from another thread.
     pub cancel: Cancel,
-    /// How fresh the rows must be.
-    pub consistency: Consistency,
+    /// How fresh the rows must be; as the store was opened without it. Below
+    /// [`Consistency::Absolute`] rows that were written just before may be missed.
+    pub consistency: Option<Consistency>,
     /// Reads the table instead of the index, and gives the rows that belong to the ranges. A row
     /// that is in one of them all the time comes exactly once, whatever is written meanwhile; from
     /// the index it may be missed or come twice while it moves. It takes as long as a scan of the
@@ -74,7 +74,7 @@ impl Default for IndexScanOptions {
             max_concurrent_requests: None,
             timeout: None,
             cancel: Cancel::default(),
-            consistency: Consistency::default(),
+            consistency: None,
             exactly_once: false,
         }
     }

@@ -46,14 +46,14 @@ impl Inner {
         tables: &[Arc<TableEntry>],
         terms: WriteTerms,
     ) -> Result<WriteOutcome> {
-        let WriteTerms { durability, deadline } = terms;
+        let WriteTerms { durability, acks, deadline } = terms;
         for attempt in 0.. {
             let pass =
                 if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
             self.catalog.check_member()?;
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
-                return self.engine.write_by(batch, durability, deadline);
+                return self.writer(acks).write_by(batch, durability, deadline);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
             let attempt = Attempt {
@@ -66,7 +66,7 @@ impl Inner {
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {
-                    let outcome = self.engine.write_by(&batch, durability, deadline)?;
+                    let outcome = self.writer(acks).write_by(&batch, durability, deadline)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
                         if attempt.keeps_entries {
@@ -98,7 +98,8 @@ impl Inner {
             && check_exists(table).is_ok()
             && !table.indexes.any();
         if is_alone {
-            return self.engine.write_many_by(batches, terms.durability, terms.deadline);
+            let engine = self.writer(terms.acks);
+            return engine.write_many_by(batches, terms.durability, terms.deadline);
         }
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()

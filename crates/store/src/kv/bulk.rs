@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions, Slices,
+    Consistency, Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions,
+    Slices,
 };
 
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Consistency, Drawn, KEY_MEMORY_BYTES, Patience, Source, count_space, keys_left,
+    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Patience, Source, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
@@ -48,8 +49,8 @@ pub struct PairGetOptions {
     pub timeout: Option<Duration>,
     /// Ends the read from another thread.
     pub cancel: Cancel,
-    /// How fresh the pairs must be.
-    pub consistency: Consistency,
+    /// How fresh the pairs must be; as the store was opened without it.
+    pub consistency: Option<Consistency>,
 }
 
 impl PairGetOptions {
@@ -164,7 +165,7 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
     let control = ReadControl::new(&options.cancel, options.timeout);
     Ok(ReadPlan {
-        engine: store.engine.clone(),
+        engine: store.reader(options.consistency).clone(),
         space: store.pairs,
         projection,
         scan: ScanOptions {

@@ -59,11 +59,11 @@ impl KeyValue {
         operations: &[PairOperation],
         options: &WriteOptions,
     ) -> Result<Vec<ExchangedPair>> {
-        let engine = &*self.store.engine;
         let (wanted, shape) = (self.batch(operations, options)?, KeyShape::new([KeyPart::Path]));
         let terms = options.terms();
-        let judged = judge_and_write(engine, &wanted, &shape, |batch, _| {
-            engine.write_by(batch, terms.durability, terms.deadline)
+        let writer = self.store.writer(terms.acks);
+        let judged = judge_and_write(&*self.store.engine, &wanted, &shape, |batch, _| {
+            writer.write_by(batch, terms.durability, terms.deadline)
         })?;
         let answers: Vec<_> = judged.answers().collect();
         let found = PairBatch { rows: judged.found };
@@ -83,7 +83,7 @@ impl KeyValue {
     ) -> Result<ExchangedPair> {
         let terms = options.terms();
         loop {
-            let previous = self.get_by(key, terms.deadline)?;
+            let previous = self.get_by(&*self.store.engine, key, terms.deadline)?;
             let current = previous.as_ref().map(|pair| pair.version);
             if !condition.holds(current) {
                 let result = WriteResult::ConditionFailed { operation: 0, current };
@@ -107,7 +107,8 @@ impl KeyValue {
                     self.add_put(&mut batch, key, value, unchanged, &options)?;
                 }
             }
-            let outcome = self.store.engine.write_by(&batch, terms.durability, terms.deadline)?;
+            let writer = self.store.writer(terms.acks);
+            let outcome = writer.write_by(&batch, terms.durability, terms.deadline)?;
             if let WriteOutcome::Applied { .. } = outcome {
                 return Ok(ExchangedPair { result: outcome.into(), previous });
             }

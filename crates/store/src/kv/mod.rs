@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Condition, Deadline, Durability, Error, Result, Rows, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Consistency, Deadline, Durability, Engine, Error, Result, Rows, Slices, WriteBatch,
+};
 
 pub use bulk::{BulkPairs, PairGetOptions};
 pub use exchange::ExchangedPair;
@@ -231,8 +233,8 @@ impl KeyValue {
     }
 
     fn write_batch(&self, batch: &WriteBatch, options: &WriteOptions) -> Result<WriteResult> {
-        let WriteTerms { durability, deadline } = options.terms();
-        Ok(self.store.engine.write_by(batch, durability, deadline)?.into())
+        let WriteTerms { durability, acks, deadline } = options.terms();
+        Ok(self.store.writer(acks).write_by(batch, durability, deadline)?.into())
     }
 
     /// Carries out many groups of operations, each atomic by itself as [`KeyValue::write`] does it,
@@ -250,8 +252,8 @@ impl KeyValue {
             .iter()
             .map(|group| self.batch(group, options).map(|batch| batches.push(batch)))
             .collect();
-        let WriteTerms { durability, deadline } = options.terms();
-        let outcomes = self.store.engine.write_many_by(&batches, durability, deadline);
+        let WriteTerms { durability, acks, deadline } = options.terms();
+        let outcomes = self.store.writer(acks).write_many_by(&batches, durability, deadline);
         let mut outcomes = outcomes.into_iter();
         let lost = || Err(Error::internal("a group of operations has no outcome"));
         let mut outcome = |()| outcomes.next().unwrap_or_else(lost).map(WriteResult::from);
@@ -285,14 +287,14 @@ impl KeyValue {
     /// # Errors
     /// `Invalid` for a key without a major component.
     pub fn get(&self, key: &Key) -> Result<Option<Pair>> {
-        self.get_by(key, Deadline::NONE)
+        self.get_by(&**self.store.reader(None), key, Deadline::NONE)
     }
 
-    fn get_by(&self, key: &Key, deadline: Deadline) -> Result<Option<Pair>> {
+    fn get_by(&self, engine: &dyn Engine, key: &Key, deadline: Deadline) -> Result<Option<Pair>> {
         let mut keys = Slices::new();
         keys.push_with(|buffer| key.encode(buffer))?;
         let mut rows = Rows::new();
-        read_by(&*self.store.engine, self.store.pairs, &keys, deadline, &mut rows)?;
+        read_by(engine, self.store.pairs, &keys, deadline, &mut rows)?;
         let pair = || Pair {
             key: key.clone(),
             value: rows.values.get(0).to_vec(),
@@ -307,7 +309,8 @@ impl KeyValue {
     /// # Errors
     /// As [`KeyValue::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
     pub fn get_with(&self, key: &Key, options: &GetOptions) -> Result<Option<Pair>> {
-        self.get_by(key, options.checked_deadline()?)
+        let deadline = options.checked_deadline()?;
+        self.get_by(&**self.store.reader(options.consistency), key, deadline)
     }
 
     /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`]
@@ -355,12 +358,13 @@ impl KeyValue {
         options: &WriteOptions,
     ) -> Result<u64> {
         options.check(self.store.engine.capability())?;
-        let WriteTerms { durability, deadline } = options.terms();
+        let WriteTerms { durability, acks, deadline } = options.terms();
         let options = PairGetOptions {
             depth,
             range: range.cloned(),
             keys_only: true,
             timeout: options.timeout,
+            consistency: Some(Consistency::Absolute),
             ..PairGetOptions::default()
         };
         let mut deleted = 0;
@@ -368,7 +372,7 @@ impl KeyValue {
             let found = found?;
             let mut batch = WriteBatch::new(self.store.pairs);
             found.rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.store.engine.write_by(&batch, durability, deadline)?;
+            self.store.writer(acks).write_by(&batch, durability, deadline)?;
             deleted += found.len() as u64;
         }
         Ok(deleted)

@@ -159,13 +159,14 @@ impl KeyValue {
     /// As [`KeyValue::delete_lob`]; `TimedOut`: then the object is there as it was.
     pub fn delete_lob_with(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
         options.check_blind(self.store.engine.capability())?;
-        let WriteTerms { durability, deadline } = options.terms();
+        let WriteTerms { durability, acks, deadline } = options.terms();
         let Some(space) = space(&self.store)? else { return Ok(false) };
         let keys = LobKeys::new(key, &self.store)?;
         while let Some(head) = keys.head(&self.store, space, deadline)? {
             let mut batch = WriteBatch::new(space);
             batch.delete(&keys.head_key(), Condition::IfVersion(head.version));
-            if self.store.engine.write_by(&batch, durability, deadline)?.version().is_some() {
+            let written = self.store.writer(acks).write_by(&batch, durability, deadline)?;
+            if written.version().is_some() {
                 return match keys.delete_chunks(&self.store, space, &head, None, deadline) {
                     Err(error) if error.kind() != ErrorKind::TimedOut => Err(error),
                     _ => Ok(true),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tonnage_engine::{Clock, Engine, Error, MemoryEngine, Result};
+use tonnage_engine::{Acks, Clock, Consistency, Engine, Error, Levels, MemoryEngine, Result};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 use super::Store;
@@ -28,6 +28,7 @@ pub struct StoreBuilder {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clean_in_background: bool,
     pub(super) limits: StoreLimits,
+    pub(super) levels: Levels,
 }
 
 impl StoreBuilder {
@@ -71,6 +72,19 @@ impl StoreBuilder {
     /// driver of one: a program that wants it hands it over, from crate `tonnage-cassandra`.
     pub fn cluster_engine(mut self, open: OpenCluster) -> Self {
         self.open_cluster = Some(open);
+        self
+    }
+
+    /// How many copies writes wait for that ask for no number: a majority by default.
+    pub fn acks(mut self, acks: Acks) -> Self {
+        self.levels.acks = acks;
+        self
+    }
+
+    /// How fresh reads are that do not say: the latest by default. What decides about a write is
+    /// always the latest.
+    pub fn consistency(mut self, consistency: Consistency) -> Self {
+        self.levels.consistency = consistency;
         self
     }
 
@@ -141,9 +155,10 @@ impl StoreBuilder {
                 "{}: a store in memory has no directory: give a path",
                 self.url
             ))),
-            StoreUrl::Cluster(url) => Err(Error::unsupported(format!(
-                "{url}: a store on a cluster has no directory: give a path"
-            ))),
+            // Addresses of clusters may hold passwords.
+            StoreUrl::Cluster(_) => {
+                Err(Error::unsupported("a store on a cluster has no directory: give a path"))
+            }
         }
     }
 
@@ -161,21 +176,20 @@ impl StoreBuilder {
             }
             StoreUrl::Cluster(url) => {
                 let open = self.open_cluster.ok_or_else(|| {
-                    Error::unsupported(format!(
-                        "{url}: this program comes without the engine of a cluster: use rocksdb:PATH or memory:"
-                    ))
+                    Error::unsupported(
+                        "this program comes without the engine of a cluster: use rocksdb:PATH or memory:",
+                    )
                 })?;
                 open(&url, self.settings.create_if_missing, self.clock.clone())?
             }
         };
-        Store::over_with(engine, self.clock, self.clean_in_background, self.limits)
+        Store::over_with(engine, self.clock, self.clean_in_background, self.limits, self.levels)
     }
 }
 
 impl std::fmt::Debug for StoreBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StoreBuilder")
-            .field("url", &self.url)
             .field("clean_in_background", &self.clean_in_background)
             .finish_non_exhaustive()
     }

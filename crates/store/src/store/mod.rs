@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Clock, Deadline, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics,
-    SystemClock,
+    Clock, Deadline, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Levels, Result,
+    SpaceId, Statistics, SystemClock,
 };
 use tonnage_rocksdb::Settings;
 
@@ -27,6 +27,7 @@ use crate::ddl::{Outcome, execute};
 use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, drop_index};
 use crate::inner::Inner;
 use crate::kv::KeyValue;
+use crate::levels::{check_acks, check_consistency};
 use crate::lob::{clean_unneeded, find_space};
 use crate::read::ReadAhead;
 use crate::table::{
@@ -79,6 +80,7 @@ impl Store {
             clock: Arc::new(SystemClock),
             clean_in_background: true,
             limits: StoreLimits::default(),
+            levels: Levels::default(),
         }
     }
 
@@ -87,7 +89,7 @@ impl Store {
     /// # Errors
     /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
-        Self::over_with(engine, clock, true, StoreLimits::default())
+        Self::over_with(engine, clock, true, StoreLimits::default(), Levels::default())
     }
 
     fn over_with(
@@ -95,7 +97,10 @@ impl Store {
         clock: Arc<dyn Clock>,
         clean_in_background: bool,
         limits: StoreLimits,
+        levels: Levels,
     ) -> Result<Store> {
+        check_acks(Some(levels.acks), Durability::None, engine.capability())?;
+        check_consistency(Some(levels.consistency))?;
         let catalog = Catalog::open_as_member(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
@@ -108,6 +113,7 @@ impl Store {
         }
         let inner = Inner {
             engine,
+            levels,
             catalog,
             clock,
             pairs,

@@ -11,6 +11,7 @@ use super::{DeleteOptions, Deleted, Table};
 use crate::bulk::get::Place;
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
+use crate::levels::check_acks;
 use crate::row::Row;
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
@@ -69,10 +70,10 @@ impl Table {
         if options.limit == Some(0) {
             return Err(Error::invalid("limit is 0: allow at least one row"));
         }
-        options.acks.check(options.durability, self.store.engine.capability())?;
+        check_acks(options.acks, options.durability, self.store.engine.capability())?;
         check_timeout(options.timeout)?;
         let deadline = deadline_after(options.timeout);
-        let terms = WriteTerms { durability: options.durability, deadline };
+        let terms = WriteTerms { durability: options.durability, acks: options.acks, deadline };
         let catalog = &self.store.catalog;
         let relatives = Relatives::find(catalog, self.entry.clone(), &options.relatives)?;
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());

@@ -4,7 +4,7 @@
 //! condition that the row is still the one that was read. Where someone was faster all begins anew:
 //! each attempt that fails is a write of somebody else that did not.
 
-use tonnage_engine::{Condition, Deadline, Result, Rows, Slices, WriteBatch, WriteOutcome};
+use tonnage_engine::{Condition, Deadline, Engine, Result, Rows, Slices, WriteBatch, WriteOutcome};
 
 use super::{StoredRow, Table, WriteOptions, WriteResult};
 use crate::read::read_by;
@@ -90,7 +90,7 @@ impl Table {
         let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
         let terms = options.terms();
         loop {
-            let previous = self.stored(&keys, terms.deadline, &mut rows)?;
+            let previous = self.stored(&*self.store.engine, &keys, terms.deadline, &mut rows)?;
             let current = previous.as_ref().map(|row| row.version);
             if !condition.holds(current) {
                 let result = WriteResult::ConditionFailed { operation: 0, current };
@@ -120,11 +120,12 @@ impl Table {
     /// The row of the only key.
     pub(super) fn stored(
         &self,
+        engine: &dyn Engine,
         keys: &Slices,
         deadline: Deadline,
         rows: &mut Rows,
     ) -> Result<Option<StoredRow>> {
-        read_by(&*self.store.engine, self.entry.space, keys, deadline, rows)?;
+        read_by(engine, self.entry.space, keys, deadline, rows)?;
         if rows.is_empty() {
             return Ok(None);
         }

@@ -11,7 +11,9 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonnage_engine::{Condition, Deadline, Error, Ranges, Result, Rows, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Deadline, Engine, Error, Ranges, Result, Rows, Slices, WriteBatch,
+};
 
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
@@ -193,16 +195,21 @@ impl Table {
     /// `Invalid` for a key that is not whole, naming the column, and for a column that the table
     /// does not have.
     pub fn get(&self, key: &Row) -> Result<Option<StoredRow>> {
-        self.get_by(key, Deadline::NONE)
+        self.get_by(&**self.store.reader(None), key, Deadline::NONE)
     }
 
-    fn get_by(&self, key: &Row, deadline: Deadline) -> Result<Option<StoredRow>> {
+    fn get_by(
+        &self,
+        engine: &dyn Engine,
+        key: &Row,
+        deadline: Deadline,
+    ) -> Result<Option<StoredRow>> {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             return Ok(None);
         }
         let keys: Slices = [&bytes[..]].into_iter().collect();
-        self.stored(&keys, deadline, &mut Rows::new())
+        self.stored(engine, &keys, deadline, &mut Rows::new())
     }
 
     /// The same, told how fresh the row must be, and by when the call must be answered.
@@ -210,7 +217,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
     pub fn get_with(&self, key: &Row, options: &GetOptions) -> Result<Option<StoredRow>> {
-        self.get_by(key, options.checked_deadline()?)
+        let deadline = options.checked_deadline()?;
+        self.get_by(&**self.store.reader(options.consistency), key, deadline)
     }
 
     /// A session for one thread that reads and writes row after row: it keeps its memory, so that

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Capability, Deadline, Direction, Durability, Error, Result, WriteOutcome};
+use tonnage_engine::{
+    Acks, Capability, Consistency, Deadline, Direction, Durability, Error, Result, WriteOutcome,
+};
 
-use crate::acks::Acks;
-use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
+use crate::bulk::get::{BulkGetOptions, ResumeToken};
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
+use crate::levels::{check_acks, check_consistency};
 use crate::row::Row;
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
@@ -16,8 +18,8 @@ use crate::terms::{WriteTerms, check_timeout, deadline_after};
 pub struct WriteOptions {
     /// When the write is acknowledged.
     pub durability: Durability,
-    /// How many copies must have it by then.
-    pub acks: Acks,
+    /// How many copies must have it by then; as the store was opened without it.
+    pub acks: Option<Acks>,
     /// How long the row lives: zero is for ever, and without it the table's own time to live holds.
     pub ttl: Option<Duration>,
     /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written
@@ -35,7 +37,8 @@ pub struct WriteOptions {
 impl WriteOptions {
     /// What the engine is to know; the time begins now.
     pub(crate) fn terms(&self) -> WriteTerms {
-        WriteTerms { durability: self.durability, deadline: deadline_after(self.timeout) }
+        let deadline = deadline_after(self.timeout);
+        WriteTerms { durability: self.durability, acks: self.acks, deadline }
     }
 
     /// Refuses what contradicts itself.
@@ -46,7 +49,7 @@ impl WriteOptions {
                 "keep_ttl and expires_at_ms both say when the row expires: give one of them",
             ));
         }
-        self.acks.check(self.durability, capability)
+        check_acks(self.acks, self.durability, capability)
     }
 
     /// The same where a row is not read before it is written.
@@ -63,8 +66,8 @@ impl WriteOptions {
 /// How to read a single row or pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GetOptions {
-    /// How fresh it must be.
-    pub consistency: Consistency,
+    /// How fresh it must be; as the store was opened without it.
+    pub consistency: Option<Consistency>,
     /// The longest that the read may take; then it ends with `TimedOut`. For a large object that is
     /// each wait for the store: of the call that opens it, and of each read of a chunk.
     pub timeout: Option<Duration>,
@@ -73,7 +76,7 @@ pub struct GetOptions {
 impl GetOptions {
     /// By when the read must be answered; the time begins now.
     pub(crate) fn checked_deadline(&self) -> Result<Deadline> {
-        self.consistency.check()?;
+        check_consistency(self.consistency)?;
         check_timeout(self.timeout)?;
         Ok(deadline_after(self.timeout))
     }
@@ -94,8 +97,8 @@ pub struct DeleteOptions {
     pub start_after: Option<ResumeToken>,
     /// When the deletion is acknowledged.
     pub durability: Durability,
-    /// How many copies must have it by then.
-    pub acks: Acks,
+    /// How many copies must have it by then; as the store was opened without it.
+    pub acks: Option<Acks>,
     /// The longest that the deletion may take; then it ends with `TimedOut`. The batches that went
     /// before stay deleted, and the same call deletes the rest.
     pub timeout: Option<Duration>,
@@ -207,8 +210,8 @@ pub struct TableScanOptions {
     pub timeout: Option<Duration>,
     /// Ends the scan from another thread.
     pub cancel: Cancel,
-    /// How fresh the rows must be.
-    pub consistency: Consistency,
+    /// How fresh the rows must be; as the store was opened without it.
+    pub consistency: Option<Consistency>,
 }
 
 impl Default for TableScanOptions {
@@ -226,7 +229,7 @@ impl Default for TableScanOptions {
             start_after: None,
             timeout: None,
             cancel: Cancel::default(),
-            consistency: Consistency::default(),
+            consistency: None,
         }
     }
 }

@@ -78,7 +78,8 @@ impl RowSession {
         }
         self.keys.clear();
         self.keys.push(&self.key);
-        self.store.engine.read(self.entry.space, &self.keys, Default::default(), &mut self.rows)?;
+        let engine = self.store.reader(None);
+        engine.read(self.entry.space, &self.keys, Default::default(), &mut self.rows)?;
         if self.rows.is_empty() {
             Ok(None)
         } else {

@@ -9,6 +9,7 @@ mod deadlines;
 mod examples;
 mod index;
 mod kv;
+mod levels;
 mod multi_get;
 mod multi_put;
 mod shared;

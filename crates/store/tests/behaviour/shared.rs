@@ -214,11 +214,11 @@ fn a_write_that_all_copies_must_have_is_refused() {
     let [store] = openings();
     store.execute(CARS).unwrap();
     let cars = store.table("cars").unwrap();
-    let options = WriteOptions { acks: Acks::All, ..WriteOptions::default() };
+    let options = WriteOptions { acks: Some(Acks::All), ..WriteOptions::default() };
     let error = cars.put(&car(1, "red", 2000), &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("a majority"), "{error}");
-    let options = BulkPutOptions { acks: Acks::All, ..BulkPutOptions::default() };
+    let options = BulkPutOptions { acks: Some(Acks::All), ..BulkPutOptions::default() };
     assert_eq!(store.load(&options).unwrap_err().kind(), ErrorKind::Unsupported);
     assert!(cars.get(&row! { "plate" => 1 }).unwrap().is_none());
 }

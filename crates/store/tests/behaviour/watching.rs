@@ -69,11 +69,14 @@ fn single_gets_take_a_consistency() {
     let store = Memory.with_tables("CREATE TABLE t (k LONG, PRIMARY KEY (k))");
     let (table, key) = (store.table("t").unwrap(), row! { "k" => 1_i64 });
     let version = table.put(&key, &WriteOptions::default()).unwrap();
-    let of = |consistency| table.get_with(&key, &GetOptions { consistency, ..Default::default() });
+    let of = |consistency| {
+        let consistency = Some(consistency);
+        table.get_with(&key, &GetOptions { consistency, ..Default::default() })
+    };
     assert!(of(Consistency::Version(version)).unwrap().is_some());
     assert_error(failure(of(Consistency::Version(0))), ErrorKind::Invalid, &["version 0"]);
     let pair = "/a".parse().unwrap();
-    let options = GetOptions { consistency: Consistency::None, ..Default::default() };
+    let options = GetOptions { consistency: Some(Consistency::None), ..Default::default() };
     let none = store.kv().get_with(&pair, &options);
     assert!(none.unwrap().is_none());
 }

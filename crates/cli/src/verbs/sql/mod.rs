@@ -115,7 +115,7 @@ impl SqlArgs {
                 Backend::Store(self.sql(globals.open_or_create(self.create).map_err(missing)?)?)
             }
         };
-        Shell::new(backend, self.output.format).run(&globals.store, globals.quiet)
+        Shell::new(backend, self.output.format).run(&globals.store_shown(), globals.quiet)
     }
 
     fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {

@@ -45,7 +45,7 @@ impl SqlArgs {
                 "--create and --memory are for a store of this process: leave them out with a server",
             ));
         }
-        globals.server.connect(&globals.store, self.timeout)
+        globals.connect(self.timeout)
     }
 
     fn define_on_server(&self, client: &Client, text: &str) -> CliResult {

@@ -40,8 +40,8 @@ pub(crate) use keys::keys_left;
 pub use multi::{MultiGet, MultiGetRequest};
 
 pub(crate) use multi::multi_get;
+pub use options::BulkGetOptions;
 pub(crate) use options::KEY_MEMORY_BYTES;
-pub use options::{BulkGetOptions, Consistency};
 pub use result::{BulkGet, BulkGetRows, RelatedRow};
 pub(crate) use resume::Place;
 pub use resume::ResumeToken;

@@ -2,42 +2,12 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Error, Projection, Result, cores};
+use tonnage_engine::{Consistency, Direction, Error, Projection, Result, cores};
 
 use crate::bulk::get::ResumeToken;
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
-
-/// How fresh the rows must be. An embedded store is always absolute: it answers with what was
-/// acknowledged last, and so keeps to all four. On an engine with copies that lag behind they
-/// differ, and what it cannot keep to it refuses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Consistency {
-    /// Whatever is at hand.
-    None,
-    /// Not older than this.
-    Time(Duration),
-    /// At least this version of each row.
-    Version(u64),
-    /// The latest.
-    #[default]
-    Absolute,
-}
-
-impl Consistency {
-    /// Refuses what no read can keep to.
-    pub(crate) fn check(self) -> Result<()> {
-        match self {
-            Consistency::Time(lag) if lag.is_zero() => Err(Error::invalid(
-                "a consistency of no time at all: ask for Consistency::Absolute",
-            )),
-            Consistency::Version(0) => Err(Error::invalid(
-                "no row has version 0: give the version that a write has answered",
-            )),
-            _ => Ok(()),
-        }
-    }
-}
+use crate::levels::check_consistency;
 
 /// How to get in bulk. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -65,8 +35,8 @@ pub struct BulkGetOptions {
     pub limit_per_key: Option<u64>,
     /// Only key columns are read and returned.
     pub keys_only: bool,
-    /// How fresh the rows must be.
-    pub consistency: Consistency,
+    /// How fresh the rows must be; as the store was opened without it.
+    pub consistency: Option<Consistency>,
     /// Memory for keys that wait to be looked up (64 KiB to 1 TiB); what is read comes on top. The
     /// more keys are looked up together, the less each costs: where millions are asked for, a large
     /// part of all that is stored, more memory is worth while.
@@ -107,7 +77,7 @@ impl Default for BulkGetOptions {
             relatives: Vec::new(),
             limit_per_key: None,
             keys_only: false,
-            consistency: Consistency::Absolute,
+            consistency: None,
             memory_bytes_max: KEY_MEMORY_BYTES,
             limit: None,
             origins: false,
@@ -149,7 +119,7 @@ impl BulkGetOptions {
                 "start_after goes without limit_per_key, whose count would begin anew",
             ));
         }
-        self.consistency.check()
+        check_consistency(self.consistency)
     }
 
     pub(crate) fn workers(&self) -> usize {

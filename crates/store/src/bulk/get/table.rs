@@ -198,7 +198,7 @@ fn plan(
         ..ScanOptions::default()
     };
     Ok(ReadPlan {
-        engine: store.engine.clone(),
+        engine: store.reader(options.consistency).clone(),
         space: relatives.target.space,
         projection: options.projection(),
         scan,

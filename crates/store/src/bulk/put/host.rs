@@ -86,7 +86,7 @@ impl<'a> Host<'a> {
         means: Means,
     ) -> Result<Self> {
         let load = store.gate.open_load();
-        let session = store.engine.load(LoadOptions {
+        let session = store.writer(options.acks).load(LoadOptions {
             on_existing: options.on_existing,
             durability: options.durability,
             memory_bytes_max: means.session_bytes(),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonnage_engine::{Capability, Durability, Error, OnExisting, Result};
+use tonnage_engine::{Acks, Capability, Durability, Error, OnExisting, Result};
 
 use super::{BulkPutCallbacks, NoCallbacks, Progress};
-use crate::acks::Acks;
 use crate::cancel::Cancel;
+use crate::levels::check_acks;
 
 /// How many entries may fail before a bulk put stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,8 +71,8 @@ pub struct BulkPutOptions {
     pub request_bytes_max: usize,
     /// When an entry counts as stored.
     pub durability: Durability,
-    /// How many copies must have it by then.
-    pub acks: Acks,
+    /// How many copies must have it by then; as the store was opened without it.
+    pub acks: Option<Acks>,
     /// The longest that the load may take; what was read by then is stored, and the error says that
     /// time ran out. It holds whatever streams do: see [`super::EntryStream::next_batch`].
     pub timeout: Option<Duration>,
@@ -113,7 +113,7 @@ impl Default for BulkPutOptions {
             memory_bytes_max: None,
             request_bytes_max: 4 << 20,
             durability: Durability::Write,
-            acks: Acks::default(),
+            acks: None,
             timeout: None,
             flush_timeout: None,
             on_existing: OnExisting::Keep,
@@ -148,7 +148,7 @@ impl BulkPutOptions {
                 return Err(Error::invalid(format!("{name} is 0: give a longer one, or none")));
             }
         }
-        self.acks.check(self.durability, capability)?;
+        check_acks(self.acks, self.durability, capability)?;
         match self.errors_max {
             ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
                 Err(Error::invalid(format!(

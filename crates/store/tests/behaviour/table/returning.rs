@@ -160,10 +160,13 @@ fn options_that_contradict_themselves_are_refused() {
     let keeping = WriteOptions { keep_ttl: true, ..now() };
     let group = store.atomic_write(&[RowOperation::put("t", make(1, 1))], &keeping);
     assert_error(failure(group), ErrorKind::Invalid, &["keep_ttl"]);
-    let unheard =
-        WriteOptions { acks: Acks::None, durability: Durability::Fsync, ..WriteOptions::default() };
+    let unheard = WriteOptions {
+        acks: Some(Acks::None),
+        durability: Durability::Fsync,
+        ..WriteOptions::default()
+    };
     assert_error(failure(table.put(&make(1, 1), &unheard)), ErrorKind::Invalid, &["acks"]);
-    for acks in [Acks::None, Acks::Majority, Acks::All] {
+    for acks in [Acks::None, Acks::Majority, Acks::All].map(Some) {
         table.put(&make(1, 1), &WriteOptions { acks, ..now() }).unwrap();
     }
 }

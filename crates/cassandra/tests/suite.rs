@@ -1,19 +1,24 @@
-//! The behaviour suite on a node of Cassandra that this process starts.
+//! The behaviour suite on nodes of Cassandra that this process starts: one, or as many as
+//! `TONNAGE_CASSANDRA_NODES` says, up to 3, each of which then has a copy of every row.
 //!
 //! Keyspaces are used one after another: to make one takes as long as several tests.
 
 mod cluster;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cluster::Nodes;
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
 use tonnage_engine::{Clock, Engine};
 
-/// The node, and the keyspaces that nobody uses.
+/// The nodes, and the keyspaces that nobody uses.
 struct Shared {
     hosts: String,
+    /// How many nodes there are.
+    count: usize,
     keyspaces: Mutex<Keyspaces>,
 }
 
@@ -25,16 +30,19 @@ struct Keyspaces {
 
 static NODES: Mutex<Option<Nodes>> = Mutex::new(None);
 
-/// Starts the node with the first test.
+/// Starts the nodes with the first test.
 fn shared() -> Option<&'static Shared> {
     static SHARED: OnceLock<Option<Shared>> = OnceLock::new();
     let start = || {
-        let nodes = Nodes::start(1)?;
+        let count = std::env::var("TONNAGE_CASSANDRA_NODES").map_or(1, |count| {
+            count.parse().ok().filter(|count| (1..=3).contains(count)).expect("1, 2 or 3 nodes")
+        });
+        let nodes = Nodes::start(count)?;
         let hosts = nodes.hosts();
         *NODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(nodes);
         // SAFETY: the function is called once, when all tests are over.
         unsafe { libc::atexit(stop) };
-        Some(Shared { hosts, keyspaces: Mutex::default() })
+        Some(Shared { hosts, count, keyspaces: Mutex::default() })
     };
     SHARED.get_or_init(start).as_ref()
 }
@@ -45,12 +53,12 @@ extern "C" fn stop() {
 }
 
 /// A store in a keyspace of its own.
-struct OneNode {
+struct OwnKeyspace {
     shared: &'static Shared,
     keyspace: String,
 }
 
-impl OneNode {
+impl OwnKeyspace {
     /// Nothing where no node can be had.
     fn new() -> Option<Self> {
         let shared = shared()?;
@@ -63,12 +71,21 @@ impl OneNode {
     }
 
     fn engine(&self, clock: Arc<dyn Clock>) -> CassandraEngine {
-        let url = format!("cassandra://{}/{}?create=1", self.shared.hosts, self.keyspace);
-        CassandraEngine::open_with_clock(&Address::parse(&url).unwrap(), clock).unwrap()
+        let Shared { hosts, count, .. } = self.shared;
+        let url = format!("cassandra://{hosts}/{}?create={count}", self.keyspace);
+        let (address, start) = (Address::parse(&url).unwrap(), Instant::now());
+        loop {
+            match CassandraEngine::open_with_clock(&address, Arc::clone(&clock)) {
+                Ok(engine) => return engine,
+                // Nodes may still be looking for each other.
+                Err(error) => assert!(start.elapsed() < Duration::from_secs(60), "{error}"),
+            }
+            thread::sleep(Duration::from_millis(500));
+        }
     }
 }
 
-impl Harness for OneNode {
+impl Harness for OwnKeyspace {
     fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
         let engine = self.engine(clock);
         for space in engine.spaces().unwrap() {
@@ -87,21 +104,21 @@ impl Harness for OneNode {
     }
 }
 
-impl Drop for OneNode {
+impl Drop for OwnKeyspace {
     fn drop(&mut self) {
         let mut keyspaces = self.shared.keyspaces.lock().unwrap_or_else(PoisonError::into_inner);
         keyspaces.free.push(std::mem::take(&mut self.keyspace));
     }
 }
 
-tonnage_engine::conformance_suite!(match OneNode::new() {
+tonnage_engine::conformance_suite!(match OwnKeyspace::new() {
     Some(harness) => harness,
     None => return,
 });
 
 fn agrees_with_the_memory_engine(cases: u32) {
-    if OneNode::new().is_some() {
-        model_test(|| OneNode::new().expect("there is a node"), cases);
+    if OwnKeyspace::new().is_some() {
+        model_test(|| OwnKeyspace::new().expect("there is a node"), cases);
     }
 }
 
