@@ -6,6 +6,7 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 use tonnage_engine::{ErrorKind, KeyPart, KeyShape};
 
 use super::{Change, ColumnDefinition, TableSchema};
+use crate::Value;
 use crate::ddl::{Statement, parse};
 use crate::{ColumnType, EnumSymbols, TableDefinition};
 
