@@ -15,14 +15,17 @@ use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
-use crate::aggregate::{guarded, series};
+use crate::aggregate::{frequencies, guarded, series};
+use crate::asof::Plans;
 use crate::catalog::{Context, Names};
+use crate::documents;
 use crate::error::from_datafusion;
+use crate::functions;
 use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable,
-    physical_rules,
+    DependentRule, LatestRule, MembershipRule, OperatorPlanner, OverflowRule, OwnRelations,
+    TypeRule, UuidPlanner, nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -87,7 +90,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     let mut analysis = Analyzer::new().rules;
     analysis.insert(0, Arc::new(TypeRule));
     analysis.push(Arc::new(OverflowRule));
-    let mut state = SessionStateBuilder::new()
+    let mut builder = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
         .with_catalog_list(Arc::new(Names::new(context.clone())))
@@ -95,12 +98,21 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_analyzer_rules(analysis)
         .with_optimizer_rules(rules)
         .with_physical_optimizer_rules(physical_rules())
-        .build();
+        .with_query_planner(Arc::new(Plans));
+    // Before those of the library, which take every name behind a column for a field of a struct.
+    if let Some(planners) = builder.expr_planners() {
+        planners.insert(0, Arc::new(OperatorPlanner));
+    }
+    let mut state = builder.build();
+    state.register_relation_planner(Arc::new(OwnRelations))?;
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
     state.register_udf(Arc::new(nullable()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;
-    for function in guarded().into_iter().chain(series()) {
+    for function in functions::scalars().into_iter().chain(documents::scalars()) {
+        state.register_udf(Arc::new(function))?;
+    }
+    for function in guarded().into_iter().chain(series()).chain(frequencies()) {
         state.register_udaf(Arc::new(function))?;
     }
     Ok(state)

@@ -10,10 +10,12 @@
 
 mod average;
 mod extreme;
+mod frequency;
 mod groups;
 mod guarded;
 mod series;
 mod total;
 
+pub(crate) use frequency::frequencies;
 pub(crate) use guarded::guarded;
 pub(crate) use series::series;

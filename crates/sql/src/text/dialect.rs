@@ -1,6 +1,161 @@
-//! The dialect of SQL that statements are read in.
+//! The dialect of SQL that statements are read in: PostgreSQL's, whose operators on JSON bind as
+//! tightly as they should, with what users of DuckDB write beside it.
 
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use std::any::TypeId;
 
-/// The one whose operators on JSON bind as tightly as they should.
-pub(super) static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+use datafusion::sql::sqlparser::ast::{
+    Expr, LambdaFunction, LambdaFunctionParameter, LambdaSyntax, OneOrManyWithParens,
+};
+use datafusion::sql::sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Token, Word};
+
+use super::call::call;
+use super::spelling::INTEGER_DIVISION;
+
+/// The one dialect.
+pub(super) static DIALECT: OwnDialect = OwnDialect;
+
+/// The function that marks the first end of BETWEEN SYMMETRIC.
+pub(super) const SYMMETRIC: &str = "_symmetric";
+
+const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+#[derive(Debug)]
+pub(super) struct OwnDialect;
+
+macro_rules! as_postgres {
+    ($($name:ident),* $(,)?) => {
+        $(fn $name(&self) -> bool {
+            POSTGRES.$name()
+        })*
+    };
+}
+
+macro_rules! taken {
+    ($($name:ident),* $(,)?) => {
+        $(fn $name(&self) -> bool {
+            true
+        })*
+    };
+}
+
+impl Dialect for OwnDialect {
+    fn dialect(&self) -> TypeId {
+        POSTGRES.dialect()
+    }
+
+    fn identifier_quote_style(&self, name: &str) -> Option<char> {
+        POSTGRES.identifier_quote_style(name)
+    }
+
+    fn is_delimited_identifier_start(&self, letter: char) -> bool {
+        POSTGRES.is_delimited_identifier_start(letter)
+    }
+
+    fn is_identifier_start(&self, letter: char) -> bool {
+        POSTGRES.is_identifier_start(letter)
+    }
+
+    fn is_identifier_part(&self, letter: char) -> bool {
+        POSTGRES.is_identifier_part(letter)
+    }
+
+    fn is_custom_operator_part(&self, letter: char) -> bool {
+        POSTGRES.is_custom_operator_part(letter)
+    }
+
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        POSTGRES.is_reserved_for_identifier(keyword)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        POSTGRES.prec_value(precedence)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        match &parser.peek_token_ref().token {
+            Token::CustomBinaryOperator(name) if name == INTEGER_DIVISION => {
+                Some(Ok(self.prec_value(Precedence::MulDivModOp)))
+            }
+            _ => POSTGRES.get_next_precedence(parser),
+        }
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        if is_word(&parser.peek_token_ref().token, "SYMMETRIC")
+            && is_word(&parser.get_current_token().token, "BETWEEN")
+        {
+            return Some(symmetric(parser, self.prec_value(Precedence::Between)));
+        }
+        if is_word(&parser.peek_token_ref().token, "LAMBDA")
+            && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_))
+        {
+            return Some(lambda(parser));
+        }
+        None
+    }
+
+    as_postgres!(
+        supports_unicode_string_literal,
+        supports_filter_during_aggregation,
+        supports_group_by_expr,
+        allow_extract_custom,
+        allow_extract_single_quotes,
+        supports_create_index_with_clause,
+        supports_explain_with_utility_options,
+        supports_listen_notify,
+        supports_factorial_operator,
+        supports_bitwise_shift_operators,
+        supports_comment_on,
+        supports_load_extension,
+        supports_named_fn_args_with_colon_operator,
+        supports_named_fn_args_with_expr_name,
+        supports_empty_projections,
+        supports_nested_comments,
+        supports_string_escape_constant,
+        supports_numeric_literal_underscores,
+        supports_array_typedef_with_brackets,
+        supports_geometric_types,
+        supports_set_names,
+        supports_alter_column_type_using,
+        supports_notnull_operator,
+        supports_interval_options,
+        supports_insert_table_alias,
+        supports_create_table_like_parenthesized,
+        supports_select_wildcard_with_alias,
+        supports_comma_separated_trim,
+        supports_xml_expressions,
+        supports_comment_optimizer_hint,
+    );
+
+    taken!(
+        supports_select_wildcard_exclude,
+        supports_select_wildcard_except,
+        supports_select_wildcard_replace,
+        supports_dictionary_syntax,
+        supports_order_by_all,
+    );
+}
+
+fn is_word(token: &Token, name: &str) -> bool {
+    matches!(token, Token::Word(Word { value, quote_style: None, .. }) if value.eq_ignore_ascii_case(name))
+}
+
+/// The first end behind BETWEEN SYMMETRIC, marked.
+fn symmetric(parser: &mut Parser, precedence: u8) -> Result<Expr, ParserError> {
+    parser.next_token();
+    Ok(call(SYMMETRIC, [parser.parse_subexpr(precedence)?]))
+}
+
+/// `LAMBDA x, y : body`
+fn lambda(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.next_token();
+    let names = parser.parse_comma_separated(Parser::parse_identifier)?;
+    parser.expect_token(&Token::Colon)?;
+    let body = Box::new(parser.parse_expr()?);
+    let parameter = |name| LambdaFunctionParameter { name, data_type: None };
+    let params = OneOrManyWithParens::Many(names.into_iter().map(parameter).collect());
+    Ok(Expr::Lambda(LambdaFunction { params, body, syntax: LambdaSyntax::LambdaKeyword }))
+}

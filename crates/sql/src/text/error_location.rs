@@ -7,6 +7,7 @@ use super::Piece;
 
 /// The error with its place in front, where neither the planner nor the store could tell it.
 pub(crate) fn with_location(error: Error, piece: &Piece) -> Error {
+    let error = with_alias(error, piece);
     if error.message().starts_with("line ") {
         return error;
     }
@@ -14,6 +15,26 @@ pub(crate) fn with_location(error: Error, piece: &Piece) -> Error {
         Some(place) => error.at(format_args!("line {}, column {}", place.line, place.column)),
         None => error,
     }
+}
+
+/// The error with what to do, where a name is missing that the statement gives to a result.
+fn with_alias(error: Error, piece: &Piece) -> Error {
+    let Some((_, rest)) = error.message().split_once("there is no column ") else { return error };
+    let name = rest.split_once(';').map_or(rest, |(name, _)| name);
+    let is_given = piece.tokens.windows(2).any(|pair| match (&pair[0].token, &pair[1].token) {
+        (Token::Word(before), Token::Word(given)) => {
+            before.value.eq_ignore_ascii_case("AS") && given.value.eq_ignore_ascii_case(name)
+        }
+        _ => false,
+    });
+    if !is_given {
+        return error;
+    }
+    let message = format!(
+        "{}; {name} is a name that SELECT gives, which WHERE, ON and GROUP BY do not know: write the expression itself, or SELECT * FROM (SELECT ...) AS s WHERE {name} ...",
+        error.message()
+    );
+    error.restated().with_message(message)
 }
 
 /// The name or the text that a message is about.

@@ -1,5 +1,5 @@
-//! Functions under the names that other databases have for them, written in those that the planner
-//! knows.
+//! Calls of functions under the names that other databases have for them, written in those that the
+//! planner knows.
 
 use std::ops::ControlFlow;
 
@@ -7,70 +7,47 @@ use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, Visi
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
+use super::aggregates;
 use super::call::arguments;
 use super::dialect::DIALECT;
+use super::meanings::MEANINGS;
 
-/// Name, number of arguments, and what it stands for.
-const MEANINGS: [(&str, usize, &str); 25] = [
-    ("mod", 2, "$1 % $2"),
-    ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
-    ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
-    ("sign", 1, "CASE WHEN $1 > 0 THEN 1 WHEN $1 < 0 THEN -1 WHEN $1 = 0 THEN 0 END"),
-    ("gen_random_uuid", 0, "uuid()"),
-    ("strftime", 2, "to_char($1, $2)"),
-    ("date_add", 2, "$1 + $2"),
-    ("last_day", 1, "date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day'"),
-    // As elsewhere weeks begin on a Monday.
-    ("time_bucket", 2, "date_bin($1, $2, TIMESTAMP '2000-01-03 00:00:00')"),
-    ("time_bucket", 3, "date_bin($1, $2, $3)"),
+/// Functions that there are not, with what to write instead.
+const MISSING: [(&str, &str); 10] = [
+    ("columns", "name the columns, or write * EXCLUDE (a, b)"),
+    ("hash", "write md5(x) or sha256(x)"),
     (
-        "arg_max",
-        2,
-        "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)",
+        "regexp_matches",
+        "write regexp_like(s, pattern) for true or false, regexp_match(s, pattern) for the groups of the first match",
     ),
-    (
-        "max_by",
-        2,
-        "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)",
-    ),
-    ("arg_min", 2, "first_value($1 ORDER BY $2) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
-    ("min_by", 2, "first_value($1 ORDER BY $2) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
-    ("approx_count_distinct", 1, "approx_distinct($1)"),
-    ("json_array_length", 1, "json_length($1)"),
-    ("json_extract", 2, "json_get_json($1, $2)"),
-    ("json_extract_string", 2, "json_as_text($1, $2)"),
-    (
-        "date_diff second",
-        2,
-        "CAST(date_part('epoch', date_trunc('second', $2)) - date_part('epoch', date_trunc('second', $1)) AS BIGINT)",
-    ),
-    (
-        "date_diff minute",
-        2,
-        "CAST((date_part('epoch', date_trunc('minute', $2)) - date_part('epoch', date_trunc('minute', $1))) / 60 AS BIGINT)",
-    ),
-    (
-        "date_diff hour",
-        2,
-        "CAST((date_part('epoch', date_trunc('hour', $2)) - date_part('epoch', date_trunc('hour', $1))) / 3600 AS BIGINT)",
-    ),
-    (
-        "date_diff day",
-        2,
-        "CAST((date_part('epoch', date_trunc('day', $2)) - date_part('epoch', date_trunc('day', $1))) / 86400 AS BIGINT)",
-    ),
-    (
-        "date_diff week",
-        2,
-        "CAST((date_part('epoch', date_trunc('week', $2)) - date_part('epoch', date_trunc('week', $1))) / 604800 AS BIGINT)",
-    ),
-    (
-        "date_diff month",
-        2,
-        "CAST((date_part('year', $2) - date_part('year', $1)) * 12 + date_part('month', $2) - date_part('month', $1) AS BIGINT)",
-    ),
-    ("date_diff year", 2, "CAST(date_part('year', $2) - date_part('year', $1) AS BIGINT)"),
+    ("jsonb_each", "it stands in FROM: write FROM t, jsonb_each(t.doc) AS e (key, value)"),
+    ("json_each", "it stands in FROM: write FROM t, json_each(t.doc) AS e (key, value)"),
+    ("jsonb_each_text", "it stands in FROM: write FROM t, jsonb_each_text(t.doc) AS e (key, value)"),
+    ("json_each_text", "it stands in FROM: write FROM t, json_each_text(t.doc) AS e (key, value)"),
+    ("row_to_json", "write json_build_object('a', a, 'b', b) with the columns of the row"),
+    ("jsonb_pretty", "documents are shown as they are stored: take them apart with json_each"),
+    ("make_interval", "write INTERVAL '1 day', or n * INTERVAL '1 day'"),
 ];
+
+/// Refuses a call of a function that there is not.
+pub(super) fn refuse(expr: &Expr) -> Result<()> {
+    let Expr::Function(function) = expr else { return Ok(()) };
+    let name = function.name.to_string().to_ascii_lowercase();
+    match MISSING.iter().find(|(missing, _)| *missing == name) {
+        Some((_, remedy)) => Err(Error::unsupported(format!("{name}: {remedy}"))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a function is written in others, so that a column of it would be named after those.
+pub(super) fn is_written_in_others(expr: &Expr) -> bool {
+    let Expr::Function(function) = expr else { return false };
+    let name = function.name.to_string().to_ascii_lowercase();
+    MEANINGS.iter().any(|(known, ..)| *known == name)
+        || name == "date_diff"
+        || name == "datediff"
+        || aggregates::is_known(&name)
+}
 
 /// What a call of such a function stands for.
 pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
@@ -93,11 +70,17 @@ pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
     let found = MEANINGS.iter().find(|(known, count, _)| *known == name && *count == given.len());
     let Some((.., meaning)) = found else { return Ok(None) };
     let mut meaning = parsed(meaning)?;
-    let _ = meaning.visit(&mut Places(&given));
+    fill(&mut meaning, &given);
     Ok(Some(meaning))
 }
 
-fn parsed(text: &str) -> Result<Expr> {
+/// Puts arguments into the places `$1`, `$2` and so on.
+pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) {
+    let _ = meaning.visit(&mut Places(given));
+}
+
+/// An expression as it is written.
+pub(super) fn parsed(text: &str) -> Result<Expr> {
     let expr = Parser::new(&DIALECT).try_with_sql(text).and_then(|mut parser| parser.parse_expr());
     expr.map_err(|error| Error::internal(format!("'{text}' is no expression: {error}")))
 }
@@ -114,9 +97,17 @@ impl VisitorMut for Places<'_> {
                 name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
             && let Some(argument) = place.checked_sub(1).and_then(|place| self.0.get(place))
         {
-            *expr = (*argument).clone();
+            *expr = nested((*argument).clone());
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// An argument in parentheses, where operators around it would take it apart.
+fn nested(argument: Expr) -> Expr {
+    match argument {
+        Expr::BinaryOp { .. } => Expr::Nested(Box::new(argument)),
+        argument => argument,
     }
 }
 
@@ -134,7 +125,7 @@ mod tests {
     #[test]
     fn arguments_stand_in_their_places() {
         let shown = |text: &str| meaning(&parsed(text).unwrap()).unwrap().unwrap().to_string();
-        assert_eq!(shown("mod(a + 1, b)"), "a + 1 % b");
+        assert_eq!(shown("mod(a + 1, b)"), "(a + 1) % b");
         assert_eq!(shown("IF(a > $2, $1, 'x')"), "CASE WHEN a > $2 THEN $1 ELSE 'x' END");
         assert!(meaning(&parsed("upper(a)").unwrap()).unwrap().is_none());
         assert!(meaning(&parsed("date_diff('decade', a, b)").unwrap()).is_err());

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
     TableWithJoins, UnaryOperator, Value, Visit, Visitor,
 };
 
-use super::{call, json_path};
+use super::{documents, functions};
 
 /// Gives columns the names that they come out by.
 pub(super) fn name_columns(select: &mut Select) {
@@ -48,24 +48,14 @@ fn show_document(item: &mut SelectItem) {
         return;
     };
     let written = expr.to_string();
-    let mut place = expr;
-    while let Expr::Nested(inner) = place {
-        place = inner.as_mut();
-    }
-    if matches!(place, Expr::BinaryOp { op: BinaryOperator::HashArrow, .. })
-        && let Ok(Some(stepwise)) = json_path::stepwise(place)
-    {
-        *place = stepwise;
-    }
-    let Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } = place else { return };
-    let taken = |part: &mut Box<Expr>| std::mem::replace(part.as_mut(), Expr::value(Value::Null));
-    *place = call("json_get_json", [taken(left), taken(right)]);
-    if matches!(item, SelectItem::UnnamedExpr(_)) {
+    documents::as_json(expr);
+    if expr.to_string() != written && matches!(item, SelectItem::UnnamedExpr(_)) {
         rename(item, written);
     }
 }
 
-/// Whether a literal stands in an expression, outside of subqueries and places for values.
+/// Whether a literal stands in an expression, or what becomes one, outside of subqueries and places
+/// for values.
 fn has_literal(expr: &Expr) -> bool {
     struct Literals {
         found: bool,
@@ -83,6 +73,8 @@ fn has_literal(expr: &Expr) -> bool {
                     self.hidden = true
                 }
                 Expr::Value(_) => self.found = true,
+                // They are written in others, and would be named after those.
+                expr if functions::is_written_in_others(expr) => self.found = true,
                 _ => {}
             }
             ControlFlow::Continue(())

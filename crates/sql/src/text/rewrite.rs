@@ -4,13 +4,16 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, Statement, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use tonnage::{Error, Result};
 
 use super::windows::Windows;
-use super::{call, casts, functions, json_path, names, similar};
+use super::{
+    aggregates, call, casts, documents, forms, functions, joins, json_path, names, pivot, sets,
+    similar,
+};
 
 /// The function that says of a column that it may be NULL.
 pub(crate) const NULLABLE: &str = "_nullable";
@@ -53,11 +56,8 @@ impl VisitorMut for Mender {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        // It would be answered, but repeated rows would be counted wrongly.
-        if let Some(operator) = counted_set(&query.body) {
-            return ControlFlow::Break(Error::unsupported(format!(
-                "{operator} ALL: write {operator}, or number equal rows with row_number() and take {operator} of these"
-            )));
+        if let Err(error) = sets::count(&mut query.body) {
+            return ControlFlow::Break(error);
         }
         if let Some(lock) = query.locks.first() {
             return ControlFlow::Break(Error::unsupported(format!(
@@ -72,7 +72,7 @@ impl VisitorMut for Mender {
         if let SetExpr::Values(values) = query.body.as_mut() {
             casts::approximate_columns(values);
         }
-        broken_off(limited(query))
+        broken_off(limited(query).and_then(|()| forms::query(query)))
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -93,6 +93,9 @@ impl VisitorMut for Mender {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        if let Err(error) = joins::of_select(select) {
+            return ControlFlow::Break(error);
+        }
         if select.named_window.is_empty() {
             return ControlFlow::Continue(());
         }
@@ -111,11 +114,26 @@ impl VisitorMut for Mender {
                     "TABLESAMPLE: write WHERE random() < 0.01 for about one row of a hundred",
                 ))
             }
-            _ => ControlFlow::Continue(()),
+            table => broken_off(pivot::expanded(table)),
         }
     }
 
+    fn post_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Error> {
+        joins::hand_documents_on(table);
+        if let TableFactor::NestedJoin { table_with_joins, .. } = table {
+            joins::of_table(table_with_joins);
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        documents::respell(expr);
+        let respelled = functions::refuse(expr)
+            .and_then(|()| aggregates::respell(expr))
+            .and_then(|()| forms::expression(expr));
+        if let Err(error) = respelled {
+            return ControlFlow::Break(error);
+        }
         match functions::meaning(expr) {
             Ok(Some(meaning)) => *expr = meaning,
             Ok(None) => {}
@@ -225,18 +243,6 @@ fn within(
             Expr::BinaryOp { left: Box::new(within(*left, binds_less, make)), op, right }
         }
         other => make(other),
-    }
-}
-
-/// The operator of an INTERSECT ALL or EXCEPT ALL.
-fn counted_set(body: &SetExpr) -> Option<SetOperator> {
-    match body {
-        SetExpr::SetOperation { op, set_quantifier, left, right } => {
-            let is_counted = *op != SetOperator::Union
-                && matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
-            is_counted.then_some(*op).or_else(|| counted_set(left)).or_else(|| counted_set(right))
-        }
-        _ => None,
     }
 }
 

@@ -92,7 +92,7 @@ impl Piece {
 }
 
 pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
-    let mut tokens = super::path::joined(tokens);
+    let mut tokens = super::spelling::respelled(super::path::joined(tokens))?;
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });

@@ -4,6 +4,12 @@ use tonnage::Error;
 
 use super::{Cursor, Piece};
 
+/// Statements of DuckDB that look at the values before they know their columns.
+const PIVOTS: [(&str, &str); 2] = [
+    ("PIVOT", "write SELECT * FROM t PIVOT (sum(a) FOR b IN ('x', 'y')), with the values that become columns"),
+    ("UNPIVOT", "write SELECT * FROM t UNPIVOT (value FOR name IN (a, b))"),
+];
+
 /// What is said of a statement of no known kind: why there is none, for those that people try.
 pub(crate) fn unknown(piece: &Piece) -> Error {
     const NO_TRANSACTIONS: &str = "there are no transactions over several statements: each statement is carried out by itself, and each row of it \
@@ -28,7 +34,7 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
         ("REVOKE", "users and their rights stand in the file of users of the server"),
     ];
     let cursor = Cursor::new(piece);
-    let reason = REASONS.iter().find(|(name, _)| cursor.is_word(name));
+    let reason = REASONS.iter().chain(&PIVOTS).find(|(name, _)| cursor.is_word(name));
     match reason {
         Some((name, reason)) => {
             let place = piece.start();

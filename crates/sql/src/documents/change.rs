@@ -1,0 +1,277 @@
+//! Functions and operators that make a document of another: `jsonb_set`, `||`, `-`, `#-`.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::{Result, exec_err};
+
+use super::scan::{Kind, checked, items, members};
+use super::write::quoted;
+use crate::functions::{Arguments, Gives, Scalar, int, text_of};
+
+const fn json(
+    name: &'static str,
+    form: &'static str,
+    count: (usize, usize),
+    work: fn(&Arguments) -> Result<ArrayRef>,
+) -> Scalar {
+    Scalar { name, form, count, gives: Gives::Json, work }
+}
+
+pub(super) const ALL: [Scalar; 4] = [
+    json("jsonb_set", "jsonb_set(document, '{a,b}', '1')", (4, 4), set),
+    json("_json_concat", "document || '{\"a\": 1}'", (2, 2), |arguments| {
+        let (one, other) = (arguments.texts(0)?, arguments.texts(1)?);
+        arguments.map_text(|row| match (text_of(&one, row), text_of(&other, row)) {
+            (Some(one), Some(other)) => concat(checked(one)?, checked(other)?).map(Some),
+            _ => Ok(None),
+        })
+    }),
+    json("_json_without", "document - 'a'", (2, 2), without),
+    json("_json_without_path", "document #- '{a,b}'", (2, 2), |arguments| {
+        let (documents, paths) = (arguments.texts(0)?, paths(arguments, 1)?);
+        arguments.map_text(|row| match (text_of(&documents, row), &paths[row]) {
+            (Some(document), Some(path)) => {
+                changed(checked(document)?, path, &Change::Delete).map(Some)
+            }
+            _ => Ok(None),
+        })
+    }),
+];
+
+/// What is done at the end of a path.
+enum Change<'a> {
+    Set { value: &'a str, creates: bool },
+    Delete,
+}
+
+fn set(arguments: &Arguments) -> Result<ArrayRef> {
+    let (documents, paths, values) =
+        (arguments.texts(0)?, paths(arguments, 1)?, arguments.texts(2)?);
+    let creates = cast(&arguments.arrays[3], &DataType::Boolean)?;
+    let creates = creates.as_boolean();
+    arguments.map_text(|row| {
+        let (Some(document), Some(path), Some(value), true) = (
+            text_of(&documents, row),
+            &paths[row],
+            text_of(&values, row),
+            creates.is_valid(row),
+        ) else {
+            return Ok(None);
+        };
+        let change = Change::Set { value: checked(value)?, creates: creates.value(row) };
+        changed(checked(document)?, path, &change).map(Some)
+    })
+}
+
+/// Paths as `'{a,b,0}'`, or as lists of text.
+fn paths(arguments: &Arguments, place: usize) -> Result<Vec<Option<Vec<String>>>> {
+    let array = &arguments.arrays[place];
+    if matches!(
+        array.data_type(),
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..)
+    ) {
+        let item = Field::new_list_field(DataType::Utf8, true);
+        let lists = cast(array, &DataType::List(item.into()))?;
+        let lists = lists.as_list::<i32>();
+        let steps = |list: ArrayRef| {
+            let steps = list.as_string::<i32>().iter().map(|step| step.unwrap_or_default().to_owned());
+            steps.collect()
+        };
+        return Ok(lists.iter().map(|list| list.map(steps)).collect());
+    }
+    let texts = arguments.texts(place)?;
+    texts.iter().map(|text| text.map(steps).transpose()).collect()
+}
+
+/// The steps of `{a,"b c",0}`.
+fn steps(path: &str) -> Result<Vec<String>> {
+    let inner = path.trim().strip_prefix('{').and_then(|path| path.strip_suffix('}'));
+    let Some(inner) = inner else {
+        return exec_err!("'{path}' is no path: write its steps in braces, such as '{{a,b}}'");
+    };
+    if inner.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut steps, mut step, mut is_quoted, mut letters) =
+        (Vec::new(), String::new(), false, inner.chars());
+    let mut was_quoted = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => (is_quoted, was_quoted) = (!is_quoted, true),
+            '\\' => step.extend(letters.next()),
+            ',' if !is_quoted => {
+                steps.push(finished(&step, was_quoted));
+                (step, was_quoted) = (String::new(), false);
+            }
+            letter => step.push(letter),
+        }
+    }
+    steps.push(finished(&step, was_quoted));
+    Ok(steps)
+}
+
+fn finished(step: &str, was_quoted: bool) -> String {
+    if was_quoted { step.to_owned() } else { step.trim().to_owned() }
+}
+
+/// A document with a change at the end of a path. A path that leads nowhere changes nothing.
+fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<String> {
+    let Some((step, rest)) = path.split_first() else { return Ok(document.to_owned()) };
+    match Kind::of(document) {
+        Kind::Object => {
+            let mut parts = Vec::new();
+            let mut is_found = false;
+            for (name, value) in members(document)? {
+                let value = if name == *step {
+                    is_found = true;
+                    at(value, rest, change)?
+                } else {
+                    Some(value.to_owned())
+                };
+                parts.extend(value.map(|value| format!("{}:{value}", quoted(&name))));
+            }
+            if let Change::Set { value, creates: true } = change
+                && rest.is_empty()
+                && !is_found
+            {
+                parts.push(format!("{}:{value}", quoted(step)));
+            }
+            Ok(format!("{{{}}}", parts.join(",")))
+        }
+        Kind::Array => {
+            let Ok(index) = step.parse::<i64>() else {
+                return exec_err!("'{step}' in a path leads into an array: it must be a whole number");
+            };
+            let known = items(document)?;
+            let place = if index < 0 { index + known.len() as i64 } else { index };
+            let mut parts = Vec::new();
+            for (at_item, item) in known.iter().enumerate() {
+                let item = if at_item as i64 == place {
+                    at(item, rest, change)?
+                } else {
+                    Some((*item).to_owned())
+                };
+                parts.extend(item);
+            }
+            if let Change::Set { value, creates: true } = change
+                && rest.is_empty()
+            {
+                if place < 0 {
+                    parts.insert(0, (*value).to_owned());
+                } else if place >= known.len() as i64 {
+                    parts.push((*value).to_owned());
+                }
+            }
+            Ok(format!("[{}]", parts.join(",")))
+        }
+        _ => Ok(document.to_owned()),
+    }
+}
+
+/// The value at a step, with what comes below it changed; nothing when it is deleted.
+fn at(value: &str, rest: &[String], change: &Change<'_>) -> Result<Option<String>> {
+    match change {
+        Change::Set { value, .. } if rest.is_empty() => Ok(Some((*value).to_owned())),
+        Change::Delete if rest.is_empty() => Ok(None),
+        change => changed(value, rest, change).map(Some),
+    }
+}
+
+/// Two documents in one: members of objects, of which the later ones hold, and items of arrays.
+fn concat(one: &str, other: &str) -> Result<String> {
+    match (Kind::of(one), Kind::of(other)) {
+        (Kind::Object, Kind::Object) => {
+            let mut all = members(one)?;
+            for (name, value) in members(other)? {
+                match all.iter_mut().find(|(known, _)| *known == name) {
+                    Some(member) => member.1 = value,
+                    None => all.push((name, value)),
+                }
+            }
+            let all: Vec<String> =
+                all.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+            Ok(format!("{{{}}}", all.join(",")))
+        }
+        (Kind::Object, kind) | (kind, Kind::Object) if kind != Kind::Array => {
+            exec_err!("|| joins two objects, or arrays and values: not {one} and {other}")
+        }
+        (one_kind, other_kind) => {
+            let parts = |kind, text| if kind == Kind::Array { items(text) } else { Ok(vec![text]) };
+            let all = [parts(one_kind, one)?, parts(other_kind, other)?].concat();
+            Ok(format!("[{}]", all.join(",")))
+        }
+    }
+}
+
+/// A document without a member, or an array without an item.
+fn without(arguments: &Arguments) -> Result<ArrayRef> {
+    let documents = arguments.texts(0)?;
+    if arguments.arrays[1].data_type().is_integer() {
+        return arguments.map_text(|row| {
+            match (text_of(&documents, row), int(&arguments.arrays[1], row)?) {
+                (Some(document), Some(index)) => {
+                    let document = checked(document)?;
+                    if Kind::of(document) != Kind::Array {
+                        return exec_err!("- with a whole number takes an item away from an array, not from {document}");
+                    }
+                    changed(document, &[index.to_string()], &Change::Delete).map(Some)
+                }
+                _ => Ok(None),
+            }
+        });
+    }
+    let names = arguments.texts(1)?;
+    arguments.map_text(|row| {
+        let (Some(document), Some(name)) = (text_of(&documents, row), text_of(&names, row)) else {
+            return Ok(None);
+        };
+        let document = checked(document)?;
+        match Kind::of(document) {
+            Kind::Object => changed(document, &[name.to_owned()], &Change::Delete).map(Some),
+            Kind::Array => {
+                let mut kept = Vec::new();
+                for item in items(document)? {
+                    if Kind::of(item) != Kind::String || super::scan::string(item)? != name {
+                        kept.push(item);
+                    }
+                }
+                Ok(Some(format!("[{}]", kept.join(","))))
+            }
+            _ => exec_err!("- takes members away from objects and arrays, not from {document}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(document: &str, path: &str, value: &str, creates: bool) -> String {
+        let change = Change::Set { value, creates };
+        changed(document, &steps(path).unwrap(), &change).unwrap()
+    }
+
+    #[test]
+    fn values_are_set_where_the_path_leads() {
+        let document = r#"{"a":{"b":12345678901234567890.5},"l":[1,2]}"#;
+        assert_eq!(
+            set(document, "{a,c}", "true", true),
+            r#"{"a":{"b":12345678901234567890.5,"c":true},"l":[1,2]}"#
+        );
+        assert_eq!(set(document, "{a,c}", "true", false), document);
+        assert_eq!(set(document, "{x,y}", "1", true), document);
+        assert_eq!(set("[1,2]", "{-1}", "9", true), "[1,9]");
+        assert_eq!(set("[1,2]", "{5}", "9", true), "[1,2,9]");
+        assert_eq!(set("{}", r#"{"a,b"}"#, "1", true), r#"{"a,b":1}"#);
+    }
+
+    #[test]
+    fn documents_are_joined_as_in_postgresql() {
+        assert_eq!(concat(r#"{"a":1,"b":2}"#, r#"{"a":3}"#).unwrap(), r#"{"a":3,"b":2}"#);
+        assert_eq!(concat("[1]", "2").unwrap(), "[1,2]");
+        assert_eq!(concat("1", "2").unwrap(), "[1,2]");
+        assert_eq!(concat("[1]", r#"{"a":1}"#).unwrap(), r#"[1,{"a":1}]"#);
+        assert!(concat("{}", "1").is_err());
+    }
+}

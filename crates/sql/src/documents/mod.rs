@@ -1,0 +1,29 @@
+//! Functions of JSON documents, beside those of the library that read from them.
+//!
+//! A document is taken apart as text (`scan.rs`), and what is not touched stays as it is written:
+//! numbers keep their digits and texts their escapes.
+
+mod ask;
+mod build;
+mod change;
+mod rows;
+mod scan;
+mod write;
+
+use datafusion::logical_expr::ScalarUDF;
+
+pub(crate) use rows::{ENTRIES, ITEMS, TEXT_ENTRIES, TEXT_ITEMS};
+
+use crate::functions::Scalar;
+
+/// The functions as sessions have them.
+pub(crate) fn scalars() -> Vec<ScalarUDF> {
+    let all = [ask::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    all.into_iter().flatten().map(Scalar::function).collect()
+}
+
+/// One of the functions, by its name.
+pub(crate) fn function(name: &str) -> Option<ScalarUDF> {
+    let all = [ask::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    all.into_iter().flatten().find(|scalar| scalar.name == name).map(Scalar::function)
+}

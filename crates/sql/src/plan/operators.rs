@@ -1,0 +1,215 @@
+//! Operators that the library has no meaning for, or another one: on documents and on dates.
+
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::{Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::planner::{
+    ExprPlanner, PlannerResult, RawBinaryExpr, RawFieldAccessExpr,
+};
+use datafusion::logical_expr::{
+    BinaryExpr, Cast, Expr, ExprSchemable, GetFieldAccess, Operator, lit,
+};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+use tonnage::ColumnType;
+
+use crate::documents;
+
+/// Comes before the planners of the library.
+#[derive(Debug)]
+pub(crate) struct OperatorPlanner;
+
+impl ExprPlanner for OperatorPlanner {
+    fn plan_binary_op(
+        &self,
+        expr: RawBinaryExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        match of_documents(&expr, schema)?.or_else(|| of_dates(&expr, schema)) {
+            Some(planned) => Ok(PlannerResult::Planned(planned)),
+            None => Ok(PlannerResult::Original(expr)),
+        }
+    }
+
+    fn plan_field_access(
+        &self,
+        access: RawFieldAccessExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawFieldAccessExpr>> {
+        if !is_json(&access.expr, schema) {
+            return Ok(PlannerResult::Original(access));
+        }
+        let step = match access.field_access {
+            GetFieldAccess::NamedStructField { name } => Expr::Literal(name, None),
+            GetFieldAccess::ListIndex { key } => *key,
+            GetFieldAccess::ListRange { .. } => {
+                return plan_err!("a range of a document's items: unnest them by json_array_elements");
+            }
+        };
+        Ok(PlannerResult::Planned(below(access.expr, [step])))
+    }
+
+    fn plan_compound_identifier(
+        &self,
+        field: &Field,
+        qualifier: Option<&TableReference>,
+        names: &[String],
+    ) -> Result<PlannerResult<Vec<Expr>>> {
+        if ColumnType::of_arrow(field) != Some(ColumnType::Json) {
+            return Ok(PlannerResult::Original(Vec::new()));
+        }
+        let column = Expr::Column(Column::from((qualifier, field)));
+        let steps = names.iter().map(|name| lit(name.as_str()));
+        Ok(PlannerResult::Planned(below(column, steps)))
+    }
+}
+
+fn is_json(expr: &Expr, schema: &DFSchema) -> bool {
+    expr.to_field(schema).is_ok_and(|(_, field)| ColumnType::of_arrow(&field) == Some(ColumnType::Json))
+}
+
+/// A part of a document, as a document, under the name of the last step.
+fn below(document: Expr, steps: impl IntoIterator<Item = Expr>) -> Expr {
+    let mut args = match part(&document) {
+        Some(call) => call.args.clone(),
+        None => vec![document],
+    };
+    args.extend(steps);
+    let name = match args.last() {
+        Some(Expr::Literal(step, _)) => step.to_string(),
+        _ => "part".to_owned(),
+    };
+    let func = datafusion_functions_json::udfs::json_get_json_udf();
+    Expr::ScalarFunction(ScalarFunction { func, args }).alias(name)
+}
+
+/// A part of a document that is reached by points or brackets.
+fn part(expr: &Expr) -> Option<&ScalarFunction> {
+    match expr {
+        Expr::Alias(alias) => match alias.expr.as_ref() {
+            Expr::ScalarFunction(call) if call.func.name() == "json_get_json" => Some(call),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The part as text.
+fn text_of(expr: &Expr) -> Expr {
+    match part(expr) {
+        Some(call) => Expr::ScalarFunction(ScalarFunction {
+            func: datafusion_functions_json::udfs::json_as_text_udf(),
+            args: call.args.clone(),
+        }),
+        None => expr.clone(),
+    }
+}
+
+fn call(name: &str, args: Vec<Expr>) -> Result<Expr> {
+    match documents::function(name) {
+        Some(function) => {
+            Ok(Expr::ScalarFunction(ScalarFunction { func: function.into(), args }))
+        }
+        None => not_impl_err!("{name}"),
+    }
+}
+
+fn is_text_literal(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(ScalarValue::Utf8(_) | ScalarValue::LargeUtf8(_) | ScalarValue::Utf8View(_), _))
+}
+
+fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
+    use BinaryOperator::{
+        ArrowAt, AtArrow, Eq, Gt, GtEq, HashMinus, Lt, LtEq, Minus, NotEq, QuestionAnd,
+        QuestionPipe, StringConcat,
+    };
+    let RawBinaryExpr { op, left, right } = expr;
+    if !matches!(
+        op,
+        ArrowAt | AtArrow | Eq | Gt | GtEq | HashMinus | Lt | LtEq | Minus | NotEq | QuestionAnd
+            | QuestionPipe | StringConcat
+    ) {
+        return Ok(None);
+    }
+    let (is_left, is_right) = (is_json(left, schema), is_json(right, schema));
+    if !is_left && !is_right {
+        return Ok(None);
+    }
+    let both = || vec![left.clone(), right.clone()];
+    let document = |is: bool, other: &Expr| is || is_text_literal(other);
+    Ok(Some(match op {
+        AtArrow if document(is_right, right) => call("_json_contains", both())?,
+        ArrowAt if document(is_left, left) => {
+            call("_json_contains", vec![right.clone(), left.clone()])?
+        }
+        StringConcat if document(is_left, left) && document(is_right, right) => {
+            call("_json_concat", both())?
+        }
+        Minus if is_left => call("_json_without", both())?,
+        HashMinus => call("_json_without_path", both())?,
+        QuestionPipe => call("_json_has_any", both())?,
+        QuestionAnd => call("_json_has_all", both())?,
+        Eq | NotEq | Gt | GtEq | Lt | LtEq => return compared(expr, schema),
+        _ => return Ok(None),
+    }))
+}
+
+/// A part of a document beside a value: by its text beside text. A number is refused, for `9` as
+/// text comes behind `10`.
+fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let (of_document, other) = match (part(left).is_some(), part(right).is_some()) {
+        (true, false) => (left, right),
+        (false, true) => (right, left),
+        _ => return Ok(None),
+    };
+    let Ok(kind) = other.get_type(schema) else { return Ok(None) };
+    if kind.is_numeric() {
+        return plan_err!(
+            "a part of a document is compared with a number: say as which, such as CAST(doc->>'a' AS LONG)"
+        );
+    }
+    if !kind.is_string() || is_json(other, schema) {
+        return Ok(None);
+    }
+    let op = match op {
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        BinaryOperator::Lt => Operator::Lt,
+        _ => Operator::LtEq,
+    };
+    let (one, another) = match std::ptr::eq(of_document, left) {
+        true => (text_of(left), right.clone()),
+        false => (left.clone(), text_of(right)),
+    };
+    Ok(Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(another)))))
+}
+
+/// Dates and numbers of days. A cast has the name of what is cast, so the columns are named as they
+/// are written.
+fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let op = match op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        _ => return None,
+    };
+    let is_date = |expr: &Expr| expr.get_type(schema).is_ok_and(|kind| kind == DataType::Date32);
+    let is_whole = |expr: &Expr| expr.get_type(schema).is_ok_and(|kind| kind.is_integer());
+    let cast = |expr: Expr, kind| Expr::Cast(Cast::new(Box::new(expr), kind));
+    let days = |date: &Expr| cast(cast(date.clone(), DataType::Int32), DataType::Int64);
+    let number = |expr: &Expr| cast(expr.clone(), DataType::Int64);
+    let reckoned = |one, other| {
+        Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(other)))
+    };
+    let dated = |days| cast(cast(days, DataType::Int32), DataType::Date32);
+    match (is_date(left), is_date(right)) {
+        (true, true) if op == Operator::Minus => Some(reckoned(days(left), days(right))),
+        (true, false) if is_whole(right) => Some(dated(reckoned(days(left), number(right)))),
+        (false, true) if is_whole(left) && op == Operator::Plus => {
+            Some(dated(reckoned(number(left), days(right))))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Forms of queries and conditions that the planner does not know, in ones that it does.
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause,
+    OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value,
+    ValueWithSpan,
+};
+use tonnage::{Error, Result};
+
+use super::call::arguments;
+use super::dialect::SYMMETRIC;
+use super::functions::{fill, parsed};
+use super::spelling::INTEGER_DIVISION;
+
+/// A condition or a value in forms that the planner knows.
+pub(super) fn expression(expr: &mut Expr) -> Result<()> {
+    let made = match expr {
+        Expr::Collate { expr, collation } => {
+            let name = collation.to_string();
+            let is_by_bytes = ["C", "POSIX", "UCS_BASIC", "BINARY"]
+                .iter()
+                .any(|known| name.trim_matches('"').eq_ignore_ascii_case(known));
+            if !is_by_bytes {
+                return Err(Error::unsupported(format!(
+                    "COLLATE {name}: text is compared by its bytes, as by COLLATE \"C\"; write lower(x) to compare without regard to case"
+                )));
+            }
+            expr.as_ref().clone()
+        }
+        Expr::Between { expr, negated, low, high } => match first_end(low) {
+            Some(first) => {
+                let pattern = match negated {
+                    true => "(NOT ($1 BETWEEN $2 AND $3 OR $1 BETWEEN $3 AND $2))",
+                    false => "($1 BETWEEN $2 AND $3 OR $1 BETWEEN $3 AND $2)",
+                };
+                let mut made = parsed(pattern)?;
+                fill(&mut made, &[expr, first, high]);
+                made
+            }
+            None => return Ok(()),
+        },
+        Expr::BinaryOp { left, op: BinaryOperator::Custom(name), right }
+            if name == INTEGER_DIVISION =>
+        {
+            let mut made = parsed("($1 - $1 % $2) / $2")?;
+            fill(&mut made, &[left, right]);
+            made
+        }
+        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => listed(expr, false)?,
+        Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } if is_all(pattern) => {
+            listed(expr, true)?
+        }
+        _ => return Ok(()),
+    };
+    *expr = made;
+    Ok(())
+}
+
+/// The first end of BETWEEN SYMMETRIC.
+fn first_end(low: &Expr) -> Option<&Expr> {
+    let (name, given) = arguments(low)?;
+    if name == SYMMETRIC { given.first().copied() } else { None }
+}
+
+/// Whether a pattern is `ALL (...)`, which the parser takes for a function.
+fn is_all(pattern: &Expr) -> bool {
+    matches!(pattern, Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("all"))
+}
+
+/// `x LIKE ANY (...)` as conditions joined by OR, `x LIKE ALL (...)` by AND.
+fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
+    let (Expr::Like { pattern, .. } | Expr::ILike { pattern, .. }) = like else {
+        return Ok(like.clone());
+    };
+    let one = |pattern: &Expr| {
+        let mut one = like.clone();
+        if let Expr::Like { pattern: place, any, .. } | Expr::ILike { pattern: place, any, .. } =
+            &mut one
+        {
+            (**place, *any) = (pattern.clone(), false);
+        }
+        one
+    };
+    let patterns = patterns(pattern).ok_or_else(|| {
+        Error::unsupported("LIKE ANY and LIKE ALL take a list of patterns: write LIKE ANY (ARRAY['a%', 'b%'])")
+    })?;
+    let op = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
+    let joined = patterns.iter().map(|pattern| one(pattern)).reduce(|left, right| Expr::BinaryOp {
+        left: Box::new(left),
+        op: op.clone(),
+        right: Box::new(right),
+    });
+    let joined = joined.unwrap_or_else(|| Expr::value(Value::Boolean(is_all)));
+    Ok(Expr::Nested(Box::new(joined)))
+}
+
+fn patterns(list: &Expr) -> Option<Vec<Expr>> {
+    match list {
+        Expr::Nested(inner) => match patterns(inner) {
+            Some(patterns) => Some(patterns),
+            None => is_text(inner).then(|| vec![inner.as_ref().clone()]),
+        },
+        Expr::Array(array) => Some(array.elem.clone()),
+        Expr::Tuple(parts) => Some(parts.clone()),
+        Expr::Function(function) if is_all(list) => {
+            let FunctionArguments::List(arguments) = &function.args else { return None };
+            let parts = arguments.args.iter().map(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+                _ => None,
+            });
+            let parts = parts.collect::<Option<Vec<_>>>()?;
+            match parts.as_slice() {
+                [one] => patterns(one).or_else(|| is_text(one).then(|| vec![one.clone()])),
+                _ => Some(parts),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(_), .. }))
+}
+
+/// A query in forms that the planner knows: TOP, ORDER BY ALL, and what LIMIT takes.
+pub(super) fn query(query: &mut Query) -> Result<()> {
+    top(query)?;
+    order_by_all(query)?;
+    if let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause {
+        let is_query = |expr: &Expr| matches!(unwrapped(expr), Expr::Subquery(_));
+        if limit.as_ref().is_some_and(is_query)
+            || offset.as_ref().is_some_and(|offset| is_query(&offset.value))
+        {
+            return Err(Error::unsupported(
+                "LIMIT and OFFSET take a number, not a subquery: write a parameter, or number the rows with row_number() and compare that in QUALIFY",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn unwrapped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => unwrapped(inner),
+        expr => expr,
+    }
+}
+
+/// `SELECT TOP n` in the words of LIMIT.
+fn top(query: &mut Query) -> Result<()> {
+    let SetExpr::Select(select) = query.body.as_mut() else { return Ok(()) };
+    let Some(top) = select.top.take() else { return Ok(()) };
+    if top.with_ties || top.percent {
+        return Err(Error::unsupported(
+            "TOP takes a number of rows, without PERCENT and WITH TIES: write LIMIT",
+        ));
+    }
+    if query.limit_clause.is_some() || query.fetch.is_some() {
+        return Err(Error::invalid("TOP and LIMIT say the same: write one of them"));
+    }
+    let rows = match top.quantity {
+        Some(TopQuantity::Constant(rows)) => number(rows),
+        Some(TopQuantity::Expr(expr)) => expr,
+        None => number(1),
+    };
+    query.limit_clause = Some(LimitClause::LimitOffset {
+        limit: Some(rows),
+        offset: None,
+        limit_by: Vec::new(),
+    });
+    Ok(())
+}
+
+fn number(number: impl ToString) -> Expr {
+    Expr::value(Value::Number(number.to_string(), false))
+}
+
+/// ORDER BY ALL as an order by every place, where these can be counted.
+fn order_by_all(query: &mut Query) -> Result<()> {
+    let Some(OrderBy { kind: kind @ OrderByKind::All(_), .. }) = &mut query.order_by else {
+        return Ok(());
+    };
+    let OrderByKind::All(options) = *kind else { return Ok(()) };
+    let (is_set, items) = leftmost(&query.body);
+    let is_star = |item: &SelectItem| {
+        matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+    };
+    if items.iter().any(is_star) || items.is_empty() {
+        if is_set || items.is_empty() {
+            return Err(Error::unsupported(
+                "ORDER BY ALL over a union or over VALUES: write ORDER BY 1, 2 and so on",
+            ));
+        }
+        // The planner counts the columns that * stands for.
+        return Ok(());
+    }
+    let place = |place: usize| OrderByExpr { expr: number(place), options, with_fill: None };
+    *kind = OrderByKind::Expressions((1..=items.len()).map(place).collect());
+    Ok(())
+}
+
+/// The columns that a query begins with, and whether others are united with them.
+fn leftmost(body: &SetExpr) -> (bool, &[SelectItem]) {
+    match body {
+        SetExpr::Select(select) => (false, &select.projection),
+        SetExpr::Query(query) => leftmost(&query.body),
+        SetExpr::SetOperation { left, .. } => (true, leftmost(left).1),
+        _ => (false, &[]),
+    }
+}

@@ -1,0 +1,150 @@
+//! Joins that the planner does not know: SEMI and ANTI by themselves, ASOF, and functions that make
+//! rows of each document.
+//!
+//! ASOF joins and such functions become the last join of a join in parentheses, where the planner
+//! of relations finds them (`plan/relations.rs`).
+
+use datafusion::sql::sqlparser::ast::{
+    FunctionArg, FunctionArgExpr, Join, JoinConstraint, JoinOperator, Select, TableFactor,
+    TableWithJoins,
+};
+use tonnage::Result;
+
+use super::documents;
+
+/// Functions in FROM that make rows of a document.
+const OF_DOCUMENTS: [&str; 8] = [
+    "json_each",
+    "jsonb_each",
+    "json_each_text",
+    "jsonb_each_text",
+    "json_array_elements",
+    "jsonb_array_elements",
+    "json_array_elements_text",
+    "jsonb_array_elements_text",
+];
+
+/// Whether a join is one of ASOF.
+pub(crate) fn is_asof(join: &Join) -> bool {
+    use JoinOperator::{AsOf, Inner, Join as Plain, Left, LeftOuter};
+    match &join.join_operator {
+        AsOf { .. } => true,
+        Plain(_) | Inner(_) | Left(_) | LeftOuter(_) => join.global,
+        _ => false,
+    }
+}
+
+/// The name of the function in FROM that makes rows of a document.
+pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
+    let name = match table {
+        TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => name,
+        _ => return None,
+    };
+    let name = name.to_string().to_ascii_lowercase();
+    OF_DOCUMENTS.contains(&name.as_str()).then_some(name)
+}
+
+/// Puts the joins of a SELECT in their forms.
+pub(super) fn of_select(select: &mut Select) -> Result<()> {
+    // A function of rows before it belongs to them.
+    while let Some(place) = select.from.iter().position(|from| of_document(&from.relation).is_some())
+    {
+        let from = std::mem::take(&mut select.from);
+        let mut before = from.into_iter();
+        let left: Vec<TableWithJoins> = before.by_ref().take(place).collect();
+        let function = before.next();
+        let rest: Vec<TableWithJoins> = before.collect();
+        if let Some(function) = function {
+            select.from.push(lateral(left, function));
+        }
+        select.from.extend(rest);
+    }
+    select.from.iter_mut().for_each(of_table);
+    Ok(())
+}
+
+/// The function joined to all that stands before it.
+fn lateral(mut left: Vec<TableWithJoins>, function: TableWithJoins) -> TableWithJoins {
+    left.iter_mut().for_each(of_table);
+    let cross = |relation: TableFactor| Join {
+        relation,
+        global: false,
+        join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+    };
+    let mut left = left.into_iter();
+    let mut whole = match left.next() {
+        Some(first) => first,
+        None => one_row(),
+    };
+    whole.joins.extend(left.map(|table| cross(parenthesised(table))));
+    whole.joins.push(cross(function.relation));
+    let whole = nested(whole);
+    TableWithJoins { relation: whole, joins: function.joins }
+}
+
+/// What a join stands upon when there is nothing: one row without columns, which the planner of
+/// relations makes.
+fn one_row() -> TableWithJoins {
+    let relation = TableFactor::UNNEST {
+        alias: None,
+        array_exprs: Vec::new(),
+        with_offset: false,
+        with_offset_alias: None,
+        with_ordinality: false,
+    };
+    TableWithJoins { relation, joins: Vec::new() }
+}
+
+fn parenthesised(table: TableWithJoins) -> TableFactor {
+    if table.joins.is_empty() { table.relation } else { nested(table) }
+}
+
+fn nested(table: TableWithJoins) -> TableFactor {
+    TableFactor::NestedJoin { table_with_joins: Box::new(table), alias: None }
+}
+
+/// Puts the joins of a table in their forms.
+pub(super) fn of_table(table: &mut TableWithJoins) {
+    for join in &mut table.joins {
+        match &mut join.join_operator {
+            JoinOperator::Semi(constraint) => {
+                join.join_operator = JoinOperator::LeftSemi(std::mem::replace(constraint, JoinConstraint::None));
+            }
+            JoinOperator::Anti(constraint) => {
+                join.join_operator = JoinOperator::LeftAnti(std::mem::replace(constraint, JoinConstraint::None));
+            }
+            _ => {}
+        }
+    }
+    let is_own = |join: &Join| is_asof(join) || of_document(&join.relation).is_some();
+    if !table.joins.iter().any(is_own) {
+        return;
+    }
+    let joins = std::mem::take(&mut table.joins);
+    for join in joins {
+        let is_own = is_own(&join);
+        table.joins.push(join);
+        if is_own {
+            let whole = std::mem::replace(table, one_row());
+            table.relation = nested(whole);
+            table.joins = Vec::new();
+        }
+    }
+}
+
+/// The arguments of a function in FROM, parts of documents among them as JSON.
+pub(super) fn hand_documents_on(table: &mut TableFactor) {
+    if of_document(table).is_none() {
+        return;
+    }
+    let arguments = match table {
+        TableFactor::Table { args: Some(arguments), .. } => &mut arguments.args,
+        TableFactor::Function { args, .. } => args,
+        _ => return,
+    };
+    for argument in arguments {
+        if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
+            documents::as_json(expr);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Words and signs that the parser does not know, in ones that it does.
+
+use std::collections::BTreeMap;
+
+use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
+use tonnage::{Error, Result};
+
+/// The sign of a division of whole numbers.
+pub(super) const INTEGER_DIVISION: &str = "//";
+
+/// Functions that take a function, `x -> x + 1`. Elsewhere `->` reads from a document.
+const WITH_LAMBDAS: [&str; 9] = [
+    "array_transform",
+    "list_transform",
+    "list_apply",
+    "array_apply",
+    "array_filter",
+    "list_filter",
+    "array_any_match",
+    "any_match",
+    "array_first",
+];
+
+/// Spells a statement anew.
+pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
+    let mut edits = Edits::default();
+    for at in 0..tokens.len() {
+        match &tokens[at].token {
+            Token::Mul if is_doubled(&tokens, at) => edits.pair(at, Token::Caret),
+            Token::Div if is_doubled(&tokens, at) => {
+                edits.pair(at, Token::CustomBinaryOperator(INTEGER_DIVISION.to_owned()));
+            }
+            Token::Word(Word { value, quote_style: None, .. }) => {
+                word(&value.to_ascii_uppercase(), &tokens, at, &mut edits)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(edits.made(tokens))
+}
+
+fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) -> Result<()> {
+    let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
+    match name {
+        "ASOF" if next(&["JOIN", "LEFT", "INNER"]) => asof(tokens, at, edits),
+        "GLOBAL" if next(&["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "ASOF", "SEMI", "ANTI"]) => {
+            return Err(Error::unsupported("GLOBAL JOIN: leave out GLOBAL"));
+        }
+        "USING" if next(&["SAMPLE"]) => {
+            return Err(Error::unsupported(
+                "USING SAMPLE: write WHERE random() < 0.01 for about one row of a hundred, or ORDER BY random() LIMIT n for n rows",
+            ));
+        }
+        "EXCLUDE" if ends_frame(tokens, at) => {
+            if next(&["NO"]) {
+                edits.replace(at, []);
+                edits.replace(at + 1, []);
+            } else {
+                return Err(Error::unsupported(
+                    "EXCLUDE in the frame of a window: take the row itself away from the result, such as sum(x) OVER w - x, or end the frame at 1 PRECEDING",
+                ));
+            }
+        }
+        _ if WITH_LAMBDAS.iter().any(|known| name.eq_ignore_ascii_case(known)) => {
+            lambdas(tokens, at + 1, edits);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether two signs stand side by side.
+fn is_doubled(tokens: &[TokenWithSpan], at: usize) -> bool {
+    tokens.get(at + 1).is_some_and(|next| {
+        next.token == tokens[at].token && next.span.start == tokens[at].span.end
+    })
+}
+
+fn is_word(token: Option<&TokenWithSpan>, name: &str) -> bool {
+    matches!(token.map(|token| &token.token),
+        Some(Token::Word(Word { value, quote_style: None, .. })) if value.eq_ignore_ascii_case(name))
+}
+
+/// Whether the frame of a window ends before a word, and one of the frame's words follows.
+fn ends_frame(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    ["ROW", "PRECEDING", "FOLLOWING"].iter().any(|name| is_word(before, name))
+        && ["CURRENT", "GROUP", "TIES", "NO"].iter().any(|name| is_word(tokens.get(at + 1), name))
+}
+
+/// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which nobody else writes. Where MATCH_CONDITION follows
+/// the parser reads ASOF by itself, and GLOBAL says that rows without a match stay.
+fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) {
+    let is_left = is_word(tokens.get(at + 1), "LEFT");
+    let mut join = at + 1;
+    while ["LEFT", "INNER", "OUTER"].iter().any(|name| is_word(tokens.get(join), name)) {
+        join += 1;
+    }
+    let global = Token::make_keyword("GLOBAL");
+    if !has_match_condition(tokens, join + 1) {
+        return edits.replace(at, [global]);
+    }
+    let asof = tokens[at].token.clone();
+    edits.replace(at, if is_left { vec![global, asof] } else { vec![asof] });
+    (at + 1..join).for_each(|place| edits.replace(place, []));
+}
+
+/// Whether MATCH_CONDITION belongs to the join whose right side begins at a place.
+fn has_match_condition(tokens: &[TokenWithSpan], start: usize) -> bool {
+    const ENDS: [&str; 8] = ["ON", "USING", "JOIN", "WHERE", "GROUP", "ORDER", "LIMIT", "ASOF"];
+    let mut depth = 0_usize;
+    for token in &tokens[start.min(tokens.len())..] {
+        match &token.token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => return false,
+            Token::RParen => depth -= 1,
+            Token::Comma if depth == 0 => return false,
+            _ if depth > 0 => {}
+            _ if is_word(Some(token), "MATCH_CONDITION") => return true,
+            _ if ENDS.iter().any(|end| is_word(Some(token), end)) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The arguments `x -> ...` and `(x, y) -> ...` of a call as `LAMBDA x : ...`.
+fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut Edits) {
+    if tokens.get(open).is_none_or(|token| token.token != Token::LParen) {
+        return;
+    }
+    let mut depth = 0_usize;
+    for at in open..tokens.len() {
+        match &tokens[at].token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket if depth == 1 => return,
+            Token::RParen | Token::RBracket => depth -= 1,
+            _ => {}
+        }
+        let is_argument = depth == 1 && (at == open || tokens[at].token == Token::Comma);
+        if is_argument {
+            lambda(tokens, at + 1, edits);
+        }
+    }
+}
+
+fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
+    let token = |at: usize| tokens.get(at).map(|token| &token.token);
+    let marked = || Token::make_word("LAMBDA", None);
+    match (token(start), token(start + 1)) {
+        (Some(name @ Token::Word(_)), Some(Token::Arrow)) => {
+            edits.replace(start, [marked(), name.clone()]);
+            edits.replace(start + 1, [Token::Colon]);
+        }
+        (Some(Token::LParen), Some(Token::Word(_))) => {
+            let mut at = start + 2;
+            while token(at) == Some(&Token::Comma) && matches!(token(at + 1), Some(Token::Word(_))) {
+                at += 2;
+            }
+            if token(at) == Some(&Token::RParen) && token(at + 1) == Some(&Token::Arrow) {
+                edits.replace(start, [marked()]);
+                edits.replace(at, []);
+                edits.replace(at + 1, [Token::Colon]);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What stands in the places of tokens.
+#[derive(Default)]
+struct Edits(BTreeMap<usize, Vec<Token>>);
+
+impl Edits {
+    fn replace(&mut self, at: usize, tokens: impl Into<Vec<Token>>) {
+        self.0.entry(at).or_insert_with(|| tokens.into());
+    }
+
+    /// One sign for two.
+    fn pair(&mut self, at: usize, token: Token) {
+        if !self.0.contains_key(&at) {
+            self.replace(at, [token]);
+            self.replace(at + 1, []);
+        }
+    }
+
+    fn made(mut self, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+        if self.0.is_empty() {
+            return tokens;
+        }
+        let mut made = Vec::with_capacity(tokens.len() + self.0.len());
+        for (at, old) in tokens.into_iter().enumerate() {
+            let span: Span = old.span;
+            match self.0.remove(&at) {
+                None => made.push(old),
+                Some(new) => made.extend(new.into_iter().map(|token| TokenWithSpan { token, span })),
+            }
+        }
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::single;
+
+    fn parsed(statement: &str) -> String {
+        single(statement).unwrap().parse().unwrap().to_string()
+    }
+
+    #[test]
+    fn signs_side_by_side_are_one() {
+        assert_eq!(parsed("SELECT a ** 2 * 3"), "SELECT a ^ 2 * 3");
+        assert_eq!(parsed("SELECT a * count(*)"), "SELECT a * count(*)");
+    }
+
+    #[test]
+    fn an_arrow_is_a_lambda_only_where_one_is_taken() {
+        assert!(parsed("SELECT list_transform(a, x -> x + 1)").contains("LAMBDA"));
+        assert!(!parsed("SELECT upper(doc->'x')").contains("LAMBDA"));
+    }
+
+    #[test]
+    fn what_is_refused_says_what_to_write() {
+        for statement in [
+            "SELECT a FROM t USING SAMPLE 1",
+            "SELECT a FROM t GLOBAL JOIN u ON a = b",
+            "SELECT sum(c) OVER (ORDER BY a ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) FROM t",
+        ] {
+            assert!(single(statement).unwrap().parse().is_err(), "{statement}");
+        }
+    }
+}
