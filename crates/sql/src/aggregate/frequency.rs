@@ -146,7 +146,8 @@ impl Counts {
         let mut members = Vec::new();
         for (value, count) in self.sorted() {
             let array = value.to_array()?;
-            let name = Value::from_array(array.as_ref(), &self.field, 0).map_err(into_datafusion)?;
+            let name =
+                Value::from_array(array.as_ref(), &self.field, 0).map_err(into_datafusion)?;
             members.push(format!("{}:{count}", serde_json::Value::from(name.to_string())));
         }
         Ok(ScalarValue::Utf8(Some(format!("{{{}}}", members.join(",")))))

@@ -6,9 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use datafusion::common::{DFSchemaRef, Result, plan_err};
 use datafusion::logical_expr::logical_plan::builder::build_join_schema;
-use datafusion::logical_expr::{
-    Expr, JoinType, LogicalPlan, Operator, UserDefinedLogicalNodeCore,
-};
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, Operator, UserDefinedLogicalNodeCore};
 
 /// A join with the nearest row of the right side.
 #[derive(Clone, Debug)]

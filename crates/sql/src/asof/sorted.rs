@@ -1,6 +1,8 @@
 //! The right side of an ASOF join, sorted by key and time.
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array,
+};
 use arrow::compute::{filter, interleave, take};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::row::{RowConverter, Rows, SortField};
@@ -85,7 +87,10 @@ impl Gathering {
     /// Sorts what was gathered.
     pub(super) fn finish(mut self) -> Result<Sorted> {
         let Ok(count) = u32::try_from(self.sorted.places.len()) else {
-            return exec_err!("the right side of an ASOF JOIN has more than {} rows: narrow it by a subquery", u32::MAX);
+            return exec_err!(
+                "the right side of an ASOF JOIN has more than {} rows: narrow it by a subquery",
+                u32::MAX
+            );
         };
         let mut order: Vec<u32> = (0..count).collect();
         let [keys, moments] = &self.sorted.rows;
@@ -122,8 +127,10 @@ impl Sorted {
         schema: &SchemaRef,
     ) -> Result<RecordBatch> {
         let (moment, keys) = split(values)?;
-        let rows =
-            [self.converters[0].convert_columns(keys)?, self.converters[1].convert_columns(moment)?];
+        let rows = [
+            self.converters[0].convert_columns(keys)?,
+            self.converters[1].convert_columns(moment)?,
+        ];
         let are_there = all_there(values, left.num_rows());
         let (mut kept, mut found) = (Vec::new(), Vec::new());
         let nothing = (self.columns.first().map_or(0, Vec::len).saturating_sub(1), 0);
@@ -221,7 +228,12 @@ mod tests {
         gathering.finish()
     }
 
-    fn joined(left: &[Row], right: &[Row], form: (Operator, bool), rows_of_batch: usize) -> Vec<(i64, Option<i64>)> {
+    fn joined(
+        left: &[Row],
+        right: &[Row],
+        form: (Operator, bool),
+        rows_of_batch: usize,
+    ) -> Vec<(i64, Option<i64>)> {
         let sorted = gathered(right, rows_of_batch, 1 << 20).unwrap();
         let left = batch(left, "l");
         let fields = [left.schema(), batch(&[], "r").schema()];
@@ -234,7 +246,11 @@ mod tests {
     }
 
     /// The same by looking at every pair of rows.
-    fn expected(left: &[Row], right: &[Row], (op, is_outer): (Operator, bool)) -> Vec<(i64, Option<i64>)> {
+    fn expected(
+        left: &[Row],
+        right: &[Row],
+        (op, is_outer): (Operator, bool),
+    ) -> Vec<(i64, Option<i64>)> {
         let mut all = Vec::new();
         for (key, at, row) in left {
             let found = right.iter().filter_map(|(other, moment, _)| {

@@ -56,7 +56,10 @@ fn to_json(arguments: &Arguments) -> Result<ArrayRef> {
 fn name(arguments: &Arguments, place: usize, row: usize) -> Result<String> {
     let array = &arguments.arrays[place];
     if array.is_null(row) || *array.data_type() == DataType::Null {
-        return exec_err!("{}: the name of a member is NULL", arguments.name.trim_start_matches('_'));
+        return exec_err!(
+            "{}: the name of a member is NULL",
+            arguments.name.trim_start_matches('_')
+        );
     }
     let mut out = String::new();
     write(&mut out, array.as_ref(), &Field::new("name", array.data_type().clone(), true), row)?;
@@ -65,7 +68,10 @@ fn name(arguments: &Arguments, place: usize, row: usize) -> Result<String> {
 
 fn object(arguments: &Arguments) -> Result<ArrayRef> {
     if !arguments.arrays.len().is_multiple_of(2) {
-        return exec_err!("{} takes names and values in turns: the last name has no value", arguments.name);
+        return exec_err!(
+            "{} takes names and values in turns: the last name has no value",
+            arguments.name
+        );
     }
     arguments.map_text(|row| {
         let mut out = String::from("{");

@@ -51,12 +51,9 @@ fn set(arguments: &Arguments) -> Result<ArrayRef> {
     let creates = cast(&arguments.arrays[3], &DataType::Boolean)?;
     let creates = creates.as_boolean();
     arguments.map_text(|row| {
-        let (Some(document), Some(path), Some(value), true) = (
-            text_of(&documents, row),
-            &paths[row],
-            text_of(&values, row),
-            creates.is_valid(row),
-        ) else {
+        let (Some(document), Some(path), Some(value), true) =
+            (text_of(&documents, row), &paths[row], text_of(&values, row), creates.is_valid(row))
+        else {
             return Ok(None);
         };
         let change = Change::Set { value: checked(value)?, creates: creates.value(row) };
@@ -75,7 +72,8 @@ fn paths(arguments: &Arguments, place: usize) -> Result<Vec<Option<Vec<String>>>
         let lists = cast(array, &DataType::List(item.into()))?;
         let lists = lists.as_list::<i32>();
         let steps = |list: ArrayRef| {
-            let steps = list.as_string::<i32>().iter().map(|step| step.unwrap_or_default().to_owned());
+            let steps =
+                list.as_string::<i32>().iter().map(|step| step.unwrap_or_default().to_owned());
             steps.collect()
         };
         return Ok(lists.iter().map(|list| list.map(steps)).collect());
@@ -141,7 +139,9 @@ fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<Strin
         }
         Kind::Array => {
             let Ok(index) = step.parse::<i64>() else {
-                return exec_err!("'{step}' in a path leads into an array: it must be a whole number");
+                return exec_err!(
+                    "'{step}' in a path leads into an array: it must be a whole number"
+                );
             };
             let known = items(document)?;
             let place = if index < 0 { index + known.len() as i64 } else { index };

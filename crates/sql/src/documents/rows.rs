@@ -103,7 +103,9 @@ fn all_entries(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
         if let Some(document) = document {
             let document = checked(document)?;
             if Kind::of(document) != Kind::Object {
-                return exec_err!("json_each takes an object, not {document}: json_array_elements takes an array");
+                return exec_err!(
+                    "json_each takes an object, not {document}: json_array_elements takes an array"
+                );
             }
             for (name, value) in members(document)? {
                 keys.push(name);

@@ -5,12 +5,7 @@ use arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
 use arrow::util::display::array_value_to_string;
 use datafusion::common::{Result, exec_err};
 use serde_json::Value as Json;
-use tonnage::{ColumnType, Value};
-
-/// Whether a column holds documents.
-pub(crate) fn is_json(field: &Field) -> bool {
-    ColumnType::of_arrow(field) == Some(ColumnType::Json)
-}
+use tonnage::Value;
 
 /// A text in quotes.
 pub(super) fn quoted(text: &str) -> String {
@@ -25,7 +20,9 @@ pub(super) fn write(out: &mut String, array: &dyn Array, field: &Field, row: usi
         return Ok(());
     }
     match array.data_type() {
-        DataType::Boolean => out.push_str(if array.as_boolean().value(row) { "true" } else { "false" }),
+        DataType::Boolean => {
+            out.push_str(if array.as_boolean().value(row) { "true" } else { "false" })
+        }
         DataType::Float64 => double(out, array.as_primitive::<Float64Type>().value(row)),
         DataType::Float32 => {
             let number = array.as_primitive::<Float32Type>().value(row);
@@ -51,7 +48,9 @@ pub(super) fn write(out: &mut String, array: &dyn Array, field: &Field, row: usi
         }
         DataType::Map(entries, _) => map(out, array.as_map(), entries, row)?,
         DataType::Union(..) => {
-            return exec_err!("a part of a document stands here: take it out with ->> or json_get_json");
+            return exec_err!(
+                "a part of a document stands here: take it out with ->> or json_get_json"
+            );
         }
         _ => text(out, array, field, row)?,
     }

@@ -51,7 +51,12 @@ fn each(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
     })
 }
 
-fn written(arguments: &Arguments, format: &str, row: usize, write: Writer) -> Result<Option<String>> {
+fn written(
+    arguments: &Arguments,
+    format: &str,
+    row: usize,
+    write: Writer,
+) -> Result<Option<String>> {
     let (mut text, mut rest, mut next) = (String::new(), format, 1);
     while let Some((before, after)) = rest.split_once('%') {
         text.push_str(before);
@@ -61,14 +66,20 @@ fn written(arguments: &Arguments, format: &str, row: usize, write: Writer) -> Re
             continue;
         }
         let Some((mut place, after)) = read(after) else {
-            return exec_err!("{}: a % stands at the end of '{format}': write %% for the sign", arguments.name);
+            return exec_err!(
+                "{}: a % stands at the end of '{format}': write %% for the sign",
+                arguments.name
+            );
         };
         if place.argument == 0 {
             place.argument = next;
         }
         next = place.argument + 1;
         if place.argument >= arguments.arrays.len() {
-            return exec_err!("{}: '{format}' has more places than there are values", arguments.name);
+            return exec_err!(
+                "{}: '{format}' has more places than there are values",
+                arguments.name
+            );
         }
         match write(arguments, &place, row)? {
             Some(value) => text.push_str(&padded(&value, &place)),
@@ -148,7 +159,8 @@ fn postgres(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<S
         ('L', None) => Ok(Some("NULL".to_owned())),
         ('L', Some(value)) => Ok(Some(format!("'{}'", value.replace('\'', "''")))),
         ('I', Some(name)) => {
-            let is_plain = name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
+            let is_plain = name
+                .starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
                 && name.chars().all(|letter| {
                     letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
                 });
@@ -175,7 +187,11 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
     };
     let double = || -> Result<Option<f64>> {
         if !array.data_type().is_numeric() && !array.data_type().is_null() {
-            return exec_err!("printf: %{} takes a number, not {}: cast it", place.letter, array.data_type());
+            return exec_err!(
+                "printf: %{} takes a number, not {}: cast it",
+                place.letter,
+                array.data_type()
+            );
         }
         let one = cast(&array.slice(row, 1), &DataType::Float64)?;
         let one = one.as_primitive::<Float64Type>();
@@ -234,7 +250,14 @@ mod tests {
         assert_eq!(rest, ",");
         assert_eq!(
             place,
-            Place { argument: 2, is_left: true, width: 8, digits: Some(3), letter: 'f', ..Place::default() }
+            Place {
+                argument: 2,
+                is_left: true,
+                width: 8,
+                digits: Some(3),
+                letter: 'f',
+                ..Place::default()
+            }
         );
         assert!(read("").is_none() && read("5").is_none());
     }

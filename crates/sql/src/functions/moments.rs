@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, IntervalMonthDayNanoArray, TimestampMicrosecondArray, TimestampMillisecondArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, IntervalMonthDayNanoArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray,
+};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Float64Type, Int64Type, IntervalMonthDayNano, IntervalUnit, TimeUnit,
@@ -37,7 +40,9 @@ pub(super) const ALL: [Scalar; 3] = [
         count: (1, 1),
         gives: Gives::Of(|fields| match fields[0].data_type() {
             given if given.is_integer() => Ok(MILLISECONDS),
-            given if given.is_temporal() || given.is_string() || given.is_null() => Ok(DataType::Int64),
+            given if given.is_temporal() || given.is_string() || given.is_null() => {
+                Ok(DataType::Int64)
+            }
             other => plan_err!("epoch_ms takes a timestamp, or whole milliseconds, not {other}"),
         }),
         work: epoch_ms,
@@ -80,7 +85,8 @@ fn moment([year, month, day, hour, minute]: [i64; 5], second: f64) -> Result<i64
     let is_day = (1..=9999).contains(&year)
         && (1..=12).contains(&month)
         && (1..=days_of(year, month)).contains(&day);
-    let is_time = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..60.0).contains(&second);
+    let is_time =
+        (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..60.0).contains(&second);
     if !is_day || !is_time {
         return exec_err!(
             "make_timestamp: there is no moment {year}-{month}-{day} {hour}:{minute}:{second}"

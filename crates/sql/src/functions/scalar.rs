@@ -98,7 +98,6 @@ impl ScalarUDFImpl for Known {
             name: self.scalar.name,
             arrays: arrays.collect::<Result<Vec<_>>>()?,
             fields: arguments.arg_fields,
-            result: arguments.return_field,
             rows,
         };
         (self.scalar.work)(&arguments).map(ColumnarValue::Array)
@@ -110,7 +109,6 @@ pub(crate) struct Arguments {
     pub(crate) name: &'static str,
     pub(crate) arrays: Vec<ArrayRef>,
     pub(crate) fields: Vec<FieldRef>,
-    pub(crate) result: FieldRef,
     pub(crate) rows: usize,
 }
 

@@ -32,8 +32,9 @@ fn hex(arguments: &Arguments) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
     match array.data_type() {
-        data_type if data_type.is_integer() => arguments
-            .map_text(|row| Ok(int(array, row)?.map(|number| format!("{number:X}")))),
+        data_type if data_type.is_integer() => {
+            arguments.map_text(|row| Ok(int(array, row)?.map(|number| format!("{number:X}"))))
+        }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {
             let texts = arguments.texts(0)?;
             arguments.map_text(|row| Ok(text_of(&texts, row).map(|text| digits(text.as_bytes()))))
@@ -44,8 +45,7 @@ fn hex(arguments: &Arguments) -> Result<ArrayRef> {
         | DataType::FixedSizeBinary(_) => {
             let bytes = cast(array, &DataType::Binary)?;
             let bytes = bytes.as_binary::<i32>();
-            arguments
-                .map_text(|row| Ok(bytes.is_valid(row).then(|| digits(bytes.value(row)))))
+            arguments.map_text(|row| Ok(bytes.is_valid(row).then(|| digits(bytes.value(row)))))
         }
         other => exec_err!("hex takes text, bytes or a whole number, not {other}"),
     }
@@ -55,8 +55,10 @@ fn hex(arguments: &Arguments) -> Result<ArrayRef> {
 fn soundex(text: &str) -> String {
     const CODES: &[u8; 26] = b"01230120022455012623010202";
     let code = |letter: char| CODES[(letter as u8 - b'A') as usize] as char;
-    let mut letters =
-        text.chars().skip_while(|letter| !letter.is_ascii_alphabetic()).map(|letter| letter.to_ascii_uppercase());
+    let mut letters = text
+        .chars()
+        .skip_while(|letter| !letter.is_ascii_alphabetic())
+        .map(|letter| letter.to_ascii_uppercase());
     let Some(first) = letters.next() else { return String::new() };
     let (mut sounds, mut last) = (String::from(first), Some(code(first)));
     for letter in letters {

@@ -1,7 +1,9 @@
 //! Operators that the library has no meaning for, or another one: on documents and on dates.
 
 use arrow::datatypes::{DataType, Field};
-use datafusion::common::{Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err};
+use datafusion::common::{
+    Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err,
+};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::planner::{
     ExprPlanner, PlannerResult, RawBinaryExpr, RawFieldAccessExpr,
@@ -42,7 +44,9 @@ impl ExprPlanner for OperatorPlanner {
             GetFieldAccess::NamedStructField { name } => Expr::Literal(name, None),
             GetFieldAccess::ListIndex { key } => *key,
             GetFieldAccess::ListRange { .. } => {
-                return plan_err!("a range of a document's items: unnest them by json_array_elements");
+                return plan_err!(
+                    "a range of a document's items: unnest them by json_array_elements"
+                );
             }
         };
         Ok(PlannerResult::Planned(below(access.expr, [step])))
@@ -64,7 +68,8 @@ impl ExprPlanner for OperatorPlanner {
 }
 
 fn is_json(expr: &Expr, schema: &DFSchema) -> bool {
-    expr.to_field(schema).is_ok_and(|(_, field)| ColumnType::of_arrow(&field) == Some(ColumnType::Json))
+    expr.to_field(schema)
+        .is_ok_and(|(_, field)| ColumnType::of_arrow(&field) == Some(ColumnType::Json))
 }
 
 /// A part of a document, as a document, under the name of the last step.
@@ -106,15 +111,19 @@ fn text_of(expr: &Expr) -> Expr {
 
 fn call(name: &str, args: Vec<Expr>) -> Result<Expr> {
     match documents::function(name) {
-        Some(function) => {
-            Ok(Expr::ScalarFunction(ScalarFunction { func: function.into(), args }))
-        }
+        Some(function) => Ok(Expr::ScalarFunction(ScalarFunction { func: function.into(), args })),
         None => not_impl_err!("{name}"),
     }
 }
 
 fn is_text_literal(expr: &Expr) -> bool {
-    matches!(expr, Expr::Literal(ScalarValue::Utf8(_) | ScalarValue::LargeUtf8(_) | ScalarValue::Utf8View(_), _))
+    matches!(
+        expr,
+        Expr::Literal(
+            ScalarValue::Utf8(_) | ScalarValue::LargeUtf8(_) | ScalarValue::Utf8View(_),
+            _
+        )
+    )
 }
 
 fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
@@ -125,8 +134,19 @@ fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>>
     let RawBinaryExpr { op, left, right } = expr;
     if !matches!(
         op,
-        ArrowAt | AtArrow | Eq | Gt | GtEq | HashMinus | Lt | LtEq | Minus | NotEq | QuestionAnd
-            | QuestionPipe | StringConcat
+        ArrowAt
+            | AtArrow
+            | Eq
+            | Gt
+            | GtEq
+            | HashMinus
+            | Lt
+            | LtEq
+            | Minus
+            | NotEq
+            | QuestionAnd
+            | QuestionPipe
+            | StringConcat
     ) {
         return Ok(None);
     }
@@ -200,9 +220,8 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let cast = |expr: Expr, kind| Expr::Cast(Cast::new(Box::new(expr), kind));
     let days = |date: &Expr| cast(cast(date.clone(), DataType::Int32), DataType::Int64);
     let number = |expr: &Expr| cast(expr.clone(), DataType::Int64);
-    let reckoned = |one, other| {
-        Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(other)))
-    };
+    let reckoned =
+        |one, other| Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(other)));
     let dated = |days| cast(cast(days, DataType::Int32), DataType::Date32);
     match (is_date(left), is_date(right)) {
         (true, true) if op == Operator::Minus => Some(reckoned(days(left), days(right))),

@@ -133,7 +133,11 @@ fn asof(
             Operator::Gt | Operator::GtEq | Operator::Lt | Operator::LtEq if by.is_none() => {
                 by = Some((sides.op, (sides.left, sides.right)));
             }
-            _ => return plan_err!("ASOF JOIN: {FORM}; other conditions stand in WHERE or in a subquery"),
+            _ => {
+                return plan_err!(
+                    "ASOF JOIN: {FORM}; other conditions stand in WHERE or in a subquery"
+                );
+            }
         }
     }
     let Some(by) = by else { return plan_err!("ASOF JOIN: {FORM}") };
@@ -174,7 +178,9 @@ impl Compared {
         {
             (*other, op, *one)
         } else {
-            return plan_err!("ASOF JOIN: {FORM}; each of them compares a value of the left table with one of the right");
+            return plan_err!(
+                "ASOF JOIN: {FORM}; each of them compares a value of the left table with one of the right"
+            );
         };
         let (left_value, right_value) =
             unified((left_value, left.schema()), (right_value, right.schema()))?;
@@ -182,13 +188,18 @@ impl Compared {
     }
 }
 
-fn unified((one, left): (Expr, &DFSchema), (other, right): (Expr, &DFSchema)) -> Result<(Expr, Expr)> {
+fn unified(
+    (one, left): (Expr, &DFSchema),
+    (other, right): (Expr, &DFSchema),
+) -> Result<(Expr, Expr)> {
     let (of_one, of_other) = (one.get_type(left)?, other.get_type(right)?);
     if of_one == of_other {
         return Ok((one, other));
     }
     let Some(common) = comparison_coercion(&of_one, &of_other) else {
-        return plan_err!("ASOF JOIN: {of_one} and {of_other} cannot be compared: cast one of them");
+        return plan_err!(
+            "ASOF JOIN: {of_one} and {of_other} cannot be compared: cast one of them"
+        );
     };
     Ok((cast(one, &of_one, &common), cast(other, &of_other, &common)))
 }
@@ -298,7 +309,9 @@ fn rows_of_documents(
     let row = || Expr::Column(Column::new_unqualified("_rows"));
     let value = |value: Expr| if is_text { Ok(value) } else { call("_as_json", value) };
     let made = match has_names {
-        true => vec![("key", get_field(row(), "key")), ("value", value(get_field(row(), "value"))?)],
+        true => {
+            vec![("key", get_field(row(), "key")), ("value", value(get_field(row(), "value"))?)]
+        }
         false => vec![("value", value(row())?)],
     };
     let (table, names) = named(name, alias, context);

@@ -167,11 +167,8 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     let (share, sorted) = match (given.as_slice(), order.pop()) {
         ([share], Some(sorted)) if order.is_empty() => (share.clone(), sorted),
         ([value, share], None) => {
-            let sorted = OrderByExpr {
-                expr: value.clone(),
-                options: Default::default(),
-                with_fill: None,
-            };
+            let sorted =
+                OrderByExpr { expr: value.clone(), options: Default::default(), with_fill: None };
             (share.clone(), sorted)
         }
         _ => return Err(form()),
@@ -200,8 +197,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     };
     let all = aggregate("array_agg($1)", Some(sorted.clone()))?;
     let count = aggregate("count($1)", None)?;
-    let mut exact =
-        parsed("array_element($1, greatest(CAST(ceil($2 * $3) AS BIGINT), 1))")?;
+    let mut exact = parsed("array_element($1, greatest(CAST(ceil($2 * $3) AS BIGINT), 1))")?;
     fill(&mut exact, &[&all, &share, &count]);
     Ok(exact)
 }

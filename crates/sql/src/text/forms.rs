@@ -1,9 +1,8 @@
 //! Forms of queries and conditions that the planner does not know, in ones that it does.
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause,
-    OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value,
-    ValueWithSpan,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause, OrderBy,
+    OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value, ValueWithSpan,
 };
 use tonnage::{Error, Result};
 
@@ -82,7 +81,9 @@ fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
         one
     };
     let patterns = patterns(pattern).ok_or_else(|| {
-        Error::unsupported("LIKE ANY and LIKE ALL take a list of patterns: write LIKE ANY (ARRAY['a%', 'b%'])")
+        Error::unsupported(
+            "LIKE ANY and LIKE ALL take a list of patterns: write LIKE ANY (ARRAY['a%', 'b%'])",
+        )
     })?;
     let op = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
     let joined = patterns.iter().map(|pattern| one(pattern)).reduce(|left, right| Expr::BinaryOp {
@@ -163,11 +164,8 @@ fn top(query: &mut Query) -> Result<()> {
         Some(TopQuantity::Expr(expr)) => expr,
         None => number(1),
     };
-    query.limit_clause = Some(LimitClause::LimitOffset {
-        limit: Some(rows),
-        offset: None,
-        limit_by: Vec::new(),
-    });
+    query.limit_clause =
+        Some(LimitClause::LimitOffset { limit: Some(rows), offset: None, limit_by: Vec::new() });
     Ok(())
 }
 

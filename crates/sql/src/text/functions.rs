@@ -22,7 +22,10 @@ const MISSING: [(&str, &str); 10] = [
     ),
     ("jsonb_each", "it stands in FROM: write FROM t, jsonb_each(t.doc) AS e (key, value)"),
     ("json_each", "it stands in FROM: write FROM t, json_each(t.doc) AS e (key, value)"),
-    ("jsonb_each_text", "it stands in FROM: write FROM t, jsonb_each_text(t.doc) AS e (key, value)"),
+    (
+        "jsonb_each_text",
+        "it stands in FROM: write FROM t, jsonb_each_text(t.doc) AS e (key, value)",
+    ),
     ("json_each_text", "it stands in FROM: write FROM t, json_each_text(t.doc) AS e (key, value)"),
     ("row_to_json", "write json_build_object('a', a, 'b', b) with the columns of the row"),
     ("jsonb_pretty", "documents are shown as they are stored: take them apart with json_each"),

@@ -47,7 +47,8 @@ pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
 /// Puts the joins of a SELECT in their forms.
 pub(super) fn of_select(select: &mut Select) -> Result<()> {
     // A function of rows before it belongs to them.
-    while let Some(place) = select.from.iter().position(|from| of_document(&from.relation).is_some())
+    while let Some(place) =
+        select.from.iter().position(|from| of_document(&from.relation).is_some())
     {
         let from = std::mem::take(&mut select.from);
         let mut before = from.into_iter();
@@ -108,10 +109,12 @@ pub(super) fn of_table(table: &mut TableWithJoins) {
     for join in &mut table.joins {
         match &mut join.join_operator {
             JoinOperator::Semi(constraint) => {
-                join.join_operator = JoinOperator::LeftSemi(std::mem::replace(constraint, JoinConstraint::None));
+                join.join_operator =
+                    JoinOperator::LeftSemi(std::mem::replace(constraint, JoinConstraint::None));
             }
             JoinOperator::Anti(constraint) => {
-                join.join_operator = JoinOperator::LeftAnti(std::mem::replace(constraint, JoinConstraint::None));
+                join.join_operator =
+                    JoinOperator::LeftAnti(std::mem::replace(constraint, JoinConstraint::None));
             }
             _ => {}
         }

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
-    TableWithJoins, UnaryOperator, Value, Visit, Visitor,
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins,
+    UnaryOperator, Value, Visit, Visitor,
 };
 
 use super::{documents, functions};

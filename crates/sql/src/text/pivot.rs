@@ -1,9 +1,9 @@
 //! PIVOT and UNPIVOT as the queries that they stand for.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, ExprWithAlias, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    GroupByExpr, Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem, SetExpr,
-    TableAlias, TableFactor, TableWithJoins, Value, ValueWithSpan,
+    Expr, ExprWithAlias, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
+    Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableFactor, TableWithJoins, Value, ValueWithSpan,
 };
 use tonnage::{Error, Result};
 

@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, Statement,
-    TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
+    UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use tonnage::{Error, Result};
 

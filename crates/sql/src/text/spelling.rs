@@ -154,7 +154,8 @@ fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
         }
         (Some(Token::LParen), Some(Token::Word(_))) => {
             let mut at = start + 2;
-            while token(at) == Some(&Token::Comma) && matches!(token(at + 1), Some(Token::Word(_))) {
+            while token(at) == Some(&Token::Comma) && matches!(token(at + 1), Some(Token::Word(_)))
+            {
                 at += 2;
             }
             if token(at) == Some(&Token::RParen) && token(at + 1) == Some(&Token::Arrow) {
@@ -193,7 +194,9 @@ impl Edits {
             let span: Span = old.span;
             match self.0.remove(&at) {
                 None => made.push(old),
-                Some(new) => made.extend(new.into_iter().map(|token| TokenWithSpan { token, span })),
+                Some(new) => {
+                    made.extend(new.into_iter().map(|token| TokenWithSpan { token, span }))
+                }
             }
         }
         made

@@ -6,7 +6,10 @@ use super::{Cursor, Piece};
 
 /// Statements of DuckDB that look at the values before they know their columns.
 const PIVOTS: [(&str, &str); 2] = [
-    ("PIVOT", "write SELECT * FROM t PIVOT (sum(a) FOR b IN ('x', 'y')), with the values that become columns"),
+    (
+        "PIVOT",
+        "write SELECT * FROM t PIVOT (sum(a) FOR b IN ('x', 'y')), with the values that become columns",
+    ),
     ("UNPIVOT", "write SELECT * FROM t UNPIVOT (value FOR name IN (a, b))"),
 ];
 
