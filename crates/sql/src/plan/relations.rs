@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
-use datafusion::common::{Column, DFSchema, Result, not_impl_err, plan_err};
+use datafusion::common::{Column, DFSchema, Result, UnnestOptions, not_impl_err, plan_err};
 use datafusion::functions::expr_fn::get_field;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -305,7 +305,11 @@ fn rows_of_documents(
     let columns: Vec<Expr> = left.schema().columns().into_iter().map(Expr::Column).collect();
     let unnested = LogicalPlanBuilder::from(left)
         .project(columns.iter().cloned().chain([list]))?
-        .unnest_column(Column::new_unqualified("_rows"))?;
+        // A document that is NULL has no rows.
+        .unnest_column_with_options(
+            Column::new_unqualified("_rows"),
+            UnnestOptions::new().with_preserve_nulls(false),
+        )?;
     let row = || Expr::Column(Column::new_unqualified("_rows"));
     let value = |value: Expr| if is_text { Ok(value) } else { call("_as_json", value) };
     let made = match has_names {

@@ -1,8 +1,9 @@
 //! Forms of queries and conditions that the planner does not know, in ones that it does.
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause, OrderBy,
-    OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value, ValueWithSpan,
+    AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause,
+    OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value,
+    ValueWithSpan,
 };
 use tonnage::{Error, Result};
 
@@ -14,6 +15,10 @@ use super::spelling::INTEGER_DIVISION;
 /// A condition or a value in forms that the planner knows.
 pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     let made = match expr {
+        Expr::CompoundFieldAccess { access_chain, .. } => {
+            members_behind_items(access_chain);
+            return Ok(());
+        }
         Expr::Collate { expr, collation } => {
             let name = collation.to_string();
             let is_by_bytes = ["C", "POSIX", "UCS_BASIC", "BINARY"]
@@ -53,6 +58,20 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     };
     *expr = made;
     Ok(())
+}
+
+/// `.k` behind `[1]` as the name of a member. What stands before may be a table and a column.
+fn members_behind_items(chain: &mut [AccessExpr]) {
+    let behind = chain.iter_mut().skip_while(|step| matches!(step, AccessExpr::Dot(_)));
+    for step in behind {
+        if let AccessExpr::Dot(Expr::Identifier(name)) = step {
+            let name = match name.quote_style {
+                Some(_) => name.value.clone(),
+                None => name.value.to_lowercase(),
+            };
+            *step = AccessExpr::Dot(Expr::value(Value::SingleQuotedString(name)));
+        }
+    }
 }
 
 /// The first end of BETWEEN SYMMETRIC.
