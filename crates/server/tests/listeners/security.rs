@@ -121,10 +121,24 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
         "WITH a AS (SELECT * FROM secrets) SELECT 1 FROM a",
         "INSERT INTO ships SELECT k, 'x' FROM secrets",
         "DESCRIBE secrets",
+        "DESCRIBE SELECT * FROM secrets",
+        "SUMMARIZE secrets",
+        "SUMMARIZE SELECT * FROM secrets",
+        "TABLE secrets",
+        "FROM secrets",
         "EXPLAIN SELECT * FROM secrets",
+        "SELECT * FROM ships ASOF JOIN secrets ON ships.id = secrets.k AND ships.id >= secrets.k",
+        "SELECT * FROM secrets SEMI JOIN ships ON secrets.k = ships.id",
+        "SELECT k FROM secrets EXCEPT ALL SELECT id FROM ships",
+        "SELECT * FROM secrets PIVOT (count(*) FOR k IN (1, 2))",
+        "WITH a AS (SELECT * FROM secrets) INSERT INTO ships SELECT k, 'x' FROM a",
+        "WITH a AS (SELECT * FROM secrets) DELETE FROM ships WHERE id IN (SELECT k FROM a)",
+        "COPY (SELECT * FROM secrets) TO 'secrets.csv'",
+        "COPY secrets TO 'secrets.csv'",
     ] {
         let error = ann.query(text).unwrap_err();
-        assert!(error.contains("may not read secrets"), "{text}: {error}");
+        let said = ["may not read secrets", "may not delete ships"];
+        assert!(said.iter().any(|said| error.contains(said)), "{text}: {error}");
     }
     for (text, said) in [
         ("UPDATE ships SET name = 'b'", "may not update ships"),
@@ -133,11 +147,47 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
         ("DROP TABLE ships", "may not define ships"),
         ("CREATE TABLE boats (k LONG, PRIMARY KEY (k))", "may not define boats"),
         ("SELECT 1; DELETE FROM secrets", "may not delete secrets"),
+        (
+            "MERGE INTO ships USING ships.calls c ON ships.id = c.id WHEN MATCHED THEN DELETE",
+            "may not update ships",
+        ),
+        (
+            "MERGE INTO secrets USING ships ON k = id WHEN MATCHED THEN DELETE",
+            "may not read secrets",
+        ),
+        ("COPY secrets FROM 'secrets.csv'", "may not insert secrets"),
+        ("WITH a AS (SELECT 1 AS id) UPDATE ships SET name = 'b' FROM a", "may not update ships"),
     ] {
         let error = ann.update(text).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
     }
     assert_eq!(guarded.root().update("UPDATE ships SET name = 'b'").unwrap(), 1);
+}
+
+/// The administrator of a store is not that of its machine.
+#[test]
+fn a_server_reads_and_writes_no_files_and_keeps_no_settings() {
+    let guarded = Guarded::new();
+    let mut root = guarded.root();
+    let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+    std::fs::write(file.path(), "id,name\n9,secret\n").unwrap();
+    let path = file.path().display();
+    for text in [
+        format!("SELECT * FROM '{path}'"),
+        format!("FROM read_csv('{path}')"),
+        format!("SELECT * FROM \"file::{path}\""),
+        format!("COPY ships TO '{path}.new'"),
+        "SET timeout = '1h'".to_owned(),
+        "PREPARE p AS SELECT 1".to_owned(),
+        "CHECKPOINT".to_owned(),
+    ] {
+        let error = root.query(&text).unwrap_err();
+        assert!(error.contains("a server"), "{text}: {error}");
+    }
+    for text in [format!("COPY ships FROM '{path}'"), format!("INSERT INTO ships FROM '{path}'")] {
+        assert!(root.update(&text).is_err(), "{text}");
+    }
+    assert!(!file.path().with_extension("csv.new").exists());
 }
 
 #[test]

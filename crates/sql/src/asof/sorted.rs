@@ -50,7 +50,7 @@ impl Gathering {
             rows,
             places: Vec::new(),
             order: Vec::new(),
-            reservation: reservation,
+            reservation,
         };
         Ok(Self { sorted, schema, batches: 0 })
     }

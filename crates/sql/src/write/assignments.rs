@@ -10,7 +10,7 @@ use crate::error::invalid_at;
 use crate::text::Cursor;
 
 /// What ends a list of assignments.
-const ENDS: [&str; 4] = ["WHERE", "FROM", "WHEN", "RETURNING"];
+const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"];
 
 /// Reads `column = value, (a, b) = (1, 2), document.member = value, ...`.
 ///
