@@ -153,9 +153,8 @@ impl Sql {
                 })
             }
             Kind::Session | Kind::Execute if !self.options().is_local => Err(no_session(piece)),
-            Kind::Session => {
-                session_statement::run(self, piece).map(|told| Answer::Done(Outcome::Told(told)))
-            }
+            Kind::Session => session_statement::run(self.settings(), self.store(), piece)
+                .map(|told| Answer::Done(Outcome::Told(told))),
             Kind::Execute => {
                 let planner = &self.inner.planner;
                 let (name, values) =
@@ -172,7 +171,7 @@ impl Sql {
         match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
             Some(query) => summary::columns(&self.inner.planner, &query),
             None => match show::setting(piece) {
-                Some(name) => session_statement::shown(self, &name),
+                Some(name) => session_statement::shown(self.settings(), self.options(), &name),
                 None => show::run(self.store(), piece),
             },
         }

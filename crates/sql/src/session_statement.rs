@@ -3,21 +3,20 @@
 
 use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{Error, Result};
+use tonnage::{Error, Result, Store};
 
 use crate::cache::Statement;
 use crate::error::invalid_at;
+use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::session::Sql;
 use crate::settings::Settings;
 use crate::show::texts;
 use crate::text::{Cursor, Kind, Piece, parse};
 use crate::write::word;
 
 /// Carries one out. Tells what it did.
-pub(crate) fn run(sql: &Sql, piece: &Piece) -> Result<String> {
-    let settings = sql.settings();
+pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<String> {
     let mut cursor = Cursor::new(piece);
     if cursor.word("PREPARE") {
         return prepare(settings, &mut cursor, piece);
@@ -48,10 +47,10 @@ pub(crate) fn run(sql: &Sql, piece: &Piece) -> Result<String> {
     }
     if cursor.word("CHECKPOINT") {
         cursor.end()?;
-        sql.store().sync()?;
+        store.sync()?;
         return Ok("everything is on disk".to_owned());
     }
-    maintained(sql, &mut cursor)
+    maintained(store, &mut cursor)
 }
 
 /// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
@@ -159,7 +158,7 @@ pub(crate) fn execution(
 }
 
 /// `VACUUM [words] [table]`, `ANALYZE [table]`: there is nothing to do, if the table is there.
-fn maintained(sql: &Sql, cursor: &mut Cursor) -> Result<String> {
+fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
     let is_vacuum = cursor.is_word("VACUUM");
     cursor.next();
     if cursor.token(&Token::LParen) {
@@ -170,7 +169,7 @@ fn maintained(sql: &Sql, cursor: &mut Cursor) -> Result<String> {
         let place = cursor.location();
         let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
         cursor.end()?;
-        sql.store().table(&path).map_err(|error| {
+        store.table(&path).map_err(|error| {
             error.at(format_args!("line {}, column {}", place.line, place.column))
         })?;
     }
@@ -182,8 +181,7 @@ fn maintained(sql: &Sql, cursor: &mut Cursor) -> Result<String> {
 }
 
 /// `SHOW name` and `SHOW ALL`.
-pub(crate) fn shown(sql: &Sql, name: &str) -> Result<RecordBatch> {
-    let (settings, options) = (sql.settings(), sql.options());
+pub(crate) fn shown(settings: &Settings, options: &SqlOptions, name: &str) -> Result<RecordBatch> {
     if name != "all" {
         return texts([(name, vec![settings.show(name, options)?])]);
     }

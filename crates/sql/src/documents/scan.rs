@@ -59,7 +59,7 @@ pub(super) fn items(text: &str) -> Result<Vec<&str>> {
 
 /// The text that a document of one is.
 pub(super) fn string(text: &str) -> Result<String> {
-    serde_json::from_str(text.trim()).or_else(|_| Err(broken(text)))
+    serde_json::from_str(text.trim()).map_err(|_| broken(text))
 }
 
 fn broken(text: &str) -> datafusion::common::DataFusionError {

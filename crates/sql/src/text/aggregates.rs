@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::{Error, Result};
 
 use super::call::call;
-use super::functions::{fill, parsed};
+use super::pattern::{fill, parsed};
 
 /// Name, number of arguments, the aggregate that it stands for, and the function of that one's
 /// result.

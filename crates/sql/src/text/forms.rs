@@ -9,7 +9,7 @@ use tonnage::{Error, Result};
 
 use super::call::arguments;
 use super::dialect::SYMMETRIC;
-use super::functions::{fill, parsed};
+use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
 
 /// A condition or a value in forms that the planner knows.
@@ -105,7 +105,7 @@ fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
         )
     })?;
     let op = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
-    let joined = patterns.iter().map(|pattern| one(pattern)).reduce(|left, right| Expr::BinaryOp {
+    let joined = patterns.iter().map(one).reduce(|left, right| Expr::BinaryOp {
         left: Box::new(left),
         op: op.clone(),
         right: Box::new(right),

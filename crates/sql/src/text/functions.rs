@@ -1,16 +1,13 @@
 //! Calls of functions under the names that other databases have for them, written in those that the
 //! planner knows.
 
-use std::ops::ControlFlow;
-
-use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
-use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
 use super::aggregates;
 use super::call::arguments;
-use super::dialect::DIALECT;
 use super::meanings::MEANINGS;
+use super::pattern::{fill, parsed};
 
 /// Functions that there are not, with what to write instead.
 const MISSING: [(&str, &str); 10] = [
@@ -77,43 +74,6 @@ pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
     Ok(Some(meaning))
 }
 
-/// Puts arguments into the places `$1`, `$2` and so on.
-pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) {
-    let _ = meaning.visit(&mut Places(given));
-}
-
-/// An expression as it is written.
-pub(super) fn parsed(text: &str) -> Result<Expr> {
-    let expr = Parser::new(&DIALECT).try_with_sql(text).and_then(|mut parser| parser.parse_expr());
-    expr.map_err(|error| Error::internal(format!("'{text}' is no expression: {error}")))
-}
-
-/// Puts arguments into the places for them.
-struct Places<'a>(&'a [&'a Expr]);
-
-impl VisitorMut for Places<'_> {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
-            && let Some(place) =
-                name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
-            && let Some(argument) = place.checked_sub(1).and_then(|place| self.0.get(place))
-        {
-            *expr = nested((*argument).clone());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// An argument in parentheses, where operators around it would take it apart.
-fn nested(argument: Expr) -> Expr {
-    match argument {
-        Expr::BinaryOp { .. } => Expr::Nested(Box::new(argument)),
-        argument => argument,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,7 +89,7 @@ mod tests {
     fn arguments_stand_in_their_places() {
         let shown = |text: &str| meaning(&parsed(text).unwrap()).unwrap().unwrap().to_string();
         assert_eq!(shown("mod(a + 1, b)"), "(a + 1) % b");
-        assert_eq!(shown("IF(a > $2, $1, 'x')"), "CASE WHEN a > $2 THEN $1 ELSE 'x' END");
+        assert_eq!(shown("IF(a > $2, $1, 'x')"), "CASE WHEN (a > $2) THEN $1 ELSE 'x' END");
         assert!(meaning(&parsed("upper(a)").unwrap()).unwrap().is_none());
         assert!(meaning(&parsed("date_diff('decade', a, b)").unwrap()).is_err());
     }

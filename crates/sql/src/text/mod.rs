@@ -18,6 +18,7 @@ mod lexer;
 mod meanings;
 mod names;
 mod path;
+mod pattern;
 mod pivot;
 mod question;
 mod rewrite;

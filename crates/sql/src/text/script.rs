@@ -31,6 +31,16 @@ impl Piece {
         self.tokens.first().map_or(self.end, |token| token.span.start)
     }
 
+    /// The tokens of WITH and its tables, and the statement behind them.
+    pub(crate) fn without_with(&self) -> (Vec<TokenWithSpan>, Piece) {
+        let (tables, statement) = super::with::parted(&self.tokens);
+        let tokens = match tables.is_empty() {
+            true => self.tokens.clone(),
+            false => Arc::new(statement.to_vec()),
+        };
+        (tables.to_vec(), Piece { tokens, kind: self.kind, end: self.end })
+    }
+
     /// The same with INSERT in the place of UPSERT, which the parser does not know.
     pub(crate) fn with_insert(mut self) -> Self {
         if self.kind == Kind::Upsert {

@@ -1,10 +1,6 @@
 //! The tables that WITH puts before a statement.
 
-use std::sync::Arc;
-
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-
-use super::Piece;
 
 /// What may follow the tables of a WITH.
 const STATEMENTS: [&str; 9] =
@@ -37,14 +33,4 @@ fn is_word(token: Option<&TokenWithSpan>, wanted: &[&str]) -> bool {
     matches!(token.map(|token| &token.token), Some(Token::Word(word))
         if word.quote_style.is_none()
             && wanted.iter().any(|name| word.value.eq_ignore_ascii_case(name)))
-}
-
-impl Piece {
-    /// The tokens of WITH and its tables, and the statement behind them.
-    pub(crate) fn without_with(&self) -> (Vec<TokenWithSpan>, Piece) {
-        let (tables, statement) = parted(&self.tokens);
-        let tokens =
-            if tables.is_empty() { self.tokens.clone() } else { Arc::new(statement.to_vec()) };
-        (tables.to_vec(), Piece { tokens, kind: self.kind, end: self.end })
-    }
 }

@@ -253,7 +253,7 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
     cursor.word("WITH");
     let in_parentheses = cursor.token(&Token::LParen);
     let mut format = None;
-    while !cursor.is_at_end() && !(in_parentheses && cursor.token(&Token::RParen)) {
+    while !(cursor.is_at_end() || in_parentheses && cursor.token(&Token::RParen)) {
         let place = cursor.location();
         let at = |told: &str| invalid_at(place, told);
         let Some(name) = cursor.name() else { return Err(cursor.expected("an option")) };
