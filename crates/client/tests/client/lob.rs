@@ -56,7 +56,7 @@ fn a_writer_that_is_dropped_leaves_what_a_later_one_goes_on_from() {
     drop(writer);
     let mut writer = client.resume_lob(&key("/a"), &options).unwrap().unwrap();
     let stored = writer.position() as usize;
-    assert!(stored % (1 << 20) == 0 && stored < 3_400_000, "{stored}");
+    assert!(stored.is_multiple_of(1 << 20) && stored < 3_400_000, "{stored}");
     writer.append(&bytes[stored..]).unwrap();
     writer.finish().unwrap();
     assert!(read(client.get_lob(&key("/a")).unwrap().unwrap()) == bytes);
