@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, TableFactor, Visit};
 use tonnage::ddl::Statement as Definition;
 use tonnage::{Error, Result, Store};
 
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
-use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::text::{Cursor, Kind, Looker, Piece, walk, with_location};
 use crate::write::ViewStatement;
 use crate::{show, summary, views, write};
 
@@ -210,7 +210,7 @@ fn of_piece(
             }
         }
         // Refused wherever somebody guards the store.
-        Kind::Session | Kind::Execute => {}
+        Kind::Session | Kind::Transaction | Kind::Execute => {}
         Kind::Show if show::setting(piece).is_some() => {}
         Kind::Show | Kind::Describe => {
             let mut cursor = Cursor::new(piece);
@@ -246,21 +246,30 @@ fn told(name: &str) -> String {
 
 /// Notes every name that stands where a table may.
 fn read(parsed: &impl Visit, note: &mut impl FnMut(String, Access)) {
-    let _ = parsed.visit(&mut Relations(note));
+    let _ = walk(parsed, &mut Relations { note, is_function: false });
 }
 
-struct Relations<'a, F>(&'a mut F);
+struct Relations<'a, F> {
+    note: &'a mut F,
+    /// Whether the next name is that of a function that gives rows.
+    is_function: bool,
+}
 
-impl<F: FnMut(String, Access)> Visitor for Relations<'_, F> {
-    type Break = ();
-
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        (self.0)(path_of_parts(&parts_of(name)), Access::Read);
+impl<F: FnMut(String, Access)> Looker for Relations<'_, F> {
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {
+        self.is_function = matches!(factor, TableFactor::Table { args: Some(_), .. });
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        tables_of(&query.body, self.0);
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
+        if !std::mem::take(&mut self.is_function) {
+            (self.note)(path_of_parts(&parts_of(name)), Access::Read);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        tables_of(&query.body, self.note);
         ControlFlow::Continue(())
     }
 }
@@ -324,6 +333,18 @@ mod tests {
             accesses("SELECT * FROM tonnage.information_schema.tables"),
             [read("information_schema.tables")]
         );
+        assert_eq!(
+            accesses(
+                "SELECT * FROM a, json_each(a.doc), generate_series(1, (SELECT max(x) FROM b))"
+            ),
+            [read("a"), read("b")]
+        );
+        assert_eq!(accesses("SELECT * FROM generate_series(1, 2), c"), [read("c")]);
+        assert_eq!(
+            accesses("SELECT * FROM a ASOF JOIN b ON a.k = b.k AND a.t >= b.t"),
+            [read("a"), read("b")]
+        );
+        assert_eq!(accesses("SUMMARIZE a"), [read("a")]);
         assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES ON a"), [read("a")]);
@@ -364,6 +385,21 @@ mod tests {
             accesses("CREATE TABLE a (PRIMARY KEY (x)) AS SELECT x FROM b"),
             [did("a", Access::Define), did("a", Access::Insert), did("b", Access::Read)]
         );
+        assert_eq!(
+            accesses("WITH w AS (SELECT x FROM b) INSERT INTO a SELECT x FROM w")[..2],
+            [did("a", Access::Insert), did("b", Access::Read)]
+        );
+        assert_eq!(
+            accesses("MERGE INTO a USING b ON a.x = b.x WHEN MATCHED THEN DELETE")[..5],
+            [
+                did("a", Access::Read),
+                did("a", Access::Insert),
+                did("a", Access::Update),
+                did("a", Access::Delete),
+                did("a", Access::Read)
+            ]
+        );
+        assert_eq!(accesses("COPY a FROM 'x.csv'"), [did("a", Access::Insert)]);
         assert_eq!(
             accesses("CREATE VIEW v AS SELECT x FROM b; DROP VIEW v"),
             [did("v", Access::Define), did("b", Access::Read), did("v", Access::Define)]

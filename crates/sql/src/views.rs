@@ -7,13 +7,11 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    self, ObjectName, Query, Statement, TableFactor, VisitMut, VisitorMut,
-};
+use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, Statement, TableFactor};
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::pieces;
+use crate::text::{Rewriter, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -86,10 +84,8 @@ fn expand_below(
         return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
     }
     let mut expanding = Expanding { store, views, depth, names: Vec::new(), found: false };
-    match statement.visit(&mut expanding) {
-        ControlFlow::Continue(()) => Ok(expanding.found),
-        ControlFlow::Break(error) => Err(error),
-    }
+    walk_mut(statement, &mut expanding)?;
+    Ok(expanding.found)
 }
 
 struct Expanding<'a> {
@@ -101,9 +97,7 @@ struct Expanding<'a> {
     found: bool,
 }
 
-impl VisitorMut for Expanding<'_> {
-    type Break = Error;
-
+impl Rewriter for Expanding<'_> {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         let tables = query.with.iter().flat_map(|with| &with.cte_tables);
         self.names.push(tables.map(|table| table.alias.name.value.to_ascii_lowercase()).collect());

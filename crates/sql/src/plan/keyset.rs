@@ -22,10 +22,10 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
-use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{self, Value};
 
 use super::lists::{VALUES_MIN, placeholder, shortened};
-use crate::text::{self, Piece, call};
+use crate::text::{self, Piece, Rewriter, call, walk_mut};
 
 /// The long lists of one statement.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl KeySets {
         {
             let mut sets =
                 Self { sets: Vec::new(), shortened: shortened.into_iter().map(Some).collect() };
-            let _ = statement.visit(&mut sets);
+            let _ = walk_mut(&mut statement, &mut sets);
             if sets.shortened.iter().all(Option::is_none) {
                 return Ok((statement, sets));
             }
@@ -58,7 +58,7 @@ impl KeySets {
     /// Takes the long lists out of a statement.
     pub(crate) fn take_from(statement: &mut ast::Statement) -> Self {
         let mut sets = Self::default();
-        let _ = statement.visit(&mut sets);
+        let _ = walk_mut(statement, &mut sets);
         sets
     }
 
@@ -80,10 +80,8 @@ fn name_of(number: usize) -> String {
     format!("key_set_{number}")
 }
 
-impl VisitorMut for KeySets {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+impl Rewriter for KeySets {
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<tonnage::Error> {
         let ast::Expr::InList { expr: tested, list, negated } = expr else {
             return ControlFlow::Continue(());
         };

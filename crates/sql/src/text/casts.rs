@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString,
-    UnaryOperator, Value, ValueWithSpan, Values, VisitMut, VisitorMut,
+    UnaryOperator, Value, ValueWithSpan, Values, VisitMut,
 };
-use tonnage::ColumnType;
+use tonnage::{ColumnType, Error};
 
 use super::call;
+use super::walk::{Rewriter, walk_mut};
 
 /// A cast or a typed literal, written so that it means to the planner what it says.
 pub(super) fn exact(expr: &mut Expr) {
@@ -113,10 +114,8 @@ pub(super) fn approximate(expr: &mut Expr) {
 /// Makes doubles of the literals with a point in a part of the statement whose types must not grow.
 pub(super) fn approximate_all(part: &mut impl VisitMut) {
     struct Doubles;
-    impl VisitorMut for Doubles {
-        type Break = ();
-
-        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    impl Rewriter for Doubles {
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
             if let Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) = expr
                 && digits.contains(['.', 'e', 'E'])
             {
@@ -125,7 +124,7 @@ pub(super) fn approximate_all(part: &mut impl VisitMut) {
             ControlFlow::Continue(())
         }
     }
-    let _ = part.visit(&mut Doubles);
+    let _ = walk_mut(part, &mut Doubles);
 }
 
 /// In columns of VALUES with an approximate number all numbers are such.

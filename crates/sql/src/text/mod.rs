@@ -28,6 +28,7 @@ mod shorthand;
 mod similar;
 mod spelling;
 mod unknown;
+mod walk;
 mod windows;
 mod with;
 
@@ -44,3 +45,4 @@ pub(crate) use rewrite::NULLABLE;
 pub(crate) use script::{Piece, missing, parse, pieces, single};
 pub(crate) use sets::is_counted;
 pub(crate) use unknown::unknown;
+pub(crate) use walk::{Looker, Rewriter, walk, walk_mut};

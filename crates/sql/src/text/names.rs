@@ -12,9 +12,12 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins,
-    UnaryOperator, Value, Visit, Visitor,
+    UnaryOperator, Value,
 };
 
+use tonnage::Error;
+
+use super::walk::{Looker, walk};
 use super::{documents, functions};
 
 /// Gives columns the names that they come out by.
@@ -61,10 +64,8 @@ fn has_literal(expr: &Expr) -> bool {
         found: bool,
         hidden: bool,
     }
-    impl Visitor for Literals {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+    impl Looker for Literals {
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
             match expr {
                 Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
                     self.hidden = true
@@ -81,7 +82,7 @@ fn has_literal(expr: &Expr) -> bool {
         }
     }
     let mut literals = Literals { found: false, hidden: false };
-    let _ = expr.visit(&mut literals);
+    let _ = walk(expr, &mut literals);
     literals.found && !literals.hidden
 }
 

@@ -2,15 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
 use super::dialect::DIALECT;
+use super::walk::{Rewriter, walk_mut};
 
 /// Puts arguments into the places `$1`, `$2` and so on.
 pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) {
-    let _ = meaning.visit(&mut Places(given));
+    let _ = walk_mut(meaning, &mut Places(given));
 }
 
 /// An expression as it is written.
@@ -22,10 +23,8 @@ pub(super) fn parsed(text: &str) -> Result<Expr> {
 /// Puts arguments into the places for them.
 struct Places<'a>(&'a [&'a Expr]);
 
-impl VisitorMut for Places<'_> {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+impl Rewriter for Places<'_> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
             && let Some(place) =
                 name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())

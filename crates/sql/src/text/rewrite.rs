@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
-    UnaryOperator, Value, VisitMut, VisitorMut,
+    UnaryOperator, Value,
 };
 use tonnage::{Error, Result};
 
+use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
     aggregates, call, casts, documents, forms, functions, joins, json_path, names, pivot, sets,
@@ -34,10 +35,7 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
             }
         }
     }
-    match statement.visit(&mut Mender) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
-    }
+    walk_mut(statement, &mut Mender)
 }
 
 /// What an option of EXPLAIN says of itself.
@@ -52,9 +50,7 @@ fn is_wanted(argument: Option<&Expr>) -> Result<bool> {
 
 struct Mender;
 
-impl VisitorMut for Mender {
-    type Break = Error;
-
+impl Rewriter for Mender {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         if let Err(error) = sets::count(&mut query.body) {
             return ControlFlow::Break(error);
@@ -82,7 +78,7 @@ impl VisitorMut for Mender {
         }
         let windows = std::mem::take(&mut select.named_window);
         match (Windows::new(&windows), &mut query.order_by) {
-            (Ok(windows), Some(order)) => windows.write_into(order),
+            (Ok(windows), Some(order)) => broken_off(windows.write_into(order)),
             (windows, _) => broken_off(windows.map(drop)),
         }
     }
@@ -100,7 +96,7 @@ impl VisitorMut for Mender {
             return ControlFlow::Continue(());
         }
         match Windows::new(&select.named_window) {
-            Ok(windows) => windows.write_into(select),
+            Ok(windows) => broken_off(windows.write_into(select)),
             Err(error) => ControlFlow::Break(error),
         }
     }

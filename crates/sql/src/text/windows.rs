@@ -7,11 +7,11 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, VisitMut, VisitorMut, WindowSpec,
-    WindowType,
+    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, VisitMut, WindowSpec, WindowType,
 };
 use tonnage::{Error, Result};
 
+use super::walk::{Rewriter, walk_mut};
 use crate::error::invalid_at;
 
 /// The windows of one SELECT, each written out whole.
@@ -38,8 +38,8 @@ impl Windows {
     }
 
     /// Writes out every window that is named somewhere in a part of the statement.
-    pub(super) fn write_into(&self, part: &mut impl VisitMut) -> ControlFlow<Error> {
-        part.visit(&mut Writer(self))
+    pub(super) fn write_into(&self, part: &mut impl VisitMut) -> Result<()> {
+        walk_mut(part, &mut Writer(self))
     }
 
     fn find(&self, name: &Ident) -> Result<&WindowSpec> {
@@ -85,9 +85,7 @@ impl Windows {
 
 struct Writer<'a>(&'a Windows);
 
-impl VisitorMut for Writer<'_> {
-    type Break = Error;
-
+impl Rewriter for Writer<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         let written = match &function.over {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Condition, Error, Result, Row, WriteOptions};
 
@@ -10,7 +10,7 @@ use crate::catalog::path_of_parts;
 use crate::error::invalid_at;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Piece};
+use crate::text::{Cursor, Kind, Looker, Piece, walk};
 use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
 
 /// `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query`, or
@@ -170,15 +170,13 @@ fn options(planner: &Planner) -> WriteOptions {
 /// The names of tables and views in a statement.
 fn names_in(statement: &Statement) -> Vec<String> {
     struct Names(Vec<String>);
-    impl Visitor for Names {
-        type Break = ();
-
-        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+    impl Looker for Names {
+        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
             self.0.push(path_of(name));
             ControlFlow::Continue(())
         }
     }
     let mut names = Names(Vec::new());
-    let _ = statement.visit(&mut names);
+    let _ = walk(statement, &mut names);
     names.0
 }
