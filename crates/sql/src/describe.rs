@@ -67,12 +67,14 @@ impl Sql {
                 (Some(show::row("write", "")?.schema()), Types::new())
             }
             Kind::Explain => {
-                let (rows, types) = self.inner.planner.described(statement, parameters)?;
+                let (rows, types) = self.planner().described(statement, parameters)?;
                 (Some(rows), types)
             }
             Kind::Show | Kind::Describe => (Some(self.shown(piece)?.schema()), Types::new()),
             Kind::Summarize => (Some(summary::summary_schema()), Types::new()),
-            Kind::Definition | Kind::Session | Kind::Copy => (None, Types::new()),
+            Kind::Definition | Kind::Session | Kind::Transaction | Kind::Copy => {
+                (None, Types::new())
+            }
             Kind::Execute => {
                 return Err(Error::unsupported(
                     "EXECUTE gives what the prepared statement gives: describe that one",
@@ -81,7 +83,7 @@ impl Sql {
             Kind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
                 write::parsed(piece)?;
-                let planner = &self.inner.planner;
+                let planner = &self.planner();
                 (write::returned(planner, piece, parameters)?, self.write_types(piece, parameters)?)
             }
         };
@@ -110,7 +112,7 @@ impl Sql {
             };
             return Ok((Some(declared(schema)), Types::new()));
         }
-        let (rows, mut types) = self.inner.planner.described(statement, parameters)?;
+        let (rows, mut types) = self.planner().described(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {
             types.insert(name.clone(), column_type.to_arrow(&name, true));
         }
@@ -125,7 +127,7 @@ impl Sql {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
         };
         if matches!(piece.kind, Kind::Insert | Kind::Upsert) {
-            let insert = write::insertion(&self.inner.planner, &piece)?;
+            let insert = write::insertion(&self.planner(), &piece)?;
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
                 _ => return self.source_types(*insert.source, parameters),
@@ -157,7 +159,7 @@ impl Sql {
     }
 
     fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<Types> {
-        let planner = &self.inner.planner;
+        let planner = &self.planner();
         let parsed = ast::Statement::Query(Box::new(source));
         planner.described_statement(parsed, parameters).map(|(_, types)| types)
     }

@@ -53,6 +53,7 @@ mod settings;
 mod show;
 mod summary;
 mod text;
+mod transaction;
 mod views;
 mod wait;
 mod write;

@@ -70,7 +70,7 @@ impl Sql {
         let results = Results {
             answers: requests.iter().map(|_| Mutex::new(None)).collect(),
             bytes: AtomicUsize::new(0),
-            bytes_max: self.inner.planner.context.options.memory_bytes_max,
+            bytes_max: self.options().memory_bytes_max,
         };
         let jobs: Vec<_> =
             self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
@@ -106,14 +106,7 @@ impl Sql {
             numbers.take_while(|number| *number < pieces).for_each(&work);
         };
         std::thread::scope(|scope| {
-            for _ in 1..self
-                .inner
-                .planner
-                .context
-                .options
-                .workers()
-                .min(pieces.div_ceil(pieces_per_thread))
-            {
+            for _ in 1..self.options().workers().min(pieces.div_ceil(pieces_per_thread)) {
                 scope.spawn(work);
             }
             work();

@@ -34,6 +34,9 @@ pub struct SqlOptions {
     /// statements behind them, and statements read and write files. A server, whose users share the
     /// session, turns it off.
     pub is_local: bool,
+    /// Whether BEGIN opens a transaction. All that run statements in a session share it: turn it off
+    /// for a session of several users or threads that do not know of each other.
+    pub transactions: bool,
     /// How fresh the rows of a query must be; as the store was opened without it. Statements that
     /// change rows always see the latest of them.
     pub consistency: Option<Consistency>,
@@ -53,6 +56,7 @@ impl Default for SqlOptions {
             push_down: true,
             durability: Durability::default(),
             is_local: true,
+            transactions: true,
             consistency: None,
         }
     }

@@ -32,6 +32,7 @@ use crate::wait::wait;
 pub(crate) type Types = HashMap<String, Field>;
 
 /// The store, and the engine of DataFusion over it.
+#[derive(Clone)]
 pub(crate) struct Planner {
     pub(crate) context: Context,
     pub(crate) engine: Arc<Engine>,
@@ -46,12 +47,20 @@ impl Planner {
         guard: Guard,
     ) -> Result<Rows> {
         let mut state = self.state(&guard);
-        let plan = match statement.plan(&self.context.store) {
+        let plan = match self.kept_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
         let stream = self.stream(&state, plan.logical, plan.is_optimised, parameters)?;
         Ok(Rows::of_plan(stream, &self.engine, guard))
+    }
+
+    /// The plan kept of a statement. A transaction sees tables as no other does.
+    fn kept_plan(&self, statement: &Statement) -> Option<Plan> {
+        match self.context.transaction {
+            Some(_) => None,
+            None => statement.plan(&self.context.store),
+        }
     }
 
     /// The columns of a query's answer, and its parameters as far as their types are known. A
@@ -65,7 +74,7 @@ impl Planner {
         if statement.piece.kind != Kind::Query {
             return self.described_statement(statement.piece.parse()?, parameters);
         }
-        let plan = match statement.plan(&self.context.store) {
+        let plan = match self.kept_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
@@ -170,7 +179,7 @@ impl Planner {
         let logical =
             if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
         let tables = tables(&logical).map_err(from_datafusion)?;
-        let keeps = keeps && tables.is_some();
+        let keeps = keeps && tables.is_some() && self.context.transaction.is_none();
         let plan = Plan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
         if keeps {
             statement.keep(plan.clone());
@@ -184,6 +193,9 @@ impl Planner {
         let options = state.config().options().clone();
         state.execution_props_mut().mark_start_execution(options);
         state.config_mut().set_extension(Arc::new(guard.clone()));
+        if self.context.transaction.is_some() {
+            state.register_catalog_list(Arc::new(Names::new(self.context.clone())));
+        }
         state
     }
 

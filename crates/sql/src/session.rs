@@ -1,7 +1,7 @@
 //! The session: statements in, answers out.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
 use tonnage::ddl::Statement as Definition;
@@ -17,7 +17,8 @@ use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
-use crate::text::{Kind, Piece, with_location};
+use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::transaction::{Transaction, TransactionStatement};
 use crate::{session_statement, show, summary, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
@@ -30,9 +31,10 @@ pub struct Sql {
 }
 
 pub(crate) struct SessionInner {
-    pub(crate) planner: Planner,
+    planner: Planner,
     cache: Cache,
     settings: Settings,
+    transaction: Mutex<Option<Arc<Transaction>>>,
 }
 
 impl Sql {
@@ -43,10 +45,11 @@ impl Sql {
     pub fn new(store: Store, options: SqlOptions) -> Result<Self> {
         options.check()?;
         let cache = Cache::new(options.plans_max);
-        let context = Context { store, options: Arc::new(options) };
+        let context = Context { store, options: Arc::new(options), transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
-        let inner = SessionInner { planner, cache, settings: Settings::default() };
+        let (settings, transaction) = (Settings::default(), Mutex::default());
+        let inner = SessionInner { planner, cache, settings, transaction };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -97,6 +100,22 @@ impl Sql {
         Guard::new(request.cancel.clone(), timeout).with_durability(settings.durability(options))
     }
 
+    /// Whether BEGIN has opened a transaction that is neither committed nor rolled back.
+    pub fn is_in_transaction(&self) -> bool {
+        self.open_transaction().is_some()
+    }
+
+    fn open_transaction(&self) -> MutexGuard<'_, Option<Arc<Transaction>>> {
+        self.inner.transaction.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What plans statements: as the open transaction sees the store, if there is one.
+    pub(crate) fn planner(&self) -> Planner {
+        let mut planner = self.inner.planner.clone();
+        planner.context.transaction = self.open_transaction().clone();
+        planner
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.inner.settings
     }
@@ -118,24 +137,25 @@ impl Sql {
 
     fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {
         let piece = &statement.piece;
+        let planner = &self.planner();
+        if planner.context.transaction.is_some() {
+            refuse_in_transaction(piece)?;
+        }
         match piece.kind {
             Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
-                let told = write::define_view(&self.inner.planner, &view, &request.text)?;
+                let told = write::define_view(planner, &view, &request.text)?;
                 Ok(Answer::Done(Outcome::Told(told)))
             }
             Kind::Definition => match write::CreateAs::read(piece)? {
-                Some(create) => {
-                    write::create_as(&self.inner.planner, &create, &request.parameters, &guard)
-                }
+                Some(create) => write::create_as(planner, &create, &request.parameters, &guard),
                 None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             },
             Kind::Show | Kind::Describe => {
                 self.shown(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
             Kind::Summarize => {
-                let planner = &self.inner.planner;
                 let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
                 Ok(Answer::Rows(Rows::ready(batch)))
             }
@@ -144,19 +164,26 @@ impl Sql {
             | Kind::Update
             | Kind::Delete
             | Kind::Truncate
-            | Kind::Merge => write::run(&self.inner.planner, piece, &request.parameters, &guard),
-            Kind::Copy => {
-                let planner = &self.inner.planner;
-                Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
-                    write::Copied::From(changes) => Answer::Changed(changes),
-                    write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
-                })
+            | Kind::Merge => {
+                let run = || write::run(planner, piece, &request.parameters, &guard);
+                match &planner.context.transaction {
+                    Some(transaction) => transaction.statement(run),
+                    None => run(),
+                }
             }
-            Kind::Session | Kind::Execute if !self.options().is_local => Err(no_session(piece)),
+            Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
+                write::Copied::From(changes) => Answer::Changed(changes),
+                write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
+            }),
+            Kind::Session | Kind::Transaction | Kind::Execute if !self.options().is_local => {
+                Err(no_session(piece))
+            }
             Kind::Session => session_statement::run(self.settings(), self.store(), piece)
                 .map(|told| Answer::Done(Outcome::Told(told))),
+            Kind::Transaction => {
+                self.transact(piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
+            }
             Kind::Execute => {
-                let planner = &self.inner.planner;
                 let (name, values) =
                     session_statement::execution(planner, piece, &request.parameters)?;
                 let prepared = self.settings().prepared(&name)?;
@@ -166,10 +193,42 @@ impl Sql {
         }
     }
 
+    /// Carries out `BEGIN`, `COMMIT` and `ROLLBACK`. Tells what it did.
+    fn transact(&self, piece: &Piece, guard: &Guard) -> Result<String> {
+        let statement = TransactionStatement::read(piece)?;
+        if !self.options().transactions {
+            return Err(Error::unsupported(
+                "this session is shared by all who use the store, and keeps no transactions: write rows of one shard key in one call of atomic_write",
+            ));
+        }
+        let open = {
+            let mut open = self.open_transaction();
+            if statement == TransactionStatement::Begin {
+                if open.is_some() {
+                    return Err(Error::conflict(
+                        "a transaction is open already: COMMIT or ROLLBACK it first",
+                    ));
+                }
+                *open = Some(Arc::new(Transaction::new(self.options().memory_bytes_max / 4)));
+                return Ok("began a transaction".to_owned());
+            }
+            open.take()
+        };
+        let Some(open) = open else {
+            return Ok("no transaction is open: each statement takes effect by itself".to_owned());
+        };
+        if statement == TransactionStatement::Rollback {
+            open.roll_back();
+            return Ok("rolled back".to_owned());
+        }
+        let rows = open.commit(self.store(), guard.durability())?;
+        Ok(format!("committed {rows} changed {}", if rows == 1 { "row" } else { "rows" }))
+    }
+
     /// What SHOW and DESCRIBE give.
     pub(crate) fn shown(&self, piece: &Piece) -> Result<RecordBatch> {
         match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
-            Some(query) => summary::columns(&self.inner.planner, &query),
+            Some(query) => summary::columns(&self.planner(), &query),
             None => match show::setting(piece) {
                 Some(name) => session_statement::shown(self.settings(), self.options(), &name),
                 None => show::run(self.store(), piece),
@@ -215,7 +274,7 @@ impl Sql {
     fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
         match self.direct(statement, parameters)? {
             Some(direct) => direct.run(guard),
-            None => self.inner.planner.query(statement, parameters, guard),
+            None => self.planner().query(statement, parameters, guard),
         }
     }
 
@@ -226,7 +285,7 @@ impl Sql {
         parameters: &Parameters,
     ) -> Result<Option<Direct>> {
         let Planner { context, engine } = &self.inner.planner;
-        if !context.options.direct {
+        if !context.options.direct || self.is_in_transaction() {
             return Ok(None);
         }
         let Some(simple) = statement.simple() else { return Ok(None) };
@@ -242,7 +301,7 @@ impl Sql {
         guard: Guard,
     ) -> Result<Rows> {
         if let Some((explain, change)) = show::explained_change(&statement.piece)? {
-            let planner = &self.inner.planner;
+            let planner = &self.planner();
             let (told, rows) = write::explained(planner, &change, explain, parameters, &guard)?;
             return Ok(rows.behind(show::row("write", &told)?));
         }
@@ -252,7 +311,7 @@ impl Sql {
         {
             return Ok(Rows::ready(show::plan(&direct.describe())?));
         }
-        let planner = &self.inner.planner;
+        let planner = self.planner();
         planner.rows_of(planner.state(&guard), statement.piece.parse()?, parameters, guard)
     }
 }
@@ -261,9 +320,22 @@ impl Sql {
 fn no_session(piece: &Piece) -> Error {
     let place = piece.start();
     Error::unsupported(format!(
-        "line {}, column {}: a server keeps no settings between statements: give timeouts and parameters with each call",
+        "line {}, column {}: a server keeps no settings and no transactions between statements: give timeouts and parameters with each call",
         place.line, place.column
     ))
+}
+
+/// Refuses what takes effect by itself.
+fn refuse_in_transaction(piece: &Piece) -> Result<()> {
+    let is_definition = matches!(piece.kind, Kind::Definition | Kind::Copy);
+    let Some(name) = Cursor::new(piece).name().filter(|_| is_definition) else { return Ok(()) };
+    let place = piece.start();
+    Err(Error::unsupported(format!(
+        "line {}, column {}: {} is no part of a transaction: COMMIT or ROLLBACK first",
+        place.line,
+        place.column,
+        name.to_ascii_uppercase()
+    )))
 }
 
 /// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept

@@ -10,6 +10,8 @@ mod limits;
 mod multi;
 #[path = "behaviour/requests.rs"]
 mod requests;
+#[path = "behaviour/transactions.rs"]
+mod transactions;
 #[path = "behaviour/writes.rs"]
 mod writes;
 

@@ -67,9 +67,10 @@ impl Assembly {
     }
 
     /// What to ask for the next line with: it tells what is still open.
-    pub(super) fn prompt(&self) -> &'static str {
+    /// A star says that a transaction is open.
+    pub(super) fn prompt(&self, is_in_transaction: bool) -> &'static str {
         if self.text.trim().is_empty() {
-            return "tonnage> ";
+            return if is_in_transaction { "tonnage*> " } else { "tonnage> " };
         }
         match SqlTokens::read(&self.text).open() {
             None => "      -> ",
@@ -92,7 +93,7 @@ mod tests {
             .filter_map(|line| assembly.push(line))
             .map(|unit| (unit.lines_before, unit.text))
             .collect();
-        (units, assembly.prompt())
+        (units, assembly.prompt(false))
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Backend {
         (sql.store(), sql.functions())
     }
 
+    /// Whether a transaction is open.
+    pub(super) fn is_in_transaction(&self) -> bool {
+        matches!(self, Backend::Store(sql) if sql.is_in_transaction())
+    }
+
     /// The statements of a text.
     ///
     /// # Errors

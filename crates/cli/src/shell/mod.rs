@@ -88,13 +88,14 @@ impl Shell {
         let mut assembly = Assembly::default();
         let mut remembers = true;
         loop {
-            let typed = match lines.next(assembly.prompt(), assembly.text())? {
+            let prompt = assembly.prompt(self.backend.is_in_transaction());
+            let typed = match lines.next(prompt, assembly.text())? {
                 Line::Typed(typed) => typed,
                 Line::Interrupted => {
                     assembly.clear();
                     continue;
                 }
-                Line::End => return Ok(Exit::Success),
+                Line::End => return Ok(self.ended()),
             };
             self.screen.width = lines.width();
             // What is pasted, and what comes out of the history, has many lines.
@@ -111,10 +112,18 @@ impl Shell {
                     self.screen.info(format_args!("the history cannot be kept: {error}"));
                 }
                 if self.take(&unit) == Flow::End {
-                    return Ok(Exit::Success);
+                    return Ok(self.ended());
                 }
             }
         }
+    }
+
+    /// What is said at the end.
+    fn ended(&self) -> Exit {
+        if self.backend.is_in_transaction() {
+            self.screen.info("the transaction was not committed: nothing of it is written");
+        }
+        Exit::Success
     }
 
     /// Carries out a command or statements.

@@ -73,6 +73,15 @@ fn statements_of_many_lines_are_answered_and_remembered_whole() {
 }
 
 #[test]
+fn a_star_tells_of_a_transaction_and_its_loss_is_told_of() {
+    let lines = ["BEGIN;", "INSERT INTO t VALUES (1, 'one');", "COMMIT;", "BEGIN WORK;"];
+    let session = session(lines.map(|line| Line::Typed(line.to_owned())));
+    assert_eq!(session.prompts, ["tonnage>", "tonnage*>", "tonnage*>", "tonnage>", "tonnage*>"]);
+    assert!(session.text.contains("committed 1 changed row\n"), "{}", session.text);
+    assert!(session.text.ends_with("nothing of it is written\n"), "{}", session.text);
+}
+
+#[test]
 fn an_interrupt_forgets_what_is_typed_and_nothing_else() {
     let typed = |line: &str| Line::Typed(line.to_owned());
     let session = session([typed("SELECT 'open"), Line::Interrupted, typed("SELECT 1 AS x;")]);

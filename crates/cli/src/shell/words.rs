@@ -1,7 +1,7 @@
 //! The words of the language: to be completed, coloured and explained.
 
 /// Words that begin statements or stand inside them.
-pub(super) const KEYWORDS: [&str; 118] = [
+pub(super) const KEYWORDS: [&str; 130] = [
     "ADD",
     "ALL",
     "ALTER",
@@ -10,6 +10,7 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "ANY",
     "AS",
     "ASC",
+    "BEGIN",
     "BETWEEN",
     "BIGINT",
     "BINARY",
@@ -19,7 +20,9 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "CAST",
     "COLUMN",
     "COLUMNS",
+    "COMMIT",
     "CONFLICT",
+    "COPY",
     "CREATE",
     "CROSS",
     "CURRENT",
@@ -35,6 +38,7 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "ELSE",
     "END",
     "EXCEPT",
+    "EXECUTE",
     "EXISTS",
     "EXPLAIN",
     "FALSE",
@@ -67,6 +71,8 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "LIKE",
     "LIMIT",
     "LONG",
+    "MATCHED",
+    "MERGE",
     "NATURAL",
     "NOT",
     "NOTHING",
@@ -81,13 +87,16 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "OVER",
     "PARTITION",
     "PRECEDING",
+    "PREPARE",
     "PRIMARY",
     "QUALIFY",
     "RANGE",
     "RECURSIVE",
+    "RENAME",
     "REPLACE",
     "RETURNING",
     "RIGHT",
+    "ROLLBACK",
     "ROLLUP",
     "ROW",
     "ROWS",
@@ -98,6 +107,7 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "SHOW",
     "SIMILAR",
     "STRING",
+    "SUMMARIZE",
     "TABLE",
     "TABLES",
     "THEN",
@@ -114,6 +124,8 @@ pub(super) const KEYWORDS: [&str; 118] = [
     "UUID",
     "VALUES",
     "VERBOSE",
+    "VIEW",
+    "VIEWS",
     "WHEN",
     "WHERE",
     "WINDOW",
@@ -123,13 +135,17 @@ pub(super) const KEYWORDS: [&str; 118] = [
 ];
 
 /// Keywords that are names as well, and so need no quotes where they are one.
-const NAMES_TOO: [&str; 22] = [
+const NAMES_TOO: [&str; 34] = [
+    "BEGIN",
     "BIGINT",
     "BINARY",
     "BOOLEAN",
     "COLUMNS",
+    "COMMIT",
+    "COPY",
     "DAYS",
     "DOUBLE",
+    "EXECUTE",
     "FIRST",
     "FLOAT",
     "HOURS",
@@ -138,41 +154,66 @@ const NAMES_TOO: [&str; 22] = [
     "KEY",
     "LAST",
     "LONG",
+    "MATCHED",
+    "MERGE",
     "NUMBER",
+    "PREPARE",
     "RANGE",
+    "RENAME",
+    "ROLLBACK",
     "ROW",
     "ROWS",
     "STRING",
+    "SUMMARIZE",
     "TABLES",
     "TIMESTAMP",
     "UUID",
+    "VIEW",
+    "VIEWS",
 ];
 
 /// Statements by their first word: how they are written.
-pub(super) const STATEMENTS: [(&str, &str); 14] = [
+pub(super) const STATEMENTS: [(&str, &str); 25] = [
     (
         "SELECT",
         "columns FROM table [JOIN ...] [WHERE ...] [GROUP BY ...] [HAVING ...] [ORDER BY ...] [LIMIT n]",
     ),
-    ("WITH", "name AS (SELECT ...) SELECT ..."),
+    ("WITH", "name AS (SELECT ...) SELECT ... | INSERT ... | UPDATE ... | DELETE ... | MERGE ..."),
     (
         "INSERT",
-        "INTO table [(columns)] VALUES (...), ... | SELECT ... [ON CONFLICT DO NOTHING] [RETURNING COUNT(*)]",
+        "INTO table [(columns)] VALUES (...), ... | SELECT ... [ON CONFLICT DO NOTHING | DO UPDATE SET column = EXCLUDED.column, ...] [RETURNING ...]",
     ),
-    ("UPSERT", "INTO table [(columns)] VALUES (...), ... | SELECT ... [RETURNING COUNT(*)]"),
-    ("UPDATE", "table SET column = value, ... [WHERE ...] [RETURNING COUNT(*)]"),
-    ("DELETE", "FROM table [WHERE ...] [RETURNING COUNT(*)]"),
+    ("UPSERT", "INTO table [(columns)] VALUES (...), ... | SELECT ... [RETURNING ...]"),
+    ("UPDATE", "table SET column = value, ... [FROM ...] [WHERE ...] [RETURNING ...]"),
+    ("DELETE", "FROM table [USING ...] [WHERE ...] [RETURNING ...]"),
+    (
+        "MERGE",
+        "INTO table USING source ON condition WHEN MATCHED THEN UPDATE SET ... | DELETE WHEN NOT MATCHED THEN INSERT (columns) VALUES (...) [RETURNING ...]",
+    ),
+    ("TRUNCATE", "table"),
+    ("COPY", "table FROM 'file' | table TO 'file' | (SELECT ...) TO 'file'"),
+    ("BEGIN", "opens a transaction over rows of one shard key"),
+    ("COMMIT", "writes what the transaction has changed"),
+    ("ROLLBACK", "forgets what the transaction has changed"),
     (
         "CREATE TABLE",
-        "[IF NOT EXISTS] name (column TYPE [NOT NULL] [DEFAULT value], ..., PRIMARY KEY (SHARD(a), b)) [USING TTL n DAYS]",
+        "[IF NOT EXISTS] name (column TYPE [NOT NULL] [DEFAULT value], ..., PRIMARY KEY (SHARD(a), b)) [USING TTL n DAYS] | name (PRIMARY KEY (a)) AS SELECT ...",
     ),
-    ("CREATE INDEX", "[IF NOT EXISTS] name ON table (column, document.place, ...)"),
-    ("ALTER TABLE", "name ADD column TYPE | DROP column | USING TTL n DAYS"),
+    ("CREATE INDEX", "[IF NOT EXISTS] [name] ON table (column, document.place, ...)"),
+    ("CREATE VIEW", "name AS SELECT ..."),
+    (
+        "ALTER TABLE",
+        "name ADD column TYPE | DROP column | RENAME COLUMN a TO b | ALTER COLUMN a SET DEFAULT value | USING TTL n DAYS",
+    ),
     ("DROP TABLE", "[IF EXISTS] name"),
-    ("DROP INDEX", "[IF EXISTS] name ON table"),
-    ("SHOW", "TABLES | COLUMNS FROM table | CREATE TABLE table"),
-    ("DESCRIBE", "table"),
-    ("EXPLAIN", "SELECT ..."),
+    ("DROP INDEX", "[IF EXISTS] name [ON table]"),
+    ("DROP VIEW", "[IF EXISTS] name"),
+    ("SHOW", "TABLES | VIEWS | INDEXES | COLUMNS FROM table | CREATE TABLE table | ALL | setting"),
+    ("SET", "setting = value"),
+    ("PREPARE", "name AS statement; EXECUTE name (value, ...)"),
+    ("DESCRIBE", "table | SELECT ..."),
+    ("SUMMARIZE", "table | SELECT ..."),
+    ("EXPLAIN", "[ANALYZE] [VERBOSE] statement"),
 ];
 
 /// Whether a word is one of the language.
@@ -239,15 +280,15 @@ mod tests {
 
     #[test]
     fn the_first_words_bring_what_may_follow() {
-        assert_eq!(continuation("describe "), Some("table"));
-        assert_eq!(continuation("drop  index "), Some("[IF EXISTS] name ON table"));
+        assert_eq!(continuation("describe "), Some("table | SELECT ..."));
+        assert_eq!(continuation("drop  index "), Some("[IF EXISTS] name [ON table]"));
         assert_eq!(continuation("drop"), None);
         assert_eq!(continuation("select 1 "), None);
     }
 
     #[test]
     fn syntax_is_told_of_one_word_or_of_all() {
-        assert_eq!(syntax(Some("drop")).unwrap().lines().count(), 2);
+        assert_eq!(syntax(Some("drop")).unwrap().lines().count(), 3);
         assert_eq!(syntax(None).unwrap().lines().count(), STATEMENTS.len());
         assert_eq!(syntax(Some("frob")), None);
     }

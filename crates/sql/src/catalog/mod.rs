@@ -8,6 +8,7 @@ mod conditions;
 mod file;
 mod information;
 mod json_conditions;
+mod overlay;
 mod provider;
 
 use std::sync::Arc;
@@ -29,12 +30,15 @@ use crate::access::SqlTable;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
 use crate::text::{CATALOG, FileName, SCHEMA};
+use crate::transaction::Transaction;
 
 /// What of the session a table must know.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) options: Arc<SqlOptions>,
+    /// The transaction that is open.
+    pub(crate) transaction: Option<Arc<Transaction>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -179,8 +183,14 @@ impl SchemaProvider for Names {
         }
         match self.context.table(&self.path(name)) {
             Ok(table) => {
+                let transaction = self.context.transaction.as_ref();
+                let changed = transaction.and_then(|open| open.changed(&table.table));
                 let table = Target::seen(self.target.as_ref(), table.with_estimate());
-                Ok(Some(Arc::new(StoreTable::new(table, self.context.options.clone()))))
+                let stored = StoreTable::new(table, self.context.options.clone());
+                match changed {
+                    Some(changed) => overlay::overlaid(stored, &changed).map(Some),
+                    None => Ok(Some(Arc::new(stored))),
+                }
             }
             // It may be a function that gives rows. The planner knows; the store is asked again for
             // what is to be said.

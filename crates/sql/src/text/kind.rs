@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     /// SET, RESET, USE, PREPARE, DEALLOCATE, VACUUM, ANALYZE, CHECKPOINT: nothing but the session
     /// changes.
     Session,
+    /// BEGIN, COMMIT, ROLLBACK and their other names.
+    Transaction,
     /// COPY between a table and a file.
     Copy,
     /// EXECUTE of a statement that was prepared by name.
@@ -36,7 +38,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
-        const KINDS: [(&str, Kind); 31] = [
+        const KINDS: [(&str, Kind); 37] = [
             ("SELECT", Kind::Query),
             ("WITH", Kind::Query),
             ("VALUES", Kind::Query),
@@ -65,6 +67,12 @@ impl Kind {
             ("ANALYZE", Kind::Session),
             ("ANALYSE", Kind::Session),
             ("CHECKPOINT", Kind::Session),
+            ("BEGIN", Kind::Transaction),
+            ("START", Kind::Transaction),
+            ("COMMIT", Kind::Transaction),
+            ("END", Kind::Transaction),
+            ("ROLLBACK", Kind::Transaction),
+            ("ABORT", Kind::Transaction),
             ("COPY", Kind::Copy),
             ("EXECUTE", Kind::Execute),
             ("SUMMARIZE", Kind::Summarize),

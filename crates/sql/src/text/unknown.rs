@@ -15,16 +15,11 @@ const PIVOTS: [(&str, &str); 2] = [
 
 /// What is said of a statement of no known kind: why there is none, for those that people try.
 pub(crate) fn unknown(piece: &Piece) -> Error {
-    const NO_TRANSACTIONS: &str = "there are no transactions over several statements: each statement is carried out by itself, and each row of it \
-         written as a whole";
-    const REASONS: [(&str, &str); 14] = [
-        ("BEGIN", NO_TRANSACTIONS),
-        ("START", NO_TRANSACTIONS),
-        ("COMMIT", NO_TRANSACTIONS),
-        ("END", NO_TRANSACTIONS),
-        ("ROLLBACK", NO_TRANSACTIONS),
-        ("ABORT", NO_TRANSACTIONS),
-        ("SAVEPOINT", NO_TRANSACTIONS),
+    const NO_SAVEPOINTS: &str =
+        "a transaction has no savepoints; a statement that fails leaves it as it was before";
+    const REASONS: [(&str, &str); 9] = [
+        ("SAVEPOINT", NO_SAVEPOINTS),
+        ("RELEASE", NO_SAVEPOINTS),
         ("PRAGMA", "SHOW ALL lists the settings, and SET changes them"),
         (
             "LOCK",

@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
-use tonnage::{Durability, Error, Result, Row, Table, WriteOptions, WriteResult};
+use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::assignments::{assignments, expression};
 use super::returned::Written;
@@ -156,16 +156,26 @@ pub(super) fn write_updated(
     batch: &RecordBatch,
     row: usize,
     noted: NotedRow,
-    table: &Table,
-    durability: Durability,
+    change: &RowChange<'_>,
 ) -> Result<(WriteResult, Row)> {
-    let expires_at_ms = Some(noted.expires_at_ms);
-    let options = WriteOptions { durability, expires_at_ms, ..WriteOptions::default() };
+    let table = change.table;
     let aligned = table.entry().codec.align(&RecordBatch::slice(batch, row, 1))?;
     if let Some(rejected) = aligned.rejected.first() {
         return Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason)));
     }
     let row = Row::from_batch(&aligned.batch, 0)?;
+    if let Some(transaction) = change.transaction() {
+        if noted.expires_at_ms != 0 {
+            return Err(Error::unsupported(format!(
+                "a transaction does not update rows that expire, as those of {} do: COMMIT first, and UPDATE by itself",
+                table.path()
+            )));
+        }
+        transaction.put(table, row.clone(), Condition::IfVersion(noted.version))?;
+        return Ok((IN_TRANSACTION, row));
+    }
+    let (durability, expires_at_ms) = (change.durability(), Some(noted.expires_at_ms));
+    let options = WriteOptions { durability, expires_at_ms, ..WriteOptions::default() };
     Ok((table.put_if_version(&row, noted.version, &options)?, row))
 }
 
@@ -174,13 +184,19 @@ pub(super) fn write_deleted(
     batch: &RecordBatch,
     row: usize,
     noted: NotedRow,
-    table: &Table,
-    durability: Durability,
+    change: &RowChange<'_>,
 ) -> Result<(WriteResult, Row)> {
-    let options = WriteOptions { durability, ..WriteOptions::default() };
     let row = Row::from_batch(batch, row)?;
-    Ok((table.delete_if_version(&row, noted.version, &options)?, row))
+    if let Some(transaction) = change.transaction() {
+        transaction.delete(change.table, &row, Condition::IfVersion(noted.version))?;
+        return Ok((IN_TRANSACTION, row));
+    }
+    let options = WriteOptions { durability: change.durability(), ..WriteOptions::default() };
+    Ok((change.table.delete_if_version(&row, noted.version, &options)?, row))
 }
+
+/// What a write gives that a transaction has taken: it has no version yet.
+const IN_TRANSACTION: WriteResult = WriteResult::Stored { version: 0 };
 
 pub(super) fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();

@@ -5,7 +5,8 @@
 //!    keys given twice and keys that exist are told of before anything is written.
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
 //!    midway.
-//! 4. Rows that RETURNING tells of, and those of DO UPDATE, are written one by one (`rows.rs`).
+//! 4. Rows that RETURNING tells of, those of DO UPDATE, and those of a transaction, are written one
+//!    by one (`rows.rs`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -120,13 +121,14 @@ pub(super) fn run(
 ) -> Result<Changes> {
     let insertion = insertion(planner, piece)?;
     let conflict = Conflict::read(piece, insertion.table.schema())?;
-    if !written.tells_rows() && conflict.is_none() {
+    let is_alone = planner.context.transaction.is_none();
+    if !written.tells_rows() && conflict.is_none() && is_alone {
         let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
         let source = insertion.rows(planner, parameters, guard)?;
         return write(planner, &table, source, on_existing, guard);
     }
     let gathered = GatheredInsert::new(planner, insertion, parameters, guard)?;
-    if gathered.on_existing == OnExisting::Fail {
+    if gathered.on_existing == OnExisting::Fail && is_alone {
         refuse_existing(&gathered.table, &gathered.batches)?;
     }
     gathered.write(planner, conflict.as_ref(), piece, parameters, guard, written)
@@ -180,7 +182,7 @@ impl GatheredInsert {
             bytes += fitting.get_array_memory_size();
             if bytes > bytes_max {
                 return Err(Error::exhausted(format!(
-                    "INSERT with RETURNING or DO UPDATE, and MERGE, gather their rows, and they take more than {bytes_max} bytes: raise memory_bytes_max, or insert fewer at once"
+                    "INSERT with RETURNING or DO UPDATE, INSERT in a transaction, and MERGE gather their rows, and they take more than {bytes_max} bytes: raise memory_bytes_max, or insert fewer at once"
                 )));
             }
             batches.push((batch, fitting));

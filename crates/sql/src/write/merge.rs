@@ -294,7 +294,10 @@ pub(super) fn run(
     let inserts = merge.inserts(planner, parameters, guard)?;
     let found = merge.found(planner, parameters, guard, written.tells_rows())?;
     let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();
-    refuse_existing(&merge.table, &rows)?;
+    // A transaction takes back what a statement has changed that fails.
+    if planner.context.transaction.is_none() {
+        refuse_existing(&merge.table, &rows)?;
+    }
     let mut changes = Changes::default();
     let mut write = || -> Result<()> {
         write_found(&merge, &found, guard, &mut changes, written)?;
@@ -324,9 +327,7 @@ fn write_found(
                 if row % ROWS_PER_LOOK == 0 {
                     guard.check()?;
                 }
-                let table = clause.change.table;
-                let durability = clause.change.durability();
-                let (result, told) = clause.write()(batch, row, *noted, table, durability)?;
+                let (result, told) = clause.write()(batch, row, *noted, &clause.change)?;
                 let done = match result {
                     WriteResult::Stored { .. } => Some((clause, told)),
                     WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,

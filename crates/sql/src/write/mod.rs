@@ -2,7 +2,8 @@
 //!
 //! Each row is written atomically, with a condition on what was seen of it; a statement as a whole
 //! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
-//! existing keys before it writes anything, so that the common failure changes nothing.
+//! existing keys before it writes anything, so that the common failure changes nothing. Between BEGIN
+//! and COMMIT nothing is written: `transaction.rs` takes the rows.
 
 mod assignments;
 mod change;
@@ -42,6 +43,7 @@ pub(crate) use copy::{Copied, Copy, CopyOf, copy};
 pub(crate) use create::{CreateAs, create_as};
 pub(crate) use insert::{insert_of, insertion, replaces};
 pub(crate) use many::repeated;
+pub(crate) use returned::batch_of;
 pub(crate) use view::{ViewStatement, define_view};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.

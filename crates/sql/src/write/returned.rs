@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{concat, concat_batches};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, TableSchema, Value};
@@ -116,20 +116,7 @@ impl Written {
     /// Brings the rows gathered last into columns.
     fn pack(&mut self) -> Result<()> {
         let Some(table) = &self.schema else { return Ok(()) };
-        let columns = &table.schema().columns;
-        let column = |column: &tonnage::Column| {
-            let cells = self.rows.iter().map(|row| {
-                row.get(&column.name).unwrap_or(&Value::Null).to_array(column.column_type, 1)
-            });
-            let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
-            let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
-            let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
-            crate::plan::settle(&mut array);
-            Ok(array)
-        };
-        let arrays = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
-        let batch = RecordBatch::try_new(table.arrow.clone(), arrays)
-            .map_err(|error| Error::internal(format!("rows written: {error}")))?;
+        let batch = batch_of(table, &self.rows.iter().collect::<Vec<_>>())?;
         self.bytes += batch.get_array_memory_size();
         self.rows.clear();
         self.batches.push(batch);
@@ -152,6 +139,29 @@ impl Written {
         )?;
         MemTable::try_new(schema, vec![self.batches]).map_err(from_datafusion)
     }
+}
+
+/// Rows as a table shows them.
+pub(crate) fn batch_of(table: &SqlTable, rows: &[&Row]) -> Result<RecordBatch> {
+    let columns = &table.schema().columns;
+    let fields = &table.arrow.fields()[..columns.len()];
+    let schema = Arc::new(Schema::new(fields.to_vec()));
+    if rows.is_empty() {
+        return Ok(RecordBatch::new_empty(schema));
+    }
+    let column = |column: &tonnage::Column| {
+        let cells = rows.iter().map(|row| {
+            row.get(&column.name).unwrap_or(&Value::Null).to_array(column.column_type, 1)
+        });
+        let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
+        let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
+        let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
+        crate::plan::settle(&mut array);
+        Ok(array)
+    };
+    let arrays = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
+    RecordBatch::try_new(schema, arrays)
+        .map_err(|error| Error::internal(format!("rows written: {error}")))
 }
 
 /// The list behind RETURNING, over the rows of a table.

@@ -7,9 +7,7 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, RecordBatch};
-use tonnage::{
-    Condition, Error, OnExisting, Result, Row, Table, TableSchema, Value, WriteOptions, WriteResult,
-};
+use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteOptions, WriteResult};
 
 use super::change::update_rows;
 use super::conflict::Conflict;
@@ -22,6 +20,7 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::Piece;
+use crate::transaction::{Transaction, key_of};
 
 /// Rows on their way into a table.
 pub(super) struct Inserting<'a> {
@@ -96,7 +95,61 @@ impl<'a> Inserting<'a> {
         Ok(bare)
     }
 
+    /// Leaves a row with the transaction.
+    fn put_in(&mut self, transaction: &Transaction, row: Row, written: &mut Written) -> Result<()> {
+        let schema = self.table.schema();
+        if let Some(identity) = schema.identity_column()
+            && row.get(&schema.columns[identity].name).is_none()
+        {
+            return Err(Error::unsupported(format!(
+                "a transaction does not number rows: give column '{}' of {} a value, or INSERT by itself",
+                schema.columns[identity].name, schema.path
+            )));
+        }
+        let (exists_now, version) = match self.standing(&key_of(self.table, &row))? {
+            Standing::None => (false, None),
+            Standing::InTransaction => (true, None),
+            Standing::Stored(version) => (true, Some(version)),
+        };
+        if exists_now && self.conflict.is_some() {
+            self.keys_met.insert(key_text(&row, schema));
+            self.met.push((row, version));
+            return Ok(());
+        }
+        match (exists_now, self.on_existing) {
+            (true, OnExisting::Replace) => self.changes.updated += 1,
+            (true, OnExisting::Keep) => {
+                self.changes.skipped += 1;
+                return Ok(());
+            }
+            (true, _) => {
+                return Err(exists(schema, &key_of(self.table, &row), "exists already"));
+            }
+            (false, _) => self.changes.inserted += 1,
+        }
+        let condition = version.map_or(Condition::IfAbsent, Condition::IfVersion);
+        transaction.put(self.table, row.clone(), condition)?;
+        written.note(row)
+    }
+
+    /// The row that there is under a key.
+    fn standing(&self, key: &Row) -> Result<Standing> {
+        let transaction = self.planner.context.transaction.as_deref();
+        let changed = transaction.map(|open| open.has(self.table, key)).transpose()?.flatten();
+        Ok(match changed {
+            Some(true) => Standing::InTransaction,
+            Some(false) => Standing::None,
+            None => self
+                .table
+                .get(key)?
+                .map_or(Standing::None, |stored| Standing::Stored(stored.version)),
+        })
+    }
+
     fn put(&mut self, mut row: Row, written: &mut Written) -> Result<()> {
+        if let Some(transaction) = self.planner.context.transaction.as_deref() {
+            return self.put_in(transaction, row, written);
+        }
         let condition = match self.on_existing {
             OnExisting::Replace => Condition::Always,
             _ => Condition::IfAbsent,
@@ -127,7 +180,7 @@ impl<'a> Inserting<'a> {
                 Ok(())
             }
             WriteResult::ConditionFailed { .. } => {
-                Err(exists(self.table.schema(), &key(&row, self.table.schema()), "exists already"))
+                Err(exists(self.table.schema(), &key_of(self.table, &row), "exists already"))
             }
         }
     }
@@ -164,8 +217,12 @@ impl<'a> Inserting<'a> {
                     continue;
                 }
                 // It was there all the time, and the condition did not hold.
-                let now = self.table.get(&key(&row, self.table.schema()))?;
-                if now.is_some_and(|now| Some(now.version) == version) {
+                let is_as_it_was = match self.standing(&key_of(self.table, &row))? {
+                    Standing::None => false,
+                    Standing::InTransaction => true,
+                    Standing::Stored(now) => Some(now) == version,
+                };
+                if is_as_it_was {
                     self.changes.skipped += 1;
                 } else {
                     self.put(row, written)?;
@@ -179,10 +236,11 @@ impl<'a> Inserting<'a> {
     }
 }
 
-fn key(row: &Row, schema: &TableSchema) -> Row {
-    let mut key = Row::with_capacity(schema.key.len());
-    for column in schema.key_columns() {
-        key.set(&column.name, row.get(&column.name).cloned().unwrap_or(Value::Null));
-    }
-    key
+/// What there is under a key.
+enum Standing {
+    None,
+    /// A row that the transaction has written.
+    InTransaction,
+    /// A stored row of this version.
+    Stored(u64),
 }

@@ -24,6 +24,7 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::parse;
+use crate::transaction::Transaction;
 
 /// How often a row is selected again that others write all the time.
 pub(super) const TRIES_MAX: usize = 100;
@@ -35,7 +36,7 @@ pub(super) type Assignment = (usize, Vec<TokenWithSpan>);
 
 /// Writes a row; also gives the row that RETURNING tells of.
 pub(super) type Write =
-    dyn Fn(&RecordBatch, usize, NotedRow, &Table, Durability) -> Result<(WriteResult, Row)>;
+    dyn Fn(&RecordBatch, usize, NotedRow, &RowChange<'_>) -> Result<(WriteResult, Row)>;
 
 /// What the store notes of a row beside its columns.
 #[derive(Clone, Copy)]
@@ -120,7 +121,7 @@ impl<'a> RowChange<'a> {
                 if row % ROWS_PER_LOOK == 0 {
                     self.guard.check()?;
                 }
-                let (result, told) = write(&batch, row, noted, self.table, self.durability())?;
+                let (result, told) = write(&batch, row, noted, self)?;
                 let told = match result {
                     WriteResult::Stored { .. } => Some(told),
                     WriteResult::ConditionFailed { .. } => {
@@ -174,7 +175,7 @@ impl<'a> RowChange<'a> {
             };
             let (batch, noted) = parted(&batch)?;
             if let Some(noted) = noted.first() {
-                let (result, told) = write(&batch, 0, *noted, self.table, self.durability())?;
+                let (result, told) = write(&batch, 0, *noted, self)?;
                 if result.is_stored() {
                     return Ok(Some(told));
                 }
@@ -203,6 +204,11 @@ impl<'a> RowChange<'a> {
             columns.push(column.name.to_ascii_lowercase());
         }
         Ok((columns, parameters))
+    }
+
+    /// The transaction that takes the changes.
+    pub(super) fn transaction(&self) -> Option<&Transaction> {
+        self.planner.context.transaction.as_deref()
     }
 
     pub(super) fn durability(&self) -> Durability {

@@ -190,6 +190,12 @@ impl SqlArgs {
             globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();
         }
+        if sql.is_in_transaction() {
+            return Err(Error::invalid(
+                "BEGIN opened a transaction that no COMMIT ended: nothing of it is written",
+            )
+            .into());
+        }
         Ok(Exit::Success)
     }
 

@@ -1,0 +1,328 @@
+//! BEGIN, COMMIT and ROLLBACK: changes of rows of one shard key that are carried out together.
+//!
+//! 1. BEGIN opens a transaction of the session. A statement that changes rows leaves them here,
+//!    each with what must hold of the stored row: its version as it was read, or that there is none.
+//! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else they
+//!    see as it is stored when they read it.
+//! 3. COMMIT carries everything out in one atomic write. If a condition does not hold any more,
+//!    somebody else has changed that row, and nothing is written.
+//!
+//! A statement that fails leaves the transaction as it was before it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{
+    Condition, Durability, Error, Result, Row, RowOperation, Store, Table, Value, WriteOptions,
+    WriteResult,
+};
+
+use crate::error::invalid_at;
+use crate::text::{Cursor, Piece};
+
+/// The most rows that one transaction changes.
+const ROWS_MAX: usize = 10_000;
+
+/// The changes of one transaction. Its statements write one after another.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    bytes_max: usize,
+    changes: Mutex<Changes>,
+    turn: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Changes {
+    /// The first table, and the shard key, that all rows belong to.
+    family: Option<(Table, Vec<Value>)>,
+    rows: BTreeMap<Vec<u8>, Change>,
+    bytes: usize,
+    /// What the statement that runs has changed, as it was before.
+    undo: Vec<(Vec<u8>, Option<Change>)>,
+    is_over: bool,
+}
+
+/// A row that is changed.
+#[derive(Clone, Debug)]
+struct Change {
+    table: Table,
+    key: Row,
+    /// The row as it will be; none for one that is deleted.
+    row: Option<Arc<Row>>,
+    /// What must hold of the stored row.
+    condition: Condition,
+    bytes: usize,
+}
+
+/// The rows of one table that a transaction has changed.
+pub(crate) struct Changed {
+    /// The keys of all of them.
+    pub(crate) keys: Vec<Row>,
+    /// Those that are there.
+    pub(crate) rows: Vec<Arc<Row>>,
+}
+
+impl Transaction {
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        Self { bytes_max, changes: Mutex::default(), turn: Mutex::default() }
+    }
+
+    /// Carries out a statement that changes rows, behind those that run already. One that fails
+    /// leaves nothing behind.
+    pub(crate) fn statement<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _turn = lock(&self.turn);
+        {
+            let mut changes = lock(&self.changes);
+            if changes.is_over {
+                return Err(Error::conflict("the transaction ended before this statement began"));
+            }
+            changes.undo.clear();
+        }
+        run().inspect_err(|_| lock(&self.changes).take_back())
+    }
+
+    /// What the transaction has changed of a table; nothing if it has not.
+    pub(crate) fn changed(&self, table: &Table) -> Option<Changed> {
+        let changes = lock(&self.changes);
+        let own = changes.rows.values().filter(|change| change.table.path() == table.path());
+        let (keys, rows): (Vec<_>, Vec<_>) =
+            own.map(|change| (change.key.clone(), change.row.clone())).unzip();
+        let rows = rows.into_iter().flatten().collect();
+        (!keys.is_empty()).then_some(Changed { keys, rows })
+    }
+
+    /// Whether the row under a key is there, if the transaction has changed it.
+    pub(crate) fn has(&self, table: &Table, key: &Row) -> Result<Option<bool>> {
+        let mut bytes = Vec::new();
+        table.entry().codec.encode_key(key, &mut bytes)?;
+        Ok(lock(&self.changes).rows.get(&bytes).map(|change| change.row.is_some()))
+    }
+
+    /// Stores a row, whose stored one must be as the condition says.
+    pub(crate) fn put(&self, table: &Table, row: Row, condition: Condition) -> Result<()> {
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        table.entry().codec.encode_row(&row, &mut key, &mut value)?;
+        let bytes = 2 * (key.len() + value.len());
+        let own = key_of(table, &row);
+        let row = Some(Arc::new(row));
+        self.change(key, Change { table: table.clone(), key: own, row, condition, bytes })
+    }
+
+    /// Deletes a row, whose stored one must be as the condition says.
+    pub(crate) fn delete(&self, table: &Table, row: &Row, condition: Condition) -> Result<()> {
+        let mut key = Vec::new();
+        table.entry().codec.encode_key(row, &mut key)?;
+        let (own, bytes) = (key_of(table, row), 2 * key.len());
+        self.change(key, Change { table: table.clone(), key: own, row: None, condition, bytes })
+    }
+
+    fn change(&self, key: Vec<u8>, mut change: Change) -> Result<()> {
+        let mut changes = lock(&self.changes);
+        changes.admit(&change)?;
+        let before = changes.rows.remove(&key);
+        changes.bytes -= before.as_ref().map_or(0, |before| before.bytes);
+        if let Some(before) = &before {
+            // The condition is on what is stored, and nothing of this transaction is stored yet.
+            change.condition = before.condition;
+        }
+        changes.undo.push((key.clone(), before));
+        if change.row.is_none() && change.condition == Condition::IfAbsent {
+            // It was inserted and deleted: nothing is to be written.
+            return Ok(());
+        }
+        changes.bytes += change.bytes;
+        changes.rows.insert(key, change);
+        if changes.rows.len() > ROWS_MAX || changes.bytes > self.bytes_max {
+            return Err(Error::exhausted(format!(
+                "a transaction changes at most {ROWS_MAX} rows of together {} bytes: COMMIT more often",
+                self.bytes_max
+            )));
+        }
+        Ok(())
+    }
+
+    /// Leaves all changes undone.
+    pub(crate) fn roll_back(&self) {
+        let _turn = lock(&self.turn);
+        *lock(&self.changes) = Changes { is_over: true, ..Changes::default() };
+    }
+
+    /// Carries all changes out. Tells how many rows are written.
+    ///
+    /// # Errors
+    /// `Conflict` when others have changed a row, or its table, since it was read; then nothing is
+    /// written.
+    pub(crate) fn commit(&self, store: &Store, durability: Durability) -> Result<usize> {
+        let _turn = lock(&self.turn);
+        let over = Changes { is_over: true, ..Changes::default() };
+        let changes = std::mem::replace(&mut *lock(&self.changes), over);
+        if changes.rows.is_empty() {
+            return Ok(0);
+        }
+        let mut operations = Vec::with_capacity(changes.rows.len());
+        for change in changes.rows.values() {
+            let path = change.table.path();
+            if !Arc::ptr_eq(store.table(path)?.entry(), change.table.entry()) {
+                return Err(Error::conflict(format!(
+                    "table {path} was altered while the transaction was open: nothing is written; carry it out again"
+                )));
+            }
+            let operation = match &change.row {
+                Some(row) => RowOperation::put(path, Row::clone(row)),
+                None => RowOperation::delete(path, change.key.clone()),
+            };
+            operations.push(operation.when(change.condition));
+        }
+        let options = WriteOptions { durability, ..WriteOptions::default() };
+        match store.atomic_write(&operations, &options)? {
+            WriteResult::Stored { .. } => Ok(operations.len()),
+            WriteResult::ConditionFailed { operation, .. } => {
+                let failed = changes.rows.values().nth(operation);
+                let told = failed.map_or_else(String::new, |change| {
+                    format!(
+                        "the row of {} with the key ({}) ",
+                        change.table.path(),
+                        told(&change.key)
+                    )
+                });
+                Err(Error::conflict(format!(
+                    "{told}was changed by somebody else since the transaction read it: nothing is written; carry it out again"
+                )))
+            }
+        }
+    }
+}
+
+/// A statement that begins or ends a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransactionStatement {
+    Begin,
+    Commit,
+    Rollback,
+}
+
+impl TransactionStatement {
+    /// Reads `BEGIN | START TRANSACTION | COMMIT | END | ROLLBACK | ABORT`, with WORK or TRANSACTION
+    /// and the modes that PostgreSQL and SQLite have.
+    pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        let mut cursor = Cursor::new(piece);
+        let statement = if cursor.word("BEGIN") || cursor.word("START") {
+            TransactionStatement::Begin
+        } else if cursor.word("COMMIT") || cursor.word("END") {
+            TransactionStatement::Commit
+        } else {
+            cursor.next();
+            TransactionStatement::Rollback
+        };
+        if statement == TransactionStatement::Begin {
+            let _ = cursor.word("DEFERRED") || cursor.word("IMMEDIATE") || cursor.word("EXCLUSIVE");
+        }
+        let _ = cursor.word("WORK") || cursor.word("TRANSACTION");
+        match statement {
+            TransactionStatement::Begin => modes(&mut cursor)?,
+            TransactionStatement::Rollback if cursor.is_word("TO") => {
+                return Err(invalid_at(
+                    cursor.location(),
+                    "a transaction has no savepoints; a statement that fails leaves it as it was before",
+                ));
+            }
+            _ => {}
+        }
+        cursor.end()?;
+        Ok(statement)
+    }
+}
+
+/// `ISOLATION LEVEL READ COMMITTED`, `READ WRITE`, between commas or not.
+fn modes(cursor: &mut Cursor) -> Result<()> {
+    loop {
+        let place = cursor.location();
+        if cursor.word("ISOLATION") {
+            let is_kept = cursor.word("LEVEL")
+                && cursor.word("READ")
+                && (cursor.word("COMMITTED") || cursor.word("UNCOMMITTED"));
+            if !is_kept {
+                return Err(invalid_at(
+                    place,
+                    "a transaction reads what is committed, and COMMIT fails if a row that it changes was changed meanwhile: there is no level above READ COMMITTED",
+                ));
+            }
+        } else if cursor.word("READ") {
+            if !cursor.word("WRITE") {
+                return Err(cursor.expected("WRITE"));
+            }
+        } else if !cursor.token(&Token::Comma) {
+            return Ok(());
+        }
+    }
+}
+
+impl Changes {
+    /// Makes everything as it was before the statement.
+    fn take_back(&mut self) {
+        for (key, before) in std::mem::take(&mut self.undo).into_iter().rev() {
+            let bytes = before.as_ref().map_or(0, |before| before.bytes);
+            let after = match before {
+                Some(before) => self.rows.insert(key, before),
+                None => self.rows.remove(&key),
+            };
+            self.bytes = self.bytes + bytes - after.map_or(0, |after| after.bytes);
+        }
+        if self.rows.is_empty() {
+            self.family = None;
+        }
+    }
+
+    /// Refuses rows of another shard key.
+    fn admit(&mut self, change: &Change) -> Result<()> {
+        let schema = change.table.schema();
+        let shard_key: Vec<Value> =
+            change.key.iter().take(schema.shard_key_len).map(|(_, value)| value.clone()).collect();
+        let Some((table, own)) = &self.family else {
+            self.family = Some((change.table.clone(), shard_key));
+            return Ok(());
+        };
+        if table.entry().space != change.table.entry().space {
+            return Err(Error::unsupported(format!(
+                "a transaction changes rows of one shard key: {} is no relative of {}, which it has changed; COMMIT first",
+                schema.path,
+                table.path()
+            )));
+        }
+        if *own != shard_key {
+            let names = schema.key_columns().take(schema.shard_key_len);
+            let names: Vec<_> = names.map(|column| column.name.as_str()).collect();
+            return Err(Error::unsupported(format!(
+                "a transaction changes rows of one shard key: this row of {} has ({}) = ({}), the rows before ({}); COMMIT first, or declare the table with PRIMARY KEY (SHARD(...), ...) so that these rows share one",
+                schema.path,
+                names.join(", "),
+                listed(&shard_key),
+                listed(own)
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn listed(values: &[Value]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn told(key: &Row) -> String {
+    key.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The key columns of a row, in their order.
+pub(crate) fn key_of(table: &Table, row: &Row) -> Row {
+    let schema = table.schema();
+    let mut key = Row::with_capacity(schema.key.len());
+    for column in schema.key_columns() {
+        key.set(&column.name, row.get(&column.name).cloned().unwrap_or(Value::Null));
+    }
+    key
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
