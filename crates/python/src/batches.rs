@@ -147,16 +147,22 @@ impl RecordBatch {
     }
 }
 
+/// Batches with the path of the table of each.
+type Tables = Box<dyn Iterator<Item = tonnage::Result<(String, Native)>> + Send>;
+
 /// Rows of several tables: an iterator of the path of a table and a batch of its rows.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct TableBatches {
-    rows: OfProcess<Mutex<Option<BulkGet>>>,
+    rows: OfProcess<Mutex<Option<Tables>>>,
     cancel: Cancel,
 }
 
 impl TableBatches {
-    pub(crate) fn new(rows: BulkGet, cancel: Cancel) -> Self {
-        Self { rows: OfProcess::new(Mutex::new(Some(rows))), cancel }
+    pub(crate) fn new(
+        rows: impl Iterator<Item = tonnage::Result<(String, Native)>> + Send + 'static,
+        cancel: Cancel,
+    ) -> Self {
+        Self { rows: OfProcess::new(Mutex::new(Some(Box::new(rows)))), cancel }
     }
 }
 
@@ -173,7 +179,7 @@ impl TableBatches {
             rows.as_mut().map(Iterator::next)
         });
         let batch = drawn.ok_or_else(taken)?.transpose().or_raise()?;
-        Ok(batch.map(|batch| (batch.table.to_string(), RecordBatch(batch.rows))))
+        Ok(batch.map(|(table, rows)| (table, RecordBatch(rows))))
     }
 
     /// Stops the read. Later calls raise.

@@ -21,6 +21,11 @@ static OPENED_ON_DISK: AtomicBool = AtomicBool::new(false);
 /// Whether RocksDB's threads were left behind by a fork.
 static LOST_THREADS: AtomicBool = AtomicBool::new(false);
 
+/// How statements run: threads that share a store know nothing of each other.
+pub(crate) fn sql_options() -> SqlOptions {
+    SqlOptions { transactions: false, ..SqlOptions::default() }
+}
+
 /// Notes that this process is a forked child. Called by the package, right after the fork.
 #[pyfunction]
 pub(crate) fn mark_forked() {
@@ -162,7 +167,7 @@ impl Handle {
         if let Some(sql) = opened.sql.get() {
             return Ok(sql.clone());
         }
-        let sql = Sql::new(opened.store.clone(), SqlOptions::default()).or_raise()?;
+        let sql = Sql::new(opened.store.clone(), sql_options()).or_raise()?;
         Ok(opened.sql.get_or_init(|| sql).clone())
     }
 

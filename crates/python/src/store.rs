@@ -86,18 +86,7 @@ impl Store {
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.handle.store()?;
         let report = py.detach(|| store.check()).or_raise()?;
-        let told = PyDict::new(py);
-        told.set_item("is_sound", report.is_sound())?;
-        told.set_item("rows", report.rows)?;
-        told.set_item("pairs", report.pairs)?;
-        told.set_item("large_objects", report.large_objects)?;
-        told.set_item("stale_index_entries", report.stale_index_entries)?;
-        told.set_item("unfinished_indexes", report.unfinished_indexes)?;
-        let damages =
-            report.damages.iter().map(|damage| format!("{}: {}", damage.place, damage.what));
-        told.set_item("damages", damages.collect::<Vec<_>>())?;
-        told.set_item("damage_count", report.damage_count)?;
-        Ok(told)
+        told_of_check(py, report)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -263,4 +252,22 @@ impl Store {
     fn __repr__(&self) -> String {
         format!("Store({:?})", self.handle.url())
     }
+}
+
+/// What a check found, as a dict.
+pub(crate) fn told_of_check(
+    py: Python<'_>,
+    report: tonnage::CheckReport,
+) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("is_sound", report.is_sound())?;
+    told.set_item("rows", report.rows)?;
+    told.set_item("pairs", report.pairs)?;
+    told.set_item("large_objects", report.large_objects)?;
+    told.set_item("stale_index_entries", report.stale_index_entries)?;
+    told.set_item("unfinished_indexes", report.unfinished_indexes)?;
+    let damages = report.damages.iter().map(|damage| format!("{}: {}", damage.place, damage.what));
+    told.set_item("damages", damages.collect::<Vec<_>>())?;
+    told.set_item("damage_count", report.damage_count)?;
+    Ok(told)
 }

@@ -161,6 +161,7 @@ impl Table {
         let options = arguments.bulk_get(&cancel)?;
         let (keys, _) = key_source(keys, &table, &Raised::default())?;
         let rows = py.detach(|| table.bulk_get(keys, &options)).or_raise()?;
+        let rows = rows.map(|batch| batch.map(|batch| (batch.table.to_string(), batch.rows)));
         Ok(TableBatches::new(rows, cancel))
     }
 

@@ -9,7 +9,8 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -98,13 +99,12 @@ def test_a_server_with_tls_is_checked_against_the_roots(tmp_path: Path) -> None:
     ("call", "remedy"),
     [
         (lambda store: store.settle(), "sync"),
-        (lambda store: store.check(), "tonnage check"),
         (lambda store: store.checkpoint("copy"), "tonnage checkpoint"),
         (lambda store: store.query_table("ships", "select *"), "FROM ships"),
         (lambda store: store.sql("SELECT :n", {"n": 1}), r"\$1"),
         (lambda store: store.table("ships").delete_range(7), "DELETE FROM ships"),
         (lambda store: store.table("ships").rows_estimate(), "count"),
-        (lambda store: store.table("ships").bulk_get_related([1], ["x"]), "by itself"),
+        (lambda store: list(store.table("ships").scan(relatives=["x"])), "bulk_get_related"),
         (lambda store: store.table("ships").bulk_put([], on_exists=print), "on_exists"),
     ],
 )
@@ -113,6 +113,32 @@ def test_what_a_server_does_not_offer_is_refused_with_the_remedy(
 ) -> None:
     with pytest.raises(tonnage.Unsupported, match=remedy):
         call(store)
+
+
+def test_parents_come_with_their_children(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE users (id LONG, name STRING, PRIMARY KEY (id))")
+    store.sql("CREATE TABLE users.mails (n LONG, subject STRING, PRIMARY KEY (n))")
+    store.table("users").bulk_put({"id": [1, 2, 3], "name": ["a", "b", "c"]})
+    store.table("users.mails").bulk_put({"id": [1, 1, 3], "n": [1, 2, 1], "subject": ["x", "y", "z"]})
+    rows: dict[str, list[object]] = {"users": [], "users.mails": []}
+    for table, batch in store.table("users").bulk_get_related([1, 2], ["users.mails"]):
+        rows[table] += batch.rows(tuples=True)
+    assert sorted(rows["users"]) == [(1, "a"), (2, "b")]
+    assert rows["users.mails"] == [(1, 1, "x"), (1, 2, "y")]
+    assert list(store.table("users").bulk_get_related([], ["users.mails"])) == []
+
+
+def test_a_check_reads_the_store_behind_the_server(store: tonnage.Store) -> None:
+    store.table("ships").bulk_put({"mmsi": [1, 2], "at": ["2022-01-03", "2022-01-04"]})
+    report = store.check()
+    assert report["is_sound"] and report["rows"] == {"ships": 2} and report["damages"] == []
+
+
+def test_fetch_all_takes_values_of_every_type(store: tonnage.Store) -> None:
+    moment = datetime(2022, 1, 3, 6, 0, 0, 500_000)
+    values = [moment, Decimal("-12.50"), b"\x00\xff", 2.0, date(2022, 1, 3), None]
+    answers = store.fetch_all([("SELECT $1 AS v", (value,)) for value in values])
+    assert [answer.fetchone()[0] for answer in answers] == values
 
 
 def test_a_call_ends_in_its_time(address: str) -> None:

@@ -98,3 +98,8 @@ def test_a_statement_ends_in_time(phones: tonnage.Store) -> None:
     endless = "SELECT count(*) FROM n a, n b, n c WHERE a.k + b.k + c.k = -1"
     with pytest.raises(tonnage.TimedOut):
         phones.sql(endless, timeout=0.2).fetchall()
+
+
+def test_threads_share_a_session_so_there_are_no_transactions() -> None:
+    with tonnage.connect("memory:") as store, pytest.raises(tonnage.Unsupported, match="atomic_write"):
+        store.sql("BEGIN")

@@ -6,13 +6,13 @@ use adbc_core::error::Result;
 use adbc_core::options::{OptionConnection, OptionDatabase, OptionValue};
 use adbc_core::{Database, Driver, Optionable};
 use tonnage::Store;
-use tonnage_sql::{Sql, SqlOptions};
+use tonnage_sql::Sql;
 
 use super::connection::TonnageConnection;
 use super::error::{OrStatus, invalid, not_found, of_store};
 use super::options::{text, truth};
 use super::shared;
-use crate::handle::before_open;
+use crate::handle::{before_open, sql_options};
 
 /// The name of the option that names a store which the package has open.
 const STORE: &str = "tonnage.store";
@@ -63,7 +63,7 @@ impl Driver for TonnageDriver {
         }
         before_open(&uri).or_status()?;
         let store = Store::builder(&uri).create_if_missing(create).open().or_status()?;
-        let sql = Sql::new(store, SqlOptions::default()).or_status()?;
+        let sql = Sql::new(store, sql_options()).or_status()?;
         Ok(TonnageDatabase { sql, uri: uri.into() })
     }
 }

@@ -71,55 +71,24 @@ pub(crate) fn execute(
     Ok(answer_of(answer, cancel))
 }
 
-/// The answer of each statement, or the exception that it ended with. Those whose parameters JSON
-/// does not have are carried out one by one.
+/// The answer of each statement, or the exception that it ended with.
 pub(crate) fn fetch_all<'py>(
     py: Python<'py>,
     connection: &Connection,
     statements: &[(String, Option<Bound<'py, PyAny>>)],
 ) -> PyResult<Bound<'py, PyList>> {
     let client = connection.client()?;
-    let mut together = Vec::new();
-    let mut answers = Vec::new();
-    for (text, values) in statements {
-        let values = numbered(values.as_ref())?;
-        match values.iter().all(is_plain) {
-            true => {
-                together.push((text.clone(), values));
-                answers.push(None);
-            }
-            false => {
-                let answer = py.detach(|| client.sql_with(text, &values));
-                answers.push(Some(answer.map(|answer| answer_of(answer, NativeCancel::new()))));
-            }
-        }
-    }
-    let fetched = py.detach(|| client.fetch_all(&together)).or_raise()?;
-    let mut fetched = fetched.into_iter();
+    let statements =
+        statements.iter().map(|(text, values)| Ok((text.clone(), numbered(values.as_ref())?)));
+    let statements = statements.collect::<PyResult<Vec<_>>>()?;
     let told = PyList::empty(py);
-    for answer in answers {
-        let answer = match answer {
-            Some(answer) => answer,
-            None => match fetched.next() {
-                Some(answer) => answer.map(fetched_answer),
-                None => Err(Error::internal("a statement has no answer")),
-            },
-        };
-        match answer {
+    for answer in py.detach(|| client.fetch_all(&statements)).or_raise()? {
+        match answer.map(fetched_answer) {
             Ok(answer) => told.append(answer)?,
             Err(error) => told.append(to_exception(&error).into_value(py))?,
         }
     }
     Ok(told)
-}
-
-fn is_plain(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => true,
-        Value::String(_) => true,
-        Value::Double(number) => number.is_finite() && number.fract() != 0.0,
-        _ => false,
-    }
 }
 
 fn answer_of(answer: Answer, cancel: NativeCancel) -> SqlAnswer {

@@ -19,7 +19,7 @@ use crate::error::OrRaise;
 use crate::place::Place;
 use crate::read_options::{ReadArguments, seconds};
 use crate::sql::SqlAnswer;
-use crate::store::OperationArgument;
+use crate::store::{OperationArgument, told_of_check};
 use crate::value::to_row;
 use crate::write_options::{to_condition, write_options};
 
@@ -108,9 +108,11 @@ impl RemoteStore {
         Err(self.connection.unsupported("checkpoint", remedy))
     }
 
-    fn check(&self) -> PyResult<Py<PyDict>> {
-        let remedy = "run `tonnage check` where the store is, while no server runs";
-        Err(self.connection.unsupported("check", remedy))
+    /// Rows by table, pairs, and damaged places as text.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let client = self.connection.client()?;
+        let (report, _) = py.detach(|| client.check(false)).or_raise()?;
+        told_of_check(py, report)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -7,12 +7,12 @@ use arrow::datatypes::{Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use tonnage::{Cancel, Condition, RowOperation, TableEntry};
-use tonnage_client::{BulkGetRequest, ScanRequest};
+use tonnage_client::{BulkGetRequest, RelatedBatch, ScanRequest};
 
 use super::connection::Connection;
 use super::key_batches::keys_of_table;
 use super::rows::{batches, nothing};
-use crate::batches::Batches;
+use crate::batches::{Batches, TableBatches};
 use crate::error::OrRaise;
 use crate::read_options::{ReadArguments, field_range};
 use crate::value::{to_key, to_row};
@@ -38,6 +38,19 @@ impl RemoteTable {
         self.entry.schema.key_columns().map(|column| column.name.clone()).collect()
     }
 
+    /// What to ask the server for.
+    fn request_of(&self, options: tonnage::BulkGetOptions) -> BulkGetRequest {
+        BulkGetRequest {
+            direction: options.direction,
+            limit_per_key: options.limit_per_key,
+            columns: options.columns,
+            range: options.range,
+            keys_only: options.keys_only,
+            relatives: options.relatives,
+            ..BulkGetRequest::of(self.path())
+        }
+    }
+
     /// The rows of keys.
     pub(crate) fn read(
         &self,
@@ -47,25 +60,15 @@ impl RemoteTable {
     ) -> PyResult<Batches> {
         let cancel = Cancel::new();
         let options = arguments.bulk_get(&cancel)?;
-        if !options.relatives.is_empty() {
-            return Err(self.without_relatives());
-        }
-        let request = BulkGetRequest {
-            direction: options.direction,
-            limit_per_key: options.limit_per_key,
-            columns: options.columns,
-            range: options.range,
-            keys_only: options.keys_only,
-            ..BulkGetRequest::of(self.path())
-        };
-        let client = self.connection.limited(&cancel, options.timeout)?;
+        let (limit, client) = (options.limit, self.connection.limited(&cancel, options.timeout)?);
+        let request = self.request_of(options);
         let (mut keys, needs_python) = keys_of_table(keys, &self.entry)?;
         let rows = py.detach(|| {
             let Some(first) = keys.next() else { return Ok(None) };
             client.bulk_get(std::iter::once(first).chain(keys), &request).map(Some)
         });
         match rows.or_raise()? {
-            Some(rows) => Ok(batches(rows, options.limit, needs_python, cancel)),
+            Some(rows) => Ok(batches(rows, limit, needs_python, cancel)),
             None => Ok(nothing(self.schema_of(request.columns.as_deref(), request.keys_only)?)),
         }
     }
@@ -88,7 +91,8 @@ impl RemoteTable {
     ) -> PyResult<(ScanRequest, tonnage::TableScanOptions)> {
         let options = arguments.scan(&Cancel::new())?;
         if !options.relatives.is_empty() {
-            return Err(self.without_relatives());
+            let remedy = "give keys to bulk_get_related, or scan each table by itself";
+            return Err(self.connection.unsupported("scan with rows of relatives", remedy));
         }
         let request = ScanRequest {
             table: self.path().to_owned(),
@@ -101,10 +105,6 @@ impl RemoteTable {
             ..ScanRequest::default()
         };
         Ok((request, options))
-    }
-
-    fn without_relatives(&self) -> PyErr {
-        self.connection.unsupported("rows of relatives", "ask for each table by itself")
     }
 
     fn write(
@@ -215,13 +215,24 @@ impl RemoteTable {
         self.read(py, keys, &arguments)
     }
 
+    /// The same with rows of relatives: batches by the path of their table.
     fn bulk_get_related(
         &self,
+        py: Python<'_>,
         keys: &Bound<'_, PyAny>,
         arguments: ReadArguments<'_>,
-    ) -> PyResult<Batches> {
-        let _ = (keys, arguments);
-        Err(self.without_relatives())
+    ) -> PyResult<TableBatches> {
+        let cancel = Cancel::new();
+        let options = arguments.bulk_get(&cancel)?;
+        let client = self.connection.limited(&cancel, options.timeout)?;
+        let request = self.request_of(options);
+        let (mut keys, _) = keys_of_table(keys, &self.entry)?;
+        let rows = py.detach(|| {
+            let Some(first) = keys.next() else { return Ok(None) };
+            client.bulk_get_related(std::iter::once(first).chain(keys), &request).map(Some)
+        });
+        let rows = rows.or_raise()?.into_iter().flatten().flat_map(by_table);
+        Ok(TableBatches::new(rows, cancel))
     }
 
     fn scan(&self, py: Python<'_>, arguments: ReadArguments<'_>) -> PyResult<Batches> {
@@ -258,5 +269,17 @@ impl RemoteTable {
 
     fn rows_estimate(&self) -> PyResult<u64> {
         Err(self.connection.unsupported("rows_estimate of a table", "use count()"))
+    }
+}
+
+/// The batches of rows that came together, or their one error.
+fn by_table(
+    rows: tonnage::Result<RelatedBatch>,
+) -> Vec<tonnage::Result<(String, arrow::array::RecordBatch)>> {
+    match rows {
+        Ok(rows) => {
+            rows.batches.into_iter().map(|(path, rows)| Ok((path.to_string(), rows))).collect()
+        }
+        Err(error) => vec![Err(error)],
     }
 }
