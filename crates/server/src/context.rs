@@ -13,6 +13,7 @@ use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::prepared::PreparedStatements;
+use crate::reload::Tls;
 use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
@@ -34,6 +35,7 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     pub(crate) phases: Phases,
     pub(crate) logins: Logins,
+    pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) jobs: Jobs,
     pub(crate) statements: Arc<Statements>,
@@ -60,9 +62,11 @@ impl Context {
             ..SqlOptions::default()
         };
         let users = config.users.as_deref().map(Users::read).transpose()?;
+        let tls = Tls::read(&config)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose()?;
         Ok(Arc::new(Context {
             logins: Logins::new(users, audit)?,
+            tls,
             sql: Sql::new(store.clone(), options)?,
             store,
             statements: Arc::default(),

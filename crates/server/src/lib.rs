@@ -38,6 +38,7 @@ mod metrics;
 mod prepared;
 mod query;
 mod random;
+mod reload;
 mod request_id;
 mod server;
 mod sessions;

@@ -12,9 +12,9 @@ use tonnage::{Error, Result, Store};
 use crate::config::Config;
 use crate::context::Context;
 use crate::drain::{Phase, PhaseSetter, phases};
-use crate::listen::{Acceptor, acceptor};
+use crate::listen::Acceptor;
 use crate::metrics::Listener;
-use crate::{flight, http};
+use crate::{flight, http, reload};
 
 /// How long loads may take to store what they have, once they are stopped.
 const STOPPING_MAX: Duration = Duration::from_secs(10);
@@ -57,10 +57,6 @@ impl Server {
     /// be listened on.
     pub fn open(store: Store, config: Config) -> Result<Server> {
         config.check()?;
-        let clients = config.client_certificates.as_ref();
-        let clients = clients.map(|(file, is_required)| (file.as_path(), *is_required));
-        let tls =
-            config.tls.as_ref().map(|(cert, key)| acceptor(cert, key, clients)).transpose()?;
         let threads = config.streams_max + config.calls_max + 16;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("net")
@@ -82,7 +78,7 @@ impl Server {
             listeners.push((listener, socket));
         }
         let context = Context::new(store, config, phases)?;
-        let acceptor = Acceptor::new(context.clone(), tls);
+        let acceptor = Acceptor::new(context.clone());
         Ok(Server { runtime, context, phase, acceptor, listeners, addresses })
     }
 
@@ -107,6 +103,7 @@ impl Server {
                 };
                 tokio::spawn(acceptor.clone().accept(listener, socket, router));
             }
+            tokio::spawn(reload::watch(context.clone()));
             stop.0.notified().await;
             phase.set(Phase::Closing);
             tokio::time::sleep(config.drain_wait).await;

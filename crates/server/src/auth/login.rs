@@ -4,7 +4,7 @@
 //! a keyed name: clients bring it with each call. A wrong one is answered late.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
@@ -38,7 +38,7 @@ pub(crate) struct PeerCertificate(pub(crate) Arc<[u8]>);
 
 /// Who is logged in.
 pub(crate) struct Logins {
-    users: Option<Users>,
+    users: Option<RwLock<Arc<Users>>>,
     audit: Option<Arc<Audit>>,
     key: String,
     verifying: Semaphore,
@@ -62,12 +62,34 @@ struct Token {
 impl Logins {
     pub(crate) fn new(users: Option<Users>, audit: Option<Audit>) -> Result<Logins> {
         Ok(Logins {
-            users,
+            users: users.map(|users| RwLock::new(Arc::new(users))),
             audit: audit.map(Arc::new),
             key: random_name()?,
             verifying: Semaphore::new(VERIFIED_AT_ONCE),
             known: Mutex::default(),
         })
+    }
+
+    /// These are the users from now on. Whoever is none of them any more is logged out; passwords
+    /// are verified again.
+    pub(crate) fn replace(&self, users: Users) {
+        let Some(known) = &self.users else { return };
+        let users = Arc::new(users);
+        *known.write().unwrap_or_else(PoisonError::into_inner) = users.clone();
+        let mut known = self.known();
+        known.passwords.clear();
+        known.tokens.retain(|_, token| match users.named(&token.user.name) {
+            Some(user) => {
+                token.user = user;
+                true
+            }
+            None => false,
+        });
+    }
+
+    fn users(&self) -> Option<Arc<Users>> {
+        let users = self.users.as_ref()?;
+        Some(users.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// The caller whose headers these are.
@@ -79,7 +101,7 @@ impl Logins {
         headers: &HeaderMap,
         certificate: Option<&PeerCertificate>,
     ) -> Result<Caller> {
-        let Some(users) = &self.users else {
+        let Some(users) = &self.users() else {
             return Ok(Caller::new(None, Rights::all(), self.audit.clone(), headers));
         };
         let user = match headers.get(header::AUTHORIZATION) {
@@ -162,7 +184,7 @@ impl Logins {
 
     /// A token that stands for the caller from now on; nothing where there are no users.
     pub(crate) fn token(&self, caller: &Caller) -> Result<Option<String>> {
-        let named = caller.user().and_then(|name| self.users.as_ref()?.named(name));
+        let named = caller.user().and_then(|name| self.users()?.named(name));
         let Some(user) = named else { return Ok(None) };
         let token = random_name()?;
         let mut known = self.known();

@@ -8,11 +8,22 @@ use tonnage::Error;
 
 use super::shared::{Answer, Calling, Shared};
 use crate::flight::{backup as make_backup, check as check_store};
+use crate::reload::reload as reload_files;
 
 /// Makes everything acknowledged durable.
 pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> Answer<StatusCode> {
     caller.check_operator("sync")?;
     context.blocking(|context| context.store.sync()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Reads users and certificates again.
+pub(super) async fn reload(
+    State(context): Shared,
+    Extension(caller): Calling,
+) -> Answer<StatusCode> {
+    caller.check_admin("reload")?;
+    context.blocking(reload_files).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

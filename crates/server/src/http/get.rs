@@ -71,12 +71,20 @@ fn write(
     }
 }
 
+fn wrong(error: serde_json::Error) -> Error {
+    Error::invalid(format!("the body is not as docs/http.md says: {error}"))
+}
+
 /// The keys, and what is asked of them: the members of a bulk get over Flight.
 fn parsed(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
-    let wrong = |error: serde_json::Error| {
-        Error::invalid(format!("the body is not as docs/http.md says: {error}"))
-    };
-    let mut members: Map<String, Json> = serde_json::from_str(body).map_err(wrong)?;
+    command_of(serde_json::from_str(body).map_err(wrong)?, path)
+}
+
+/// The keys, and what is asked of them, out of the members of a request.
+pub(super) fn command_of(
+    mut members: Map<String, Json>,
+    path: &str,
+) -> Result<(Vec<Json>, BulkGetCommand)> {
     let keys = match members.remove("keys") {
         Some(Json::Array(keys)) => keys,
         _ => return Err(Error::invalid("the body has no list `keys`")),
@@ -100,7 +108,7 @@ fn check_format(format: RowsFormat, command: &BulkGetCommand) -> Result<()> {
 }
 
 /// Keys as lists of the values of leading key columns, or as objects that name these.
-fn keys_of(keys: Vec<Json>, table: &TableSchema) -> Result<KeySource> {
+pub(super) fn keys_of(keys: Vec<Json>, table: &TableSchema) -> Result<KeySource> {
     let keys = keys.iter().enumerate().map(|(number, key)| {
         key_of(key, table).map(BulkKey::Values).map_err(|error| error.at(format!("key {number}")))
     });

@@ -6,6 +6,7 @@ mod bulk;
 mod events;
 mod get;
 mod health;
+mod many;
 mod openapi;
 mod pairs;
 mod rows;
@@ -42,7 +43,12 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route("/v1/sql", post(sql::sql))
         .route("/v1/fetch-all", post(sql::fetch_all))
-        .route("/v1/tables/{path}/row", get(rows::get).put(rows::put).delete(rows::delete))
+        .route("/v1/multi-get", post(many::multi_get))
+        .route("/v1/multi-put", post(many::multi_put))
+        .route(
+            "/v1/tables/{path}/row",
+            get(rows::get).put(rows::put).patch(rows::patch).delete(rows::delete),
+        )
         .route("/v1/pairs/{key}", get(pairs::get).put(pairs::put).delete(pairs::delete))
         .route("/v1/jobs", get(tables::jobs))
         .route("/v1/jobs/{id}", get(tables::job).delete(tables::cancel_job))
@@ -50,6 +56,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/events", get(events::of_server))
         .route("/v1/tables/{path}/get", post(get::get))
         .route("/v1/admin/sync", post(admin::sync))
+        .route("/v1/admin/reload", post(admin::reload))
         .route("/v1/admin/check", post(admin::check))
         .route("/v1/admin/backup", post(admin::backup))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
@@ -108,6 +115,8 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
         "/v1/tables/{path}/row" => "row",
         "/v1/tables/{path}/rows" => "rows",
         "/v1/sql" => "sql",
+        "/v1/multi-get" => "multi_get",
+        "/v1/multi-put" => "multi_put",
         "/v1/fetch-all" => "fetch_all",
         "/v1/pairs/{key}" => "pairs",
         "/v1/jobs" | "/v1/jobs/{id}" => "jobs",

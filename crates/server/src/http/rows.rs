@@ -10,10 +10,13 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json};
 use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
 
+use super::many::row_of;
 use super::shared::{Answer, Calling, Shared, json as json_body};
 use crate::auth::Right;
 use crate::error::Problem;
-use crate::json_value::value_of;
+
+/// How often a row is read again that others write all the time.
+const TRIES_MAX: usize = 100;
 
 /// Reads the conditions of a put.
 ///
@@ -147,15 +150,72 @@ pub(super) async fn put(
             caller.check_table(*right, table.path())?;
         }
         let mut row = key_of(&table, &key)?;
-        let members: Map<String, Json> = serde_json::from_str(&body)
-            .map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))?;
-        for (name, value) in members {
-            let column = &table.schema().columns[table.schema().require_column(&name)?];
-            row.set(&column.name, value_of(&value, column)?);
+        let members = members_of(&body)?;
+        for (name, value) in row_of(members, table.schema())?.iter() {
+            row.set(name, value.clone());
         }
         table.put_if(&row, condition, &WriteOptions::default())
     });
     put_answer(written.await?)
+}
+
+/// Changes some columns of a row; the others stay as they are, and so does its expiry.
+pub(super) async fn patch(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(path): Path<String>,
+    Query(key): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+    body: String,
+) -> Answer<Response> {
+    let condition = condition_of_put(&headers)?;
+    if condition == Condition::IfAbsent {
+        return Err(
+            Error::invalid("PATCH changes a row that is there: leave out If-None-Match").into()
+        );
+    }
+    let written = context.blocking(move |context| {
+        let table = context.store.table(&path)?;
+        caller.check_table(Right::Update, table.path())?;
+        let key = key_of(&table, &key)?;
+        let changes = row_of(members_of(&body)?, table.schema())?;
+        refuse_key(&table, &changes)?;
+        for _ in 0..TRIES_MAX {
+            let stored = table.get(&key)?;
+            let stored =
+                stored.ok_or_else(|| Error::not_found(format!("no such row in {path}")))?;
+            if !condition.holds(Some(stored.version)) {
+                let current = Some(stored.version);
+                return Ok(WriteResult::ConditionFailed { operation: 0, current });
+            }
+            let mut row = stored.row;
+            changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
+            let expires_at_ms = Some(stored.expires_at_ms);
+            let options = WriteOptions { expires_at_ms, ..WriteOptions::default() };
+            let written = table.put_if_version(&row, stored.version, &options)?;
+            if written.is_stored() {
+                return Ok(written);
+            }
+        }
+        Err(Error::unavailable("the row is written by others all the time; try again"))
+    });
+    put_answer(written.await?)
+}
+
+/// The key stands in the query.
+fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
+    match table.schema().key_columns().find(|column| changes.get(&column.name).is_some()) {
+        None => Ok(()),
+        Some(column) => Err(Error::invalid(format!(
+            "`{}` is of the key, which stands in the query: leave it out of the body",
+            column.name
+        ))),
+    }
+}
+
+fn members_of(body: &str) -> Result<Map<String, Json>> {
+    serde_json::from_str(body)
+        .map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))
 }
 
 /// Deletes a row.

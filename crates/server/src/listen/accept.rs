@@ -15,7 +15,6 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 use tonnage::{Error, Result};
 use tower_service::Service;
@@ -25,6 +24,7 @@ use crate::auth::PeerCertificate;
 use crate::context::Context;
 use crate::drain::Phase;
 use crate::metrics::Listener;
+use crate::reload::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 const HEADER_READ_MAX: Duration = Duration::from_secs(10);
@@ -82,19 +82,18 @@ impl Drop for Counted {
 #[derive(Clone)]
 pub(crate) struct Acceptor {
     context: Arc<Context>,
-    tls: Option<TlsAcceptor>,
     limits: Limits,
     connections: TaskTracker,
 }
 
 impl Acceptor {
-    pub(crate) fn new(context: Arc<Context>, tls: Option<TlsAcceptor>) -> Self {
+    pub(crate) fn new(context: Arc<Context>) -> Self {
         let limits = Limits {
             free: Arc::new(Semaphore::new(context.config.connections_max)),
             by_address: Arc::default(),
             per_address_max: context.config.connections_per_address_max,
         };
-        Self { context, tls, limits, connections: TaskTracker::new() }
+        Self { context, limits, connections: TaskTracker::new() }
     }
 
     /// Binds the address of a listener.
@@ -134,7 +133,7 @@ impl Acceptor {
             let _connected = acceptor.context.metrics.connected(listener);
             // An answer of a few bytes is not to wait for the next one.
             let _ = stream.set_nodelay(true);
-            match &acceptor.tls {
+            match acceptor.context.tls.as_ref().map(Tls::acceptor) {
                 None => acceptor.serve(stream, None, router).await,
                 Some(tls) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));

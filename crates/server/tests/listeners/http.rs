@@ -26,6 +26,75 @@ fn a_row_is_written_read_and_deleted() {
 }
 
 #[test]
+fn a_patch_changes_the_columns_that_it_names() {
+    let server = Running::new();
+    let ddl = "CREATE TABLE ports (code STRING, name STRING, berths LONG, PRIMARY KEY (code))";
+    server.http("POST /v1/tables", "", ddl);
+    let row = "/v1/tables/ports/row?code=NLRTM";
+    let (missing, _) = server.http(&format!("PATCH {row}"), "", r#"{"berths": 1}"#);
+    assert!(missing.starts_with("HTTP/1.1 404"), "{missing}");
+    server.http(&format!("PUT {row}"), "", r#"{"name": "Rotterdam", "berths": 5}"#);
+    let (head, _) = server.http(&format!("PATCH {row}"), "", r#"{"berths": 6}"#);
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    let (read, body) = server.http(&format!("GET {row}"), "", "");
+    assert_eq!(body, r#"{"code":"NLRTM","name":"Rotterdam","berths":6}"#);
+    assert_eq!(etag(&read), etag(&head));
+    for (headers, status, change) in [
+        (format!("If-Match: {}\r\n", etag(&head)), "204", r#"{"name": null}"#),
+        (format!("If-Match: {}\r\n", etag(&head)), "412", r#"{"name": "x"}"#),
+        ("If-None-Match: *\r\n".to_owned(), "400", r#"{"name": "x"}"#),
+        (String::new(), "400", r#"{"code": "BEANR"}"#),
+        (String::new(), "400", r#"{"depth": 1}"#),
+    ] {
+        let (head, body) = server.http(&format!("PATCH {row}"), &headers, change);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{change}: {head} {body}");
+    }
+    assert_eq!(
+        server.http(&format!("GET {row}"), "", "").1,
+        r#"{"code":"NLRTM","name":null,"berths":6}"#
+    );
+}
+
+#[test]
+fn rows_of_many_tables_are_put_and_read_in_one_call() {
+    let server = Running::new();
+    let ddl = "CREATE TABLE ports (code STRING, n LONG NOT NULL, PRIMARY KEY (code))";
+    server.http("POST /v1/tables", "", ddl);
+    let puts = r#"{"puts": [{"table": "ships", "rows": [{"id": 1, "name": "a"}, {"id": 2}]},
+        {"table": "ports", "rows": [{"code": "x", "n": 1}, {"code": "y"}]}]}"#;
+    let (head, body) = server.http("POST /v1/multi-put", "", puts);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&told[0]["inserted"], &told[0]["failures"]), (&2.into(), &serde_json::json!([])));
+    assert_eq!((&told[1]["inserted"], &told[1]["failed"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&told[1]["failures"][0]["row"], &told[1]["failures"][0]["column"]),
+        (&1.into(), &"n".into())
+    );
+    let gets = r#"[{"table": "ships", "keys": [2, [1], {"id": 7}], "direction": "forward"},
+        {"table": "nowhere", "keys": [1]}, {"table": "ports", "keys": ["x"], "columns": ["n"]}]"#;
+    let (_, body) = server.http("POST /v1/multi-get", "", gets);
+    let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(told[0]["rows"], serde_json::json!([[2, null], [1, "a"]]));
+    assert_eq!(told[1]["problem"]["title"], "not-found", "{told}");
+    assert_eq!(told[2]["rows"], serde_json::json!([[1]]));
+}
+
+#[test]
+fn what_is_wrong_with_a_call_of_many_tables_names_its_place() {
+    let server = Running::new();
+    for (call, body, named) in [
+        ("multi-put", r#"{"puts": [{"table": "ships", "rows": [{"id": "x"}]}]}"#, "put 0: row 0"),
+        ("multi-put", r#"{"puts": [{"table": "nowhere", "rows": []}]}"#, "put 0"),
+        ("multi-put", r#"{"rows": []}"#, "docs/http.md"),
+        ("multi-get", r#"{"table": "ships"}"#, "docs/http.md"),
+    ] {
+        let (head, told) = server.http(&format!("POST /v1/{call}"), "", body);
+        assert!(head.starts_with("HTTP/1.1 40") && told.contains(named), "{body}: {head} {told}");
+    }
+}
+
+#[test]
 fn conditions_are_those_of_http() {
     let server = Running::new();
     for path in ["/v1/tables/ships/row?id=5", "/v1/pairs/five"] {

@@ -400,3 +400,41 @@ fn logins_and_decisions_stand_in_the_audit_log() {
     assert!(find("read", "table ships", true), "{lines:?}");
     assert!(find("read", "table secrets", false), "{lines:?}");
 }
+
+#[test]
+fn users_are_read_again_without_a_restart() {
+    let guarded = Guarded::new();
+    let mut ann = guarded.ann();
+    assert!(ann.query("SELECT * FROM ships").is_ok());
+    let reload = || guarded.http("POST /v1/admin/reload", BEARER, "");
+    let users = |text: &str| std::fs::write(&guarded._users, text).unwrap();
+    let root = format!("[[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n");
+    users("[[user]\nname =");
+    let refused = reload();
+    assert!(refused.starts_with("HTTP/1.1 400"), "{refused}");
+    assert!(ann.query("SELECT * FROM ships").is_ok(), "a broken file changes nothing");
+    users(&format!(
+        "{root}[[user]]\nname = \"ann\"\ngrants = [{{ table = \"secrets\", allow = [\"read\"] }}]\n"
+    ));
+    assert!(reload().starts_with("HTTP/1.1 204"));
+    assert!(
+        ann.query("SELECT * FROM ships").is_err() && ann.query("SELECT * FROM secrets").is_ok()
+    );
+    users(&root);
+    assert!(reload().starts_with("HTTP/1.1 204"));
+    assert!(ann.query("SELECT * FROM secrets").is_err(), "whoever is gone is logged out");
+}
+
+#[test]
+fn a_file_of_users_that_changes_is_read_by_itself() {
+    let guarded = Guarded::new();
+    let mut ann = guarded.ann();
+    assert!(ann.query("SELECT * FROM ships").is_ok());
+    std::fs::write(&guarded._users, format!("[[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\n"))
+        .unwrap();
+    let begun = Instant::now();
+    while ann.query("SELECT * FROM ships").is_ok() {
+        assert!(begun.elapsed().as_secs() < 60, "the file was not read again");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}

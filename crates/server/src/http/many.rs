@@ -1,0 +1,156 @@
+//! Rows of many tables in one call. Each request of a list has an answer or a problem of its own.
+
+use arrow::array::RecordBatch;
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+use tonnage::{Error, Result, Row, TableSchema};
+
+use super::answer::{columns_json, row_json};
+use super::get::{command_of, keys_of};
+use super::shared::{Answer, Calling, Shared, json as json_body};
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
+use crate::jobs::counts_json;
+use crate::json_value::value_of;
+use crate::metrics::Listener;
+
+/// Rows that one answer of a multi-get may have in memory.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Requests that one call has.
+const REQUESTS_MAX: usize = 10_000;
+
+/// The rows of one table, and what is to be done with rows that exist.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Puts {
+    on_existing: Option<ExistingChoice>,
+    durability: Option<DurabilityChoice>,
+    puts: Vec<Put>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Put {
+    table: String,
+    rows: Vec<Map<String, Json>>,
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
+    serde_json::from_str(body)
+        .map_err(|error| Error::invalid(format!("the body is not as docs/http.md says: {error}")))
+}
+
+fn check_count(requests: usize) -> Result<()> {
+    if requests > REQUESTS_MAX {
+        return Err(Error::invalid(format!("{requests} requests, {REQUESTS_MAX} are the most")));
+    }
+    Ok(())
+}
+
+/// Reads the rows of keys of many tables.
+pub(super) async fn multi_get(
+    State(context): Shared,
+    Extension(caller): Calling,
+    body: String,
+) -> Answer<Response> {
+    let requests: Vec<Map<String, Json>> = parsed(&body)?;
+    check_count(requests.len())?;
+    let answers = context.blocking(move |context| {
+        let mut bytes = 0;
+        let answers = requests.into_iter().map(|request| {
+            get_one(context, &caller, request, &mut bytes).unwrap_or_else(|error| {
+                json!({"problem": {"title": error.kind().label(), "detail": error.message()}})
+            })
+        });
+        Ok(Json::from(answers.collect::<Vec<_>>()))
+    });
+    Ok(json_body(&answers.await?))
+}
+
+/// The answer to one request; `bytes` counts what all of them hold.
+fn get_one(
+    context: &Context,
+    caller: &Caller,
+    mut request: Map<String, Json>,
+    bytes: &mut usize,
+) -> Result<Json> {
+    let Some(Json::String(path)) = request.remove("table") else {
+        return Err(Error::invalid("the request has no text `table`"));
+    };
+    let (keys, command) = command_of(request, &path)?;
+    command.check(caller)?;
+    if !command.relatives.is_empty() {
+        return Err(Error::unsupported(format!(
+            "a multi-get gives rows of one table a request: ask for relatives at /v1/tables/{path}/get"
+        )));
+    }
+    let read = TableRead::new(&context.store, &path, &command)?;
+    let columns = columns_json(read.schema());
+    let keys = keys_of(keys, read.table_schema())?;
+    let mut rows = Vec::new();
+    for batch in read.rows(keys)? {
+        let batch: RecordBatch = batch?;
+        *bytes += batch.get_array_memory_size();
+        if *bytes > ANSWER_BYTES_MAX {
+            return Err(Error::exhausted(format!(
+                "the answers have more than {ANSWER_BYTES_MAX} bytes: ask for fewer rows at once, or at /v1/tables/{path}/get"
+            )));
+        }
+        context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
+        for row in 0..batch.num_rows() {
+            rows.push(row_json(&batch, row)?);
+        }
+    }
+    Ok(json!({"columns": columns, "rows": rows}))
+}
+
+/// Stores rows of many tables.
+pub(super) async fn multi_put(
+    State(context): Shared,
+    Extension(caller): Calling,
+    body: String,
+) -> Answer<Response> {
+    let Puts { on_existing, durability, puts } = parsed(&body)?;
+    check_count(puts.len())?;
+    let answers = context.blocking(move |context| {
+        let command = BulkPutCommand { on_existing, durability, ..BulkPutCommand::default() };
+        let options = command.options()?;
+        let mut requests = Vec::with_capacity(puts.len());
+        for (number, Put { table, rows }) in puts.into_iter().enumerate() {
+            let at = |error: Error| error.at(format!("put {number}"));
+            caller.check_put(&table, options.on_existing)?;
+            let table = context.store.table(&table).map_err(at)?;
+            let rows = rows.into_iter().enumerate().map(|(row, members)| {
+                row_of(members, table.schema()).map_err(|error| at(error.at(format!("row {row}"))))
+            });
+            requests.push((table.path().to_owned(), rows.collect::<Result<Vec<_>>>()?));
+        }
+        let put = context.store.multi_put(requests, &options)?;
+        context.metrics.rows_in(Listener::http, put.report.total.read);
+        let answers = put.report.streams.iter().map(|stream| {
+            let failures = put.failures.iter().filter(|failure| failure.request == stream.stream);
+            let failures = failures.map(|failure| {
+                json!({"row": failure.row, "column": failure.column, "reason": failure.reason})
+            });
+            let mut answer = counts_json(&stream.counts);
+            answer["failures"] = failures.collect();
+            answer
+        });
+        Ok(Json::from(answers.collect::<Vec<_>>()))
+    });
+    Ok(json_body(&answers.await?))
+}
+
+/// A row out of its members.
+pub(super) fn row_of(members: Map<String, Json>, table: &TableSchema) -> Result<Row> {
+    let mut row = Row::with_capacity(members.len());
+    for (name, value) in members {
+        let column = &table.columns[table.require_column(&name)?];
+        row.set(&column.name, value_of(&value, column)?);
+    }
+    Ok(row)
+}
