@@ -42,6 +42,10 @@ EXPLAINED = [
 ]
 
 
+# A connection that was idle for longer is opened anew.
+IDLE_SECONDS_MAX = 5
+
+
 class Refused(Exception):
     pass
 
@@ -49,12 +53,18 @@ class Refused(Exception):
 class Tonnage:
     def __init__(self, server):
         self.http = http.client.HTTPConnection(server.http.removeprefix("http://"), timeout=600)
+        self.asked = time.time()
 
     def ask(self, path, body):
+        # DuckDB may have taken longer than the server keeps an idle connection.
+        if time.time() - self.asked > IDLE_SECONDS_MAX:
+            self.http.close()
         self.http.request("POST", path, json.dumps(body))
         answer = self.http.getresponse()
+        told = answer.read()
+        self.asked = time.time()
         # Decimals are written as numbers.
-        return answer.status, json.loads(answer.read(), parse_float=str)
+        return answer.status, json.loads(told, parse_float=str)
 
     def run(self, sql):
         """How many rows a statement changed, or those that it returned."""

@@ -76,7 +76,7 @@ fn rows_of_many_tables_are_put_and_read_in_one_call() {
     let (_, body) = server.http("POST /v1/multi-get", "", gets);
     let told: serde_json::Value = serde_json::from_str(&body).unwrap();
     assert_eq!(told[0]["rows"], serde_json::json!([[2, null], [1, "a"]]));
-    assert_eq!(told[1]["problem"]["title"], "not-found", "{told}");
+    assert_eq!(told[1]["problem"]["title"], "not found", "{told}");
     assert_eq!(told[2]["rows"], serde_json::json!([[1]]));
 }
 
@@ -207,6 +207,26 @@ fn a_server_that_closes_is_not_ready_but_answers_while_it_waits() {
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     server.wait();
     assert!(std::net::TcpStream::connect(server.addresses.http.unwrap()).is_err());
+}
+
+/// Pools of clients keep their connections longer than a moment.
+#[test]
+fn a_connection_may_lie_idle_between_requests() {
+    let server = Running::new();
+    let mut socket = std::net::TcpStream::connect(server.addresses.http.unwrap()).unwrap();
+    let mut ask = || {
+        std::io::Write::write_all(&mut socket, b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            .unwrap();
+        let mut answer = [0; 15];
+        std::io::Read::read_exact(&mut socket, &mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200 OK");
+        // The rest of the answer is there with it.
+        let mut rest = [0; 1_024];
+        let _ = std::io::Read::read(&mut socket, &mut rest).unwrap();
+    };
+    ask();
+    std::thread::sleep(std::time::Duration::from_secs(12));
+    ask();
 }
 
 #[test]

@@ -132,9 +132,11 @@ pub(super) fn update(change: &RowChange<'_>, written: &mut Written) -> Result<Ch
     let mut updated = 0;
     match update_rows(change, &mut updated, written) {
         Ok(()) => Ok(Changes { updated, ..Changes::default() }),
-        Err(error) => {
-            Err(super::stopped::stopped(error, Changes { updated, ..Changes::default() }))
-        }
+        Err(error) => Err(super::stopped::stopped(
+            change.planner,
+            error,
+            Changes { updated, ..Changes::default() },
+        )),
     }
 }
 

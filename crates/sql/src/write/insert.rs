@@ -415,7 +415,7 @@ pub(super) fn write(
                 matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
             let stopped_by = guard.check().err().filter(|_| is_stopped);
             let error = stopped_by.unwrap_or_else(|| Error::from(failed));
-            Err(stopped(error, changes))
+            Err(stopped(planner, error, changes))
         }
     }
 }

@@ -309,7 +309,7 @@ pub(super) fn run(
     };
     match write() {
         Ok(()) => Ok(changes),
-        Err(error) => Err(stopped(error, changes)),
+        Err(error) => Err(stopped(planner, error, changes)),
     }
 }
 

@@ -48,7 +48,7 @@ impl<'a> Inserting<'a> {
     ) -> Result<Changes> {
         match self.write_all(batches, written) {
             Ok(()) => Ok(self.changes),
-            Err(error) => Err(stopped(error, self.changes)),
+            Err(error) => Err(stopped(self.planner, error, self.changes)),
         }
     }
 

@@ -104,7 +104,7 @@ impl<'a> RowChange<'a> {
         let mut changed = 0;
         match self.write_all(&mut changed, write, written) {
             Ok(()) => Ok(told(changed)),
-            Err(error) => Err(super::stopped::stopped(error, told(changed))),
+            Err(error) => Err(super::stopped::stopped(self.planner, error, told(changed))),
         }
     }
 

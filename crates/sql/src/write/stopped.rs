@@ -3,9 +3,14 @@
 use tonnage::Error;
 
 use crate::answer::Changes;
+use crate::planner::Planner;
 
-/// The error of a statement that was stopped on its way, with what it has changed by then.
-pub(super) fn stopped(error: Error, changes: Changes) -> Error {
+/// The error of a statement that was stopped on its way, with what it has changed by then. In a
+/// transaction that is taken back.
+pub(super) fn stopped(planner: &Planner, error: Error, changes: Changes) -> Error {
+    if planner.context.transaction.is_some() {
+        return error;
+    }
     let parts = [
         (changes.inserted, "inserted"),
         (changes.updated, "updated"),
