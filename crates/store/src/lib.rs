@@ -99,8 +99,9 @@ pub use table::{
     Table, TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
-    Acks, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability, Error, ErrorKind,
-    ErrorPlace, ManualClock, OnExisting, Result, ShardStatistics, Statistics, SystemClock, cores,
+    Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
+    Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Result, ShardStatistics,
+    Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};
