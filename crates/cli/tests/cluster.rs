@@ -5,9 +5,15 @@
 #[path = "../../cassandra/tests/cluster/mod.rs"]
 #[allow(dead_code, reason = "nodes are not killed here")]
 mod cluster;
+#[path = "../../sql/tests/real_data/common.rs"]
+#[allow(dead_code, reason = "the questions are others here")]
+mod common;
+#[path = "on_cluster/real_data.rs"]
+mod real_data;
 
-use std::path::PathBuf;
 use std::process::Command;
+
+use common::real;
 
 /// What the program prints; it must succeed.
 fn tonnage(store: &str, arguments: &[&str]) -> String {
@@ -16,17 +22,6 @@ fn tonnage(store: &str, arguments: &[&str]) -> String {
     let errors = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.success(), "{arguments:?}: {errors}");
     String::from_utf8(answer.stdout).unwrap()
-}
-
-/// A file of the real data; none, with a message, if it is missing.
-fn real(name: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from("../../../shared/data");
-    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing", path.display());
-    None
 }
 
 #[test]
