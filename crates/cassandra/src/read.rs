@@ -38,6 +38,13 @@ const FEW_BYTES: usize = 32 << 20;
 /// No row was found under a key.
 const NOTHING: u32 = u32::MAX;
 
+/// How fresh rows must be.
+#[derive(Clone, Copy)]
+enum Asked {
+    For(Consistency),
+    At(Level),
+}
+
 /// Rows in the order in which they were found.
 #[derive(Default)]
 struct Found {
@@ -65,11 +72,24 @@ impl OpenStore {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        let found = self.read_in_time(space, keys, options, consistency, rows).await;
+        let found = self.read_in_time(space, keys, options, Asked::For(consistency), rows).await;
         if found.is_err() {
             rows.clear();
         }
         found
+    }
+
+    /// The same at a level of the cluster.
+    pub(crate) async fn read_at(
+        &self,
+        level: Level,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        rows.clear();
+        self.read_in_time(space, keys, options, Asked::At(level), rows).await
     }
 
     async fn read_in_time(
@@ -77,7 +97,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &ReadOptions,
-        consistency: Consistency,
+        asked: Asked,
         rows: &mut Rows,
     ) -> Result<usize> {
         let table = by(options.deadline, "a space", self.table(space)).await?;
@@ -97,7 +117,7 @@ impl OpenStore {
                 break;
             }
             let order = order(keys, first, of_window);
-            let lookup = self.look_up_at(consistency, &table, keys, &order, options.projection);
+            let lookup = self.look_up_as(asked, &table, keys, &order, options.projection);
             let (places, found) = by(options.deadline, WHAT, lookup)
                 .await
                 .map_err(|error| self.explain(&table, error))?;
@@ -143,18 +163,21 @@ impl OpenStore {
 
     /// Looks keys up as fresh as asked for. No copy tells how old it is, so a majority is asked for
     /// all but what may be as old as it likes, and what one copy has as new as asked for.
-    async fn look_up_at(
+    async fn look_up_as(
         &self,
-        consistency: Consistency,
+        asked: Asked,
         table: &Table,
         keys: &Slices,
         order: &[(Bucket, usize)],
         projection: Projection,
     ) -> Result<(Vec<u32>, Found)> {
         let (one, majority) = (self.cluster.reach().one(), self.cluster.reach().majority());
-        match consistency {
-            Consistency::None => self.look_up(one, table, keys, order, projection).await,
-            Consistency::Version(version) => {
+        match asked {
+            Asked::At(level) => self.look_up(level, table, keys, order, projection).await,
+            Asked::For(Consistency::None) => {
+                self.look_up(one, table, keys, order, projection).await
+            }
+            Asked::For(Consistency::Version(version)) => {
                 let (mut places, mut found) =
                     self.look_up(one, table, keys, order, projection).await?;
                 let first = least(order);

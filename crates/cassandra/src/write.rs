@@ -7,13 +7,14 @@
 //!    carries all of them out, or none. So every small write of a row is decided by the same means:
 //!    a plain write beside conditional ones would be lost without a sign.
 //! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
-//! 5. Entries of indexes are no part of the decision: those put go before it, those deleted after
-//!    it ([`crate::placed`]).
+//! 5. Entries of indexes are no part of the decision: those put go before it, not long before
+//!    ([`crate::entry_age`]), those deleted after it ([`crate::placed`]).
 //! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
 //!    way. A number in the headers tells whether the batch was carried out.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use futures::stream::{self, StreamExt};
 use scylla::statement::Consistency;
@@ -27,6 +28,7 @@ use tonnage_engine::{
 use crate::blocking::by;
 use crate::bucket::Bucket;
 use crate::cluster::{Tries, jitter, rows};
+use crate::entry_age::RENEWED_AFTER;
 use crate::error::Failure;
 use crate::header::{RowHeader, ttl_seconds};
 use crate::placed::PlacedEntries;
@@ -215,7 +217,7 @@ impl OpenStore {
     ) -> Result<WriteOutcome> {
         let version = self.put_entries(&order.entries, batch, acks, deadline).await?;
         let outcome = match order.place {
-            Some(place) => self.write_at(place, &order.operations, batch, acks, deadline).await?,
+            Some(place) => self.write_at(place, order, batch, acks, deadline).await?,
             None => WriteOutcome::Applied { version },
         };
         if outcome.version().is_some() {
@@ -227,16 +229,21 @@ impl OpenStore {
     async fn write_at(
         &self,
         place: Place,
-        operations: &[usize],
+        order: &Order,
         batch: &WriteBatch,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let table = self.table(place.space).await?;
-        let changes = changes(batch, operations);
+        let changes = changes(batch, &order.operations);
+        let mut put_at = Instant::now();
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
         let mut tries = Tries::new();
         let written = loop {
+            if put_at.elapsed() >= RENEWED_AFTER {
+                self.put_entries(&order.entries, batch, acks, deadline).await?;
+                put_at = Instant::now();
+            }
             match self.try_write(&table, place.bucket, batch, &changes, acks, deadline).await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => break Ok(outcome),

@@ -79,8 +79,8 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
 pub use index::{
-    CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows,
-    IndexScanOptions,
+    Cleaned, CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange,
+    IndexRows, IndexScanOptions,
 };
 pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
