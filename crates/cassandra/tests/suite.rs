@@ -124,9 +124,9 @@ tonnage_engine::conformance_suite!(match OwnKeyspace::new() {
 fn of_stale_entries_the_old_ones_go_and_those_stored_again_stay() {
     let Some(mut harness) = OwnKeyspace::new() else { return };
     let engine = harness.open(Arc::new(SystemClock));
-    let shape = KeyShape::shard_prefixed(KeyShape::new([]));
+    let shape = KeyShape::shard_prefixed();
     let space = engine.create_space("entries", &shape).unwrap();
-    let entry = |number: u8| [&[0, 0, 0, 3][..], &[number]].concat();
+    let entry = |number: u8| [&[0, 3][..], &[number]].concat();
     let put = |number: u8| {
         let mut batch = WriteBatch::new(space);
         batch.put(&entry(number), &[], 0, Condition::Always);
