@@ -101,6 +101,17 @@ fn main() {
             |row| runtime.block_on(driver.update_one(&decided, row)),
         );
         tell_median(round, "single put, driver: UPDATE IF", decided);
+        let decided = runtime.block_on(driver.update_if(name));
+        let read_and_decided = medians(
+            |row| put_one(&engine, space, row),
+            |row| {
+                runtime.block_on(async {
+                    driver.select_one(&select, row).await;
+                    driver.update_one(&decided, row).await;
+                });
+            },
+        );
+        tell_median(round, "the same behind a SELECT", read_and_decided);
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use scylla::statement::Consistency;
-use tonnage_engine::{Deadline, ReadOptions, Result, Rows, Slices, SpaceId};
+use tonnage_engine::{Deadline, Error, ReadOptions, Result, Rows, Slices, SpaceId};
 
 use crate::blocking::by;
 use crate::bucket::Bucket;
@@ -68,7 +68,7 @@ impl OpenStore {
                 let some = self.delete_some(table, bucket, keys, age);
                 deleted += by(deadline, "the cluster to delete entries", some).await?;
             }
-            Ok(deleted)
+            Ok::<u64, Error>(deleted)
         });
         stream::iter(of_partitions)
             .buffer_unordered(PARTITIONS)

@@ -164,7 +164,9 @@ fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
                             };
                             store.multi_put([("cars", rows)], &options).unwrap();
                         }
-                        _ => drop(table.put(&car(plate, step), &WriteOptions::default()).unwrap()),
+                        _ => {
+                            table.put(&car(plate, step), &WriteOptions::default()).unwrap();
+                        }
                     }
                     written.fetch_add(1, Ordering::Relaxed);
                     if Instant::now() > end {

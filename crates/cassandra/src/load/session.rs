@@ -124,7 +124,8 @@ impl ClusterLoad {
     fn store_generation(&self, generation: &Arc<Generation>, deadline: Deadline) -> Result<()> {
         self.store.time.check()?;
         let is_entries = |chunk: &Range<usize>| generation.table(chunk.start).is_shard_prefixed();
-        let (entries, rows) = generation.chunks().into_iter().partition(is_entries);
+        let (entries, rows): (Vec<_>, Vec<_>) =
+            generation.chunks().into_iter().partition(is_entries);
         let mut rows = rows.into_iter();
         let mut is_first = true;
         loop {

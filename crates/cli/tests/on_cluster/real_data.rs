@@ -173,7 +173,8 @@ fn shop(place: &Place) -> Option<Answers> {
     let table = place.sql.store().table("phones").unwrap();
     let pictures =
         BulkGetOptions { relatives: vec!["phones.images".into()], ..BulkGetOptions::default() };
-    let makers = KeySource::keys(["Apple", "SAMSUNG", "Nokia"].map(|maker| vec![maker.into()]));
+    let makers =
+        KeySource::keys(["Apple", "SAMSUNG", "Nokia"].map(|maker| vec![Value::from(maker)]));
     let of_makers = BulkGetOptions {
         range: Some(FieldRange::of("price").from(15_000).to(40_000)),
         direction: Direction::Forward,
