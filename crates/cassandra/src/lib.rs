@@ -31,6 +31,7 @@ mod header;
 mod home;
 mod judge;
 mod keeper;
+mod known;
 mod limits;
 mod load;
 mod login;

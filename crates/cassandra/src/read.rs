@@ -35,6 +35,10 @@ const KEYS_MAX: usize = 8_192;
 /// What a few keys may bring at most, as far as rows before tell.
 const FEW_BYTES: usize = 32 << 20;
 
+/// Whoever reads so many keys may write them next: the headers of their rows are kept
+/// ([`crate::known`]).
+const KNOWN_KEYS: usize = 64;
+
 /// No row was found under a key.
 const NOTHING: u32 = u32::MAX;
 
@@ -50,6 +54,8 @@ enum Asked {
 struct Found {
     headers: Vec<RowHeader>,
     values: Slices,
+    /// The headers as they are stored, of few rows.
+    raw_headers: Option<Slices>,
 }
 
 impl Found {
@@ -233,10 +239,17 @@ impl OpenStore {
         let first = least(order);
         let last = order.iter().map(|(_, index)| *index).max().unwrap_or(0);
         let mut places = vec![NOTHING; last + 1 - first];
-        let mut found = Found::default();
+        let is_few = order.len() <= KNOWN_KEYS;
+        let mut found = Found { raw_headers: is_few.then(Slices::new), ..Found::default() };
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
         while let Some((of_partition, answer)) = answers.try_next().await? {
             take(&answer, keys, of_partition, projection, first, &mut places, &mut found)?;
+        }
+        if let Some(headers) = &found.raw_headers {
+            for (_, index) in order.iter().filter(|(_, index)| places[index - first] != NOTHING) {
+                let header = headers.get(places[index - first] as usize);
+                self.known.learn(table.id(), keys.get(*index), header);
+            }
         }
         table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
         Ok((places, found))
@@ -282,6 +295,7 @@ fn take(
         let Some(header) = header else { return Ok(()) };
         let place = found.headers.len() as u32;
         found.headers.push(RowHeader::read(header)?);
+        found.raw_headers.iter_mut().for_each(|raw| raw.push(header));
         found.values.push(value.unwrap_or_default());
         while wanted.next_if(|(_, index)| keys.get(*index) < key).is_some() {}
         while let Some((_, index)) = wanted.next_if(|(_, index)| keys.get(*index) == key) {
