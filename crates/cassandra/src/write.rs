@@ -350,7 +350,7 @@ impl OpenStore {
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
         let leaving = Version { version, mark, level };
         let decided = self.decide(table, bucket, batch, changes, &stored, leaving).await;
-        self.remember(table, batch, changes, leaving, matches!(decided, Ok(true)));
+        self.remember_rows(table, batch, changes, leaving, matches!(decided, Ok(true)));
         match decided {
             Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
             Ok(false) => Ok(None),
@@ -367,7 +367,7 @@ impl OpenStore {
     }
 
     /// Keeps the headers of rows that were just stored, and forgets others.
-    fn remember(
+    fn remember_rows(
         &self,
         table: &Table,
         batch: &WriteBatch,
