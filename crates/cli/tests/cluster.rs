@@ -139,7 +139,7 @@ fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
     stores[0].execute("CREATE INDEX by_colour ON cars (colour)").unwrap();
     let end = Instant::now() + Duration::from_secs(25);
     let colours = ["red", "blue", "green"];
-    let car = |plate: u64, step: u64| {
+    let car = |plate: i64, step: i64| {
         Row::new().with("plate", plate).with("colour", colours[(step % 3) as usize])
     };
     let (written, cleaned) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -148,9 +148,9 @@ fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
             let (written, car) = (&written, &car);
             threads.spawn(move || {
                 let table = store.table("cars").unwrap();
-                for step in 0.. {
+                for step in 0_i64.. {
                     // Rows of both writers, back and forth between colours; some go.
-                    let plate = (step * 7 + writer as u64 * 3) % 60;
+                    let plate = (step * 7 + writer as i64 * 3) % 60;
                     match step % 11 {
                         10 => {
                             let key = Row::new().with("plate", plate);
