@@ -396,8 +396,16 @@ impl Driver {
     }
 
     async fn update_one(&self, update: &PreparedStatement, row: u64) {
-        let values = (&[8_u8; 100][..], &key(row)[..]);
-        self.session.execute_unpaged(update, values).await.unwrap();
+        let (value, key) = ([8_u8; 100], key(row));
+        // A busy node may leave a decision open.
+        let mut answer = self.session.execute_unpaged(update, (&value[..], &key[..])).await;
+        for _ in 0..4 {
+            if answer.is_ok() {
+                break;
+            }
+            answer = self.session.execute_unpaged(update, (&value[..], &key[..])).await;
+        }
+        answer.unwrap();
     }
 
     /// Scans the table of a space by ranges of tokens, with pages of 5,000 rows.
