@@ -1,12 +1,22 @@
-//! How fast the engine is beside the driver's own loop, on one cluster, in one run:
-//! `rate cassandra://HOST/KEYSPACE?create=3 ROWS`.
+//! How fast the engine is beside the driver's own loop, and DSBulk, on one cluster, in one run:
+//! `rate cassandra://HOST/KEYSPACE?create=3 ROWS [FOLDER]`.
 //!
-//! Keys of 16 bytes in random order, each a shard key of its own, values of 100 bytes. The loop sends
-//! one prepared, token-aware statement a row, 128 at a time, each row a partition; of many rows it
-//! takes the first. Both scan the
-//! engine's table by ranges of tokens, several at a time. Single rows go one after another; the
-//! median of each counts, the first rounds left out.
+//! - Keys of 16 bytes in random order, each a shard key of its own, values of 100 bytes.
+//! - The loop sends one prepared, token-aware statement a row, each row a partition. It has 64, 128
+//!   and 256 under way, and the best counts. Of many rows it takes the first.
+//! - Both scan the engine's table by ranges of tokens, several at a time.
+//! - Single rows go one after another, those of the engine and of the driver in turns; the median of
+//!   each counts.
+//! - DSBulk loads the loop's rows from a file of CSV, as it comes and with batches of ten rows of a
+//!   set of replicas. Its own clock counts, which leaves out the start of its Java. The folder holds
+//!   its jars.
+//! - Where the nodes are on this machine it tells their CPU time too, which does not depend on what
+//!   else runs.
 
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,15 +32,15 @@ use tonnage_engine::{
     Projection, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 
-/// Requests of the loop under way at a time.
-const IN_FLIGHT: usize = 128;
+/// Requests of the loop under way at a time: the best of these.
+const IN_FLIGHT: [usize; 3] = [64, 128, 256];
 
 /// Keys that one read of the engine looks up.
 const KEYS: usize = 20_000;
 
 /// The most keys that are looked up, and the most rows that the loop takes.
 const GETS: u64 = 200_000;
-const LOOP_ROWS: u64 = 100_000;
+const LOOP_ROWS: u64 = 50_000;
 
 /// Parts that are scanned at a time, and parts in all.
 const SCANS: usize = 4;
@@ -48,44 +58,97 @@ fn main() {
     let engine = CassandraEngine::open(&address).expect("a store");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let driver = runtime.block_on(Driver::connect(&address));
-    println!("rows/s of {rows} rows          engine      loop     ratio");
+    let dsbulk = arguments.next().map(|folder| Dsbulk::new(&folder, &address, rows.min(LOOP_ROWS)));
+    println!("rows/s of {rows} rows, and microseconds of the nodes' CPU a row");
     let (gets, few) = (rows.min(GETS), rows.min(LOOP_ROWS));
     for (round, name) in ["first", "second", "third"].into_iter().enumerate() {
         let space = engine.create_space(name, &KeyShape::new([KeyPart::Fixed(16)])).unwrap();
         runtime.block_on(driver.table(name));
-        let put = [
-            rate(rows, || load(&engine, space, rows)),
-            rate(few, || runtime.block_on(driver.insert_all(name, few))),
-        ];
-        tell(round, "put", put);
-        let get = [
-            rate(gets, || read(&engine, space, gets)),
-            rate(few, || runtime.block_on(driver.select_all(name, few))),
-        ];
-        tell(round, "get", get);
-        let scanned = [
-            rate(rows, || scan(&engine, space, rows)),
-            rate(rows, || runtime.block_on(driver.scan_all(space, rows))),
-        ];
-        tell(round, "scan", scanned);
-        let single_get = [median(|row| get_one(&engine, space, row)), {
-            let select = runtime.block_on(driver.select(name));
-            median(|row| runtime.block_on(driver.select_one(&select, row)))
-        }];
-        tell_median(round, "single get, loop: SELECT", single_get);
-        let engine_put = median(|row| put_one(&engine, space, row));
+        let put = rate(rows, || load(&engine, space, rows));
+        let inserted = IN_FLIGHT.map(|in_flight| {
+            rate(few, || runtime.block_on(driver.insert_all(name, few, in_flight)))
+        });
+        tell(round, "put", "loop", put, best(inserted));
+        if let Some(dsbulk) = &dsbulk {
+            for (what, options) in DSBULK_MODES {
+                let table = format!("loop_{name}");
+                tell(round, "put", what, put, dsbulk.load(&address, &table, options));
+            }
+        }
+        let get = rate(gets, || read(&engine, space, gets));
+        let selected = IN_FLIGHT.map(|in_flight| {
+            rate(few, || runtime.block_on(driver.select_all(name, few, in_flight)))
+        });
+        tell(round, "get", "loop", get, best(selected));
+        let scanned = rate(rows, || scan(&engine, space, rows));
+        let by_driver = rate(rows, || runtime.block_on(driver.scan_all(space, rows)));
+        tell(round, "scan", "driver", scanned, by_driver);
+        let select = runtime.block_on(driver.select(name));
+        let single_get = medians(
+            |row| get_one(&engine, space, row),
+            |row| runtime.block_on(driver.select_one(&select, row)),
+        );
+        tell_median(round, "single get, driver: SELECT", single_get);
         let insert = runtime.block_on(driver.insert(name));
-        let plain = median(|row| runtime.block_on(driver.insert_one(&insert, row)));
-        tell_median(round, "single put, loop: INSERT", [engine_put, plain]);
+        let plain = medians(
+            |row| put_one(&engine, space, row),
+            |row| runtime.block_on(driver.insert_one(&insert, row)),
+        );
+        tell_median(round, "single put, driver: INSERT", plain);
         let decided = runtime.block_on(driver.update_if(name));
-        let decided = median(|row| runtime.block_on(driver.update_one(&decided, row)));
-        tell_median(round, "single put, loop: UPDATE IF", [engine_put, decided]);
+        let decided = medians(
+            |row| put_one(&engine, space, row),
+            |row| runtime.block_on(driver.update_one(&decided, row)),
+        );
+        tell_median(round, "single put, driver: UPDATE IF", decided);
+        let decided = runtime.block_on(driver.update_if(name));
+        let read_and_decided = medians(
+            |row| put_one(&engine, space, row),
+            |row| {
+                runtime.block_on(async {
+                    driver.select_one(&select, row).await;
+                    driver.update_one(&decided, row).await;
+                });
+            },
+        );
+        tell_median(round, "the same behind a SELECT", read_and_decided);
     }
 }
 
-/// Rows a second.
-fn rate(rows: u64, work: impl FnOnce()) -> f64 {
-    rows as f64 / timed(work).as_secs_f64()
+/// Rows a second, and microseconds of the nodes' CPU a row.
+#[derive(Clone, Copy)]
+struct Rate {
+    rows: f64,
+    node_us: f64,
+}
+
+fn rate(rows: u64, work: impl FnOnce()) -> Rate {
+    let before = node_seconds();
+    let time = timed(work);
+    let node_us = (node_seconds() - before) * 1e6 / rows as f64;
+    Rate { rows: rows as f64 / time.as_secs_f64(), node_us }
+}
+
+fn best(rates: [Rate; 3]) -> Rate {
+    rates
+        .into_iter()
+        .max_by(|left, right| left.rows.total_cmp(&right.rows))
+        .expect("there are some")
+}
+
+/// The CPU time that nodes on this machine have taken so far.
+fn node_seconds() -> f64 {
+    let of_process = |path: PathBuf| {
+        let command = fs::read(path.join("cmdline")).ok()?;
+        String::from_utf8_lossy(&command).contains("CassandraDaemon").then_some(())?;
+        let stat = fs::read_to_string(path.join("stat")).ok()?;
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = |field: usize| fields[field].parse::<f64>().ok();
+        // In hundredths of a second; the state of the process is field 0.
+        Some((ticks(11)? + ticks(12)?) / 100.0)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    processes.filter_map(|process| of_process(process.path())).sum()
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
@@ -94,20 +157,38 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn median(mut work: impl FnMut(u64)) -> Duration {
-    (0..SINGLES_WARM as u64).for_each(&mut work);
-    let mut times: Vec<Duration> = (0..SINGLES as u64).map(|row| timed(|| work(row))).collect();
-    times.sort_unstable();
-    times[SINGLES / 2]
+/// The medians of two, which take turns.
+fn medians(mut one: impl FnMut(u64), mut other: impl FnMut(u64)) -> [Duration; 2] {
+    let mut times = [const { Vec::new() }; 2];
+    for row in 0..(SINGLES_WARM + SINGLES) as u64 {
+        let both = [timed(|| one(row)), timed(|| other(row))];
+        if row >= SINGLES_WARM as u64 {
+            times.iter_mut().zip(both).for_each(|(times, time)| times.push(time));
+        }
+    }
+    times.map(|mut times| {
+        times.sort_unstable();
+        times[SINGLES / 2]
+    })
 }
 
-fn tell(round: usize, what: &str, [engine, driver]: [f64; 2]) {
-    println!("{round} {what:<4} {engine:>24.0} {driver:>9.0} {:>9.2}", engine / driver);
+fn tell(round: usize, what: &str, other: &str, engine: Rate, its: Rate) {
+    println!(
+        "{round} {what:<4} {:>9.0}/s {:>4.0} us; {other:<11} {:>9.0}/s {:>4.0} us; {:>6.2} times",
+        engine.rows,
+        engine.node_us,
+        its.rows,
+        its.node_us,
+        engine.rows / its.rows
+    );
 }
 
 fn tell_median(round: usize, what: &str, times: [Duration; 2]) {
     let [engine, driver] = times.map(|time| time.as_secs_f64() * 1e6);
-    println!("{round} {what:<28} {engine:>7.0} us {driver:>7.0} us {:>6.2}", engine / driver);
+    println!(
+        "{round} {what:<30} {engine:>7.0} us, {driver:>7.0} us; {:>6.2} times",
+        engine / driver
+    );
 }
 
 /// Keys that look random, each once.
@@ -179,6 +260,76 @@ fn put_one(engine: &dyn Engine, space: SpaceId, row: u64) {
     assert!(engine.write(&batch, Durability::Write).unwrap().version().is_some());
 }
 
+/// How DSBulk loads.
+const DSBULK_MODES: [(&str, &[&str]); 2] = [
+    ("DSBulk", &[]),
+    (
+        "DSBulk, ten",
+        &[
+            "--batch.mode",
+            "REPLICA_SET",
+            "--batch.maxBatchStatements",
+            "10",
+            "--batch.bufferSize",
+            "40",
+        ],
+    ),
+];
+
+/// DSBulk, and a file of rows for it.
+struct Dsbulk {
+    jars: String,
+    file: tempfile::NamedTempFile,
+    rows: u64,
+}
+
+impl Dsbulk {
+    fn new(folder: &str, address: &Address, rows: u64) -> Self {
+        assert!(address.login.is_none(), "DSBulk is asked without a password here");
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let mut lines = BufWriter::new(&mut file);
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        for row in 0..rows {
+            writeln!(lines, "0x{},0x{}", hex(&key(row)), hex(&[9; 100])).expect("room for rows");
+        }
+        lines.flush().expect("room for rows");
+        drop(lines);
+        Self { jars: format!("{folder}/*"), file, rows }
+    }
+
+    /// What it tells of itself at its end.
+    fn load(&self, address: &Address, table: &str, options: &[&str]) -> Rate {
+        let logs = tempfile::tempdir().expect("a folder");
+        let before = node_seconds();
+        let host = address.hosts[0].split(':').next().expect("a host");
+        let answer = Command::new("java")
+            .args(["-Xmx1g", "-cp", &self.jars])
+            .args(["com.datastax.oss.dsbulk.runner.DataStaxBulkLoader", "load"])
+            .args(["-h", host, "-k", &address.keyspace, "-t", table, "-header", "false"])
+            .args(["-m", "0=k,1=v", "-cl", "QUORUM", "-maxErrors", "0"])
+            .arg("-url")
+            .arg(self.file.path())
+            .arg("-logDir")
+            .arg(logs.path())
+            .args(options)
+            .current_dir(logs.path())
+            .output()
+            .expect("java starts");
+        let told = String::from_utf8_lossy(&answer.stderr).into_owned();
+        assert!(answer.status.success(), "{told}");
+        let node_us = (node_seconds() - before) * 1e6 / self.rows as f64;
+        // total | failed | rows/s | ..., with commas in the numbers.
+        let last = told.lines().filter(|line| line.contains(" | ")).next_back();
+        let fields: Vec<String> = last
+            .into_iter()
+            .flat_map(|line| line.split(" | "))
+            .map(|field| field.trim().replace(',', ""))
+            .collect();
+        assert_eq!(fields.first().map(String::as_str), Some(&*self.rows.to_string()), "{told}");
+        Rate { rows: fields[2].parse().expect("rows a second"), node_us }
+    }
+}
+
 /// The bare driver, on tables of one row a partition.
 struct Driver {
     session: Arc<Session>,
@@ -220,17 +371,17 @@ impl Driver {
         self.prepare(cql).await
     }
 
-    async fn insert_all(&self, name: &str, rows: u64) {
+    async fn insert_all(&self, name: &str, rows: u64, in_flight: usize) {
         let insert = self.insert(name).await;
         stream::iter(0..rows)
-            .for_each_concurrent(IN_FLIGHT, |row| self.insert_one(&insert, row))
+            .for_each_concurrent(in_flight, |row| self.insert_one(&insert, row))
             .await;
     }
 
-    async fn select_all(&self, name: &str, rows: u64) {
+    async fn select_all(&self, name: &str, rows: u64, in_flight: usize) {
         let select = self.select(name).await;
         stream::iter(0..rows)
-            .for_each_concurrent(IN_FLIGHT, |row| self.select_one(&select, row))
+            .for_each_concurrent(in_flight, |row| self.select_one(&select, row))
             .await;
     }
 
@@ -245,8 +396,16 @@ impl Driver {
     }
 
     async fn update_one(&self, update: &PreparedStatement, row: u64) {
-        let values = (&[8_u8; 100][..], &key(row)[..]);
-        self.session.execute_unpaged(update, values).await.unwrap();
+        let (value, key) = ([8_u8; 100], key(row));
+        // A busy node may leave a decision open.
+        let mut answer = self.session.execute_unpaged(update, (&value[..], &key[..])).await;
+        for _ in 0..4 {
+            if answer.is_ok() {
+                break;
+            }
+            answer = self.session.execute_unpaged(update, (&value[..], &key[..])).await;
+        }
+        answer.unwrap();
     }
 
     /// Scans the table of a space by ranges of tokens, with pages of 5,000 rows.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, Levels, LoadOptions,
@@ -90,6 +91,26 @@ impl Engine for CassandraEngine {
         let consistency = self.levels.consistency;
         let read = self.store.read_keys(space, keys, options, consistency, rows);
         self.store.background.wait(read)
+    }
+
+    fn read_settled(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        self.store.background.wait(self.store.read_settled(space, keys, options, rows))
+    }
+
+    fn delete_older(
+        &self,
+        space: SpaceId,
+        entries: &Slices,
+        age: Duration,
+        deadline: Deadline,
+    ) -> Result<u64> {
+        self.store.background.wait(self.store.delete_older(space, entries, age, deadline))
     }
 
     fn scan(

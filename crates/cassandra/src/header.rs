@@ -13,7 +13,7 @@ use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Error, Result};
 
 const PLAIN_LEN: usize = 17;
-const MARKED_LEN: usize = 25;
+pub(crate) const MARKED_LEN: usize = 25;
 
 /// What column `h` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

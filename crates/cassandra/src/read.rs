@@ -35,14 +35,27 @@ const KEYS_MAX: usize = 8_192;
 /// What a few keys may bring at most, as far as rows before tell.
 const FEW_BYTES: usize = 32 << 20;
 
+/// Whoever reads so many keys may write them next: the headers of their rows are kept
+/// ([`crate::known`]).
+const KNOWN_KEYS: usize = 64;
+
 /// No row was found under a key.
 const NOTHING: u32 = u32::MAX;
+
+/// How fresh rows must be.
+#[derive(Clone, Copy)]
+enum Asked {
+    For(Consistency),
+    At(Level),
+}
 
 /// Rows in the order in which they were found.
 #[derive(Default)]
 struct Found {
     headers: Vec<RowHeader>,
     values: Slices,
+    /// The headers as they are stored, of few rows.
+    raw_headers: Option<Slices>,
 }
 
 impl Found {
@@ -65,11 +78,24 @@ impl OpenStore {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        let found = self.read_in_time(space, keys, options, consistency, rows).await;
+        let found = self.read_in_time(space, keys, options, Asked::For(consistency), rows).await;
         if found.is_err() {
             rows.clear();
         }
         found
+    }
+
+    /// The same at a level of the cluster.
+    pub(crate) async fn read_at(
+        &self,
+        level: Level,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        rows.clear();
+        self.read_in_time(space, keys, options, Asked::At(level), rows).await
     }
 
     async fn read_in_time(
@@ -77,7 +103,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &ReadOptions,
-        consistency: Consistency,
+        asked: Asked,
         rows: &mut Rows,
     ) -> Result<usize> {
         let table = by(options.deadline, "a space", self.table(space)).await?;
@@ -97,7 +123,7 @@ impl OpenStore {
                 break;
             }
             let order = order(keys, first, of_window);
-            let lookup = self.look_up_at(consistency, &table, keys, &order, options.projection);
+            let lookup = self.look_up_as(asked, &table, keys, &order, options.projection);
             let (places, found) = by(options.deadline, WHAT, lookup)
                 .await
                 .map_err(|error| self.explain(&table, error))?;
@@ -143,18 +169,21 @@ impl OpenStore {
 
     /// Looks keys up as fresh as asked for. No copy tells how old it is, so a majority is asked for
     /// all but what may be as old as it likes, and what one copy has as new as asked for.
-    async fn look_up_at(
+    async fn look_up_as(
         &self,
-        consistency: Consistency,
+        asked: Asked,
         table: &Table,
         keys: &Slices,
         order: &[(Bucket, usize)],
         projection: Projection,
     ) -> Result<(Vec<u32>, Found)> {
         let (one, majority) = (self.cluster.reach().one(), self.cluster.reach().majority());
-        match consistency {
-            Consistency::None => self.look_up(one, table, keys, order, projection).await,
-            Consistency::Version(version) => {
+        match asked {
+            Asked::At(level) => self.look_up(level, table, keys, order, projection).await,
+            Asked::For(Consistency::None) => {
+                self.look_up(one, table, keys, order, projection).await
+            }
+            Asked::For(Consistency::Version(version)) => {
                 let (mut places, mut found) =
                     self.look_up(one, table, keys, order, projection).await?;
                 let first = least(order);
@@ -210,10 +239,17 @@ impl OpenStore {
         let first = least(order);
         let last = order.iter().map(|(_, index)| *index).max().unwrap_or(0);
         let mut places = vec![NOTHING; last + 1 - first];
-        let mut found = Found::default();
+        let is_few = order.len() <= KNOWN_KEYS;
+        let mut found = Found { raw_headers: is_few.then(Slices::new), ..Found::default() };
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
         while let Some((of_partition, answer)) = answers.try_next().await? {
             take(&answer, keys, of_partition, projection, first, &mut places, &mut found)?;
+        }
+        if let Some(headers) = &found.raw_headers {
+            for (_, index) in order.iter().filter(|(_, index)| places[index - first] != NOTHING) {
+                let header = headers.get(places[index - first] as usize);
+                self.known.learn(table.id(), keys.get(*index), header);
+            }
         }
         table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
         Ok((places, found))
@@ -259,6 +295,7 @@ fn take(
         let Some(header) = header else { return Ok(()) };
         let place = found.headers.len() as u32;
         found.headers.push(RowHeader::read(header)?);
+        found.raw_headers.iter_mut().for_each(|raw| raw.push(header));
         found.values.push(value.unwrap_or_default());
         while wanted.next_if(|(_, index)| keys.get(*index) < key).is_some() {}
         while let Some((_, index)) = wanted.next_if(|(_, index)| keys.get(*index) == key) {

@@ -15,6 +15,7 @@ use crate::blocking::Background;
 use crate::bucket::Bucket;
 use crate::catalog::Catalog;
 use crate::cluster::Cluster;
+use crate::known::KnownHeaders;
 use crate::limits::capability;
 use crate::table::Table;
 use crate::time::ClusterTime;
@@ -27,6 +28,7 @@ pub(crate) struct OpenStore {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) time: ClusterTime,
     pub(crate) turns: Turns,
+    pub(crate) known: KnownHeaders,
     catalog: Catalog,
     /// Set once it was noted that this process stores rows that only one copy has.
     single_copies: OnceCell<()>,
@@ -56,6 +58,7 @@ impl OpenStore {
             clock,
             time,
             turns: Turns::new(),
+            known: KnownHeaders::new(),
             catalog,
             single_copies: OnceCell::new(),
             buckets,

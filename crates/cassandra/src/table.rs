@@ -46,6 +46,8 @@ pub(crate) enum Text {
     Load,
     /// The same: `p, c`.
     Remove,
+    /// `stamp, p, c`.
+    RemoveStored,
     /// `stamp, p, c, c`.
     DeleteRange,
     /// `stamp, p, c`.
@@ -89,6 +91,9 @@ impl Text {
             Text::DeleteOver => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = ?"),
             Text::Load => put,
             Text::Remove => format!("DELETE FROM {table} WHERE p = ? AND c = ?"),
+            Text::RemoveStored => {
+                format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND c = ?")
+            }
             Text::DeleteRange => {
                 format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {range}")
             }

@@ -198,6 +198,12 @@ impl ClusterTime {
         Stamp(most_us / 1_000 * 1_000 + 500 + (self.writer % STAMPS) as i64)
     }
 
+    /// How long ago a time stamp was, at least.
+    pub(crate) fn since(&self, stamp: Stamp) -> Duration {
+        let (least_us, _) = self.now_us();
+        Duration::from_micros(u64::try_from(least_us.saturating_sub(stamp.0)).unwrap_or(0))
+    }
+
     /// Waits until all that begins from now on comes after a time stamp.
     pub(crate) async fn pass(&self, stamp: Stamp) {
         loop {

@@ -2,18 +2,20 @@
 //!
 //! 1. The batch is checked, and waits for the turn of its partition.
 //! 2. What is stored under its keys is read, and its conditions are judged. A condition that does
-//!    not hold refuses the batch.
+//!    not hold refuses the batch. Where the process knows the rows from a moment ago it does without
+//!    the read, once ([`crate::known`]).
 //! 3. The operations become statements, each on condition that its row is as it was read. Cassandra
 //!    carries all of them out, or none. So every small write of a row is decided by the same means:
 //!    a plain write beside conditional ones would be lost without a sign.
 //! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
-//! 5. Entries of indexes are no part of the decision: those put go before it, those deleted after
-//!    it ([`crate::placed`]).
+//! 5. Entries of indexes are no part of the decision: those put go before it, not long before
+//!    ([`crate::entry_age`]), those deleted after it ([`crate::placed`]).
 //! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
 //!    way. A number in the headers tells whether the batch was carried out.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use futures::stream::{self, StreamExt};
 use scylla::statement::Consistency;
@@ -27,6 +29,7 @@ use tonnage_engine::{
 use crate::blocking::by;
 use crate::bucket::Bucket;
 use crate::cluster::{Tries, jitter, rows};
+use crate::entry_age::RENEWED_AFTER;
 use crate::error::Failure;
 use crate::header::{RowHeader, ttl_seconds};
 use crate::placed::PlacedEntries;
@@ -215,7 +218,7 @@ impl OpenStore {
     ) -> Result<WriteOutcome> {
         let version = self.put_entries(&order.entries, batch, acks, deadline).await?;
         let outcome = match order.place {
-            Some(place) => self.write_at(place, &order.operations, batch, acks, deadline).await?,
+            Some(place) => self.write_at(place, order, batch, acks, deadline).await?,
             None => WriteOutcome::Applied { version },
         };
         if outcome.version().is_some() {
@@ -227,17 +230,31 @@ impl OpenStore {
     async fn write_at(
         &self,
         place: Place,
-        operations: &[usize],
+        order: &Order,
         batch: &WriteBatch,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let table = self.table(place.space).await?;
-        let changes = changes(batch, operations);
+        let changes = changes(batch, &order.operations);
+        let mut put_at = Instant::now();
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
         let mut tries = Tries::new();
+        let mut guess = self.guess(&table, batch, &changes, acks);
         let written = loop {
-            match self.try_write(&table, place.bucket, batch, &changes, acks, deadline).await {
+            if put_at.elapsed() >= RENEWED_AFTER {
+                self.put_entries(&order.entries, batch, acks, deadline).await?;
+                put_at = Instant::now();
+            }
+            let attempt = Attempt { table: &table, bucket: place.bucket, batch, changes: &changes };
+            let is_guess = guess.is_some();
+            let tried = self.try_write(attempt, guess.take(), acks, deadline).await;
+            if is_guess {
+                self.known.note(matches!(tried, Ok(Some(_))));
+            }
+            match tried {
+                // What was known was not so. A read tells.
+                Ok(None) if is_guess => continue,
                 Ok(None) => {}
                 Ok(Some(outcome)) => break Ok(outcome),
                 Err(error) => break Err(error),
@@ -255,23 +272,60 @@ impl OpenStore {
         written.map_err(|error| self.explain(&table, error))
     }
 
-    /// Answers nothing when the rows were not as they were read.
-    async fn try_write(
+    /// What is stored under the keys, as far as this process knows ([`crate::known`]), if that may
+    /// stand for a read. Where all copies are to have the write they must all answer first.
+    fn guess<'a>(
         &self,
         table: &Table,
-        bucket: Bucket,
         batch: &WriteBatch,
-        changes: &[Change<'_>],
+        changes: &[Change<'a>],
+        acks: Acks,
+    ) -> Option<HashMap<&'a [u8], Stored>> {
+        if acks == Acks::All || !self.known.has_credit() {
+            return None;
+        }
+        let mut stored = HashMap::with_capacity(changes.len());
+        for change in changes {
+            match self.known.find(table.id(), change.key) {
+                Some(header) => {
+                    let row = Stored {
+                        header: RowHeader::read(&header).ok()?,
+                        bytes: header.to_vec(),
+                        stamp: Stamp(0),
+                    };
+                    stored.insert(change.key, row);
+                }
+                // Most that is put on this condition is new.
+                None if batch.operation(change.operation) == Operation::Put
+                    && batch.condition(change.operation) == Condition::IfAbsent => {}
+                None => return None,
+            }
+        }
+        // A read decides whom to refuse.
+        self.refusal(batch, &stored).is_none().then_some(stored)
+    }
+
+    /// Answers nothing when the rows were not as they were read, or guessed.
+    async fn try_write(
+        &self,
+        Attempt { table, bucket, batch, changes }: Attempt<'_>,
+        guess: Option<HashMap<&[u8], Stored>>,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<Option<WriteOutcome>> {
         // A decision takes a majority, whatever is asked for. Where all copies are to have it, all
         // of them must answer before anything is changed.
         let level = self.cluster.reach().of(acks.max(Acks::Majority));
-        let read = self.judged(table, bucket, changes, level);
-        let stored = by(deadline, "an answer of the cluster", read).await?;
+        let is_guess = guess.is_some();
+        let stored = match guess {
+            Some(stored) => stored,
+            None => {
+                let read = self.judged(table, bucket, changes, level);
+                by(deadline, "an answer of the cluster", read).await?
+            }
+        };
         if let Some(refused) = self.refusal(batch, &stored) {
-            return Ok(Some(refused));
+            return Ok(Some(refused).filter(|_| !is_guess));
         }
         let greatest = stored.values().map(|row| row.header.version).max().unwrap_or(0);
         self.time.observe(greatest);
@@ -295,7 +349,9 @@ impl OpenStore {
         deadline.check("an answer of the cluster")?;
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
         let leaving = Version { version, mark, level };
-        match self.decide(table, bucket, batch, changes, &stored, leaving).await {
+        let decided = self.decide(table, bucket, batch, changes, &stored, leaving).await;
+        self.remember_rows(table, batch, changes, leaving, matches!(decided, Ok(true)));
+        match decided {
             Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
             Ok(false) => Ok(None),
             Err(Failure::Refused(error)) => Err(error),
@@ -306,6 +362,25 @@ impl OpenStore {
                     self.confirm(table, bucket, &doubt).await?;
                 }
                 Ok(is_applied.then_some(WriteOutcome::Applied { version }))
+            }
+        }
+    }
+
+    /// Keeps the headers of rows that were just stored, and forgets others.
+    fn remember_rows(
+        &self,
+        table: &Table,
+        batch: &WriteBatch,
+        changes: &[Change<'_>],
+        leaving: Version,
+        is_stored: bool,
+    ) {
+        for change in changes {
+            if is_stored && batch.operation(change.operation) == Operation::Put {
+                let header = leaving.header(change, batch);
+                self.known.learn(table.id(), change.key, &header);
+            } else {
+                self.known.forget(table.id(), change.key);
             }
         }
     }
@@ -355,12 +430,12 @@ impl OpenStore {
         batch: &WriteBatch,
         changes: &[Change<'_>],
         stored: &HashMap<&[u8], Stored>,
-        Version { version, mark, level }: Version,
+        leaving: Version,
     ) -> std::result::Result<bool, Failure> {
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
         let now_ms = self.clock.now_ms();
         let mut together = Batch::new(BatchType::Unlogged);
-        together.set_consistency(level);
+        together.set_consistency(leaving.level);
         let mut values = Vec::with_capacity(changes.len());
         let mut last = None;
         for change in changes {
@@ -369,10 +444,8 @@ impl OpenStore {
             let mut of_change = Vec::with_capacity(6);
             if is_put {
                 let expires_at_ms = batch.expires_at_ms(change.operation);
-                let header =
-                    RowHeader { version, is_conditional: change.is_conditional, expires_at_ms };
                 of_change.push(CqlValue::Int(ttl_seconds(expires_at_ms, now_ms)));
-                of_change.push(CqlValue::Blob(header.to_marked_bytes(mark)));
+                of_change.push(CqlValue::Blob(leaving.header(change, batch)));
                 of_change.push(blob(batch.value(change.operation)));
             }
             of_change.push(blob(&bucket.partition_key()));
@@ -395,7 +468,7 @@ impl OpenStore {
         match (last, &values[..]) {
             (Some(statement), [values]) => {
                 let mut statement = statement.clone();
-                statement.set_consistency(level);
+                statement.set_consistency(leaving.level);
                 self.cluster.decide(what, &statement, values).await
             }
             _ => self.cluster.decide_batch(what, &together, &values).await,
@@ -454,6 +527,27 @@ struct Version {
     version: u64,
     mark: u64,
     level: Consistency,
+}
+
+impl Version {
+    /// The header that a change leaves in its row.
+    fn header(self, change: &Change<'_>, batch: &WriteBatch) -> Vec<u8> {
+        let header = RowHeader {
+            version: self.version,
+            is_conditional: change.is_conditional,
+            expires_at_ms: batch.expires_at_ms(change.operation),
+        };
+        header.to_marked_bytes(self.mark)
+    }
+}
+
+/// One try of a write.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    table: &'a Table,
+    bucket: Bucket,
+    batch: &'a WriteBatch,
+    changes: &'a [Change<'a>],
 }
 
 /// A write that got no answer.

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 use cluster::Nodes;
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
-use tonnage_engine::{Clock, Engine};
+use tonnage_engine::{
+    Clock, Condition, Deadline, Durability, Engine, KeyShape, Projection, Rows, Slices,
+    SystemClock, WriteBatch,
+};
 
 /// The nodes, and the keyspaces that nobody uses.
 struct Shared {
@@ -115,6 +118,40 @@ tonnage_engine::conformance_suite!(match OwnKeyspace::new() {
     Some(harness) => harness,
     None => return,
 });
+
+/// Who cleans an index must not hit an entry that somebody has just stored again.
+#[test]
+fn of_stale_entries_the_old_ones_go_and_those_stored_again_stay() {
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let engine = harness.open(Arc::new(SystemClock));
+    let shape = KeyShape::shard_prefixed();
+    let space = engine.create_space("entries", &shape).unwrap();
+    let entry = |number: u8| [&[0, 3][..], &[number]].concat();
+    let put = |number: u8| {
+        let mut batch = WriteBatch::new(space);
+        batch.put(&entry(number), &[], 0, Condition::Always);
+        assert!(engine.write(&batch, Durability::Write).unwrap().version().is_some());
+    };
+    let stored = || {
+        let (keys, mut rows) = ((0..3).map(entry).collect::<Vec<_>>(), Rows::new());
+        let keys: Slices = keys.iter().map(Vec::as_slice).collect();
+        engine.read(space, &keys, Projection::KeysOnly, &mut rows).unwrap();
+        rows.origins.clone()
+    };
+    let delete = |age: Duration| {
+        let keys: Vec<_> = (0..3).map(entry).collect();
+        let keys: Slices = keys.iter().map(Vec::as_slice).collect();
+        engine.delete_older(space, &keys, age, Deadline::NONE).unwrap()
+    };
+    (0..2).for_each(put);
+    assert_eq!((delete(Duration::from_secs(3_600)), stored()), (0, vec![0, 1]));
+    thread::sleep(Duration::from_secs(4));
+    put(1);
+    assert_eq!((delete(Duration::from_secs(3)), stored()), (1, vec![1]));
+    assert_eq!((delete(Duration::ZERO), stored()), (1, vec![]));
+    put(0);
+    assert_eq!(stored(), [0], "what was deleted can be stored again");
+}
 
 fn agrees_with_the_memory_engine(cases: u32) {
     if OwnKeyspace::new().is_some() {

@@ -5,9 +5,18 @@
 #[path = "../../cassandra/tests/cluster/mod.rs"]
 #[allow(dead_code, reason = "nodes are not killed here")]
 mod cluster;
+#[path = "../../sql/tests/real_data/common.rs"]
+#[allow(dead_code, reason = "the questions are others here")]
+mod common;
+#[path = "on_cluster/real_data.rs"]
+mod real_data;
 
-use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::real;
+use tonnage::{BulkPutOptions, IndexRange, OnExisting, Row, Store, WriteOptions};
 
 /// What the program prints; it must succeed.
 fn tonnage(store: &str, arguments: &[&str]) -> String {
@@ -16,17 +25,6 @@ fn tonnage(store: &str, arguments: &[&str]) -> String {
     let errors = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.success(), "{arguments:?}: {errors}");
     String::from_utf8(answer.stdout).unwrap()
-}
-
-/// A file of the real data; none, with a message, if it is missing.
-fn real(name: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from("../../../shared/data");
-    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing", path.display());
-    None
 }
 
 #[test]
@@ -81,6 +79,126 @@ fn an_index_on_a_cluster_finds_what_is_loaded_changed_and_deleted() {
     };
     assert_eq!((count("c7"), count("c8"), count("c9")), (99, 102, 100));
     tonnage(&store, &["check"]);
+}
+
+#[test]
+#[ignore = "takes a minute, and a node: make cluster-test"]
+fn a_check_removes_stale_entries_that_are_old() {
+    let Some(nodes) = cluster::Nodes::start(1) else { return };
+    let store = format!("cassandra://{}/cleaned?create=1", nodes.hosts());
+    let sql = |text: &str| tonnage(&store, &["sql", "--format", "csv", "-c", text]);
+    let create = "CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))";
+    tonnage(&store, &["sql", "--create", "-c", create]);
+    sql("CREATE INDEX by_colour ON cars (colour)");
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("cars.csv");
+    let rows: String = (0..3_000).map(|plate| format!("{plate},c{}\n", plate % 3)).collect();
+    std::fs::write(&file, format!("plate,colour\n{rows}")).unwrap();
+    tonnage(&store, &["load", "cars", &file.to_string_lossy()]);
+    sql("UPDATE cars SET colour = 'c2' WHERE colour = 'c1' AND plate < 300");
+    sql("DELETE FROM cars WHERE colour = 'c0' AND plate < 150");
+    // There and back: the entry of c1 is its own again.
+    sql("UPDATE cars SET colour = 'c2' WHERE plate = 301");
+    sql("UPDATE cars SET colour = 'c1' WHERE plate = 301");
+    let repair = |arguments: &[&str]| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_tonnage"));
+        let arguments = [&["check", "--repair", "--store", &store], arguments].concat();
+        let answer = program.args(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&answer.stderr).into_owned();
+        assert!(answer.status.success(), "{told}");
+        told
+    };
+    // One for each row that changed or went, and that of c2 of the one which came back.
+    let told = repair(&[]);
+    assert!(told.contains("151 stale entries are younger than 3600s"), "{told}");
+    assert!(told.contains("took 0 stale entries"), "{told}");
+    let told = repair(&["--older-than", "0s"]);
+    assert!(told.contains("took 151 stale entries"), "{told}");
+    let told = repair(&["--older-than", "0s"]);
+    assert!(told.contains("took 0 stale entries"), "{told}");
+    let plan = sql("EXPLAIN SELECT plate FROM cars WHERE colour = 'c1'");
+    assert!(plan.contains("by_colour"), "{plan}");
+    let count = "SELECT count(*) AS n FROM cars WHERE colour = ";
+    let counts = ["'c0'", "'c1'", "'c2'"].map(|colour| sql(&format!("{count}{colour}")));
+    assert_eq!(
+        counts.map(|count| count.replace("n\n", "").trim().to_owned()),
+        ["950", "900", "1100"]
+    );
+}
+
+#[test]
+#[ignore = "takes a minute, and a node: make cluster-test"]
+fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
+    let Some(nodes) = cluster::Nodes::start(1) else { return };
+    let url = format!("cassandra://{}/turmoil?create=1", nodes.hosts());
+    let open = || Store::builder(&url).cluster_engine(tonnage_cassandra::open_url).open().unwrap();
+    let stores = [open(), open(), open()];
+    stores[0]
+        .execute("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))")
+        .unwrap();
+    stores[0].execute("CREATE INDEX by_colour ON cars (colour)").unwrap();
+    let end = Instant::now() + Duration::from_secs(25);
+    let colours = ["red", "blue", "green"];
+    let car = |plate: i64, step: i64| {
+        Row::new().with("plate", plate).with("colour", colours[(step % 3) as usize])
+    };
+    let (written, cleaned) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        for (writer, store) in stores[..2].iter().enumerate() {
+            let (written, car) = (&written, &car);
+            threads.spawn(move || {
+                let table = store.table("cars").unwrap();
+                for step in 0_i64.. {
+                    // Rows of both writers, back and forth between colours; some go.
+                    let plate = (step * 7 + writer as i64 * 3) % 60;
+                    match step % 11 {
+                        10 => {
+                            let key = Row::new().with("plate", plate);
+                            table.delete(&key, &WriteOptions::default()).unwrap();
+                        }
+                        5 => {
+                            let rows: Vec<_> = (0..40).map(|plate| car(plate, step)).collect();
+                            let options = BulkPutOptions {
+                                on_existing: OnExisting::Replace,
+                                ..BulkPutOptions::default()
+                            };
+                            store.multi_put([("cars", rows)], &options).unwrap();
+                        }
+                        _ => {
+                            table.put(&car(plate, step), &WriteOptions::default()).unwrap();
+                        }
+                    }
+                    written.fetch_add(1, Ordering::Relaxed);
+                    if Instant::now() > end {
+                        break;
+                    }
+                }
+            });
+        }
+        threads.spawn(|| {
+            let index = stores[2].table("cars").unwrap().index("by_colour").unwrap();
+            while Instant::now() < end {
+                // Far longer than a write takes here, and far less than an hour.
+                let some = index.clean_older(Duration::from_secs(4)).unwrap();
+                cleaned.fetch_add(some.removed, Ordering::Relaxed);
+            }
+        });
+    });
+    let (written, cleaned) = (written.into_inner(), cleaned.into_inner());
+    assert!(written > 50 && cleaned > 0, "{written} writes, {cleaned} entries removed");
+    // Every row is found by its colour, and by no other.
+    let table = stores[0].table("cars").unwrap();
+    let index = table.index("by_colour").unwrap();
+    let found: u64 = colours
+        .iter()
+        .map(|colour| {
+            let rows = index.scan(&IndexRange::prefix([*colour]), &Default::default()).unwrap();
+            rows.map(|batch| batch.unwrap().rows.num_rows() as u64).sum::<u64>()
+        })
+        .sum();
+    assert_eq!(found, table.count().unwrap());
+    let report = stores[0].check().unwrap();
+    assert!(report.is_sound(), "{:?}", report.damages);
 }
 
 /// Files of the real data, each with the key of its table.

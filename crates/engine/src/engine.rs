@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::{
     Capability, Cuts, Deadline, Durability, Error, KeyShape, Levels, LoadOptions, LoadSession,
@@ -95,6 +96,43 @@ pub trait Engine: Send + Sync {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize>;
+
+    /// The same for whoever acts on that a row is not there: once it is answered no write of these
+    /// keys that began before can still come to be stored, unless it is acknowledged. On a cluster
+    /// every copy is asked, and decisions that are under way are ended first.
+    ///
+    /// # Errors
+    /// `Unavailable` while a copy is away.
+    fn read_settled(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        self.read_some(space, keys, options, rows)
+    }
+
+    /// Deletes those of some entries of a shard-prefixed space that were stored longer ago than
+    /// `age`, and tells how many. An entry that is stored again meanwhile stays. Where entries are
+    /// stored before their rows, those younger than an hour may belong to a row that is on its way;
+    /// of older ones it is there, or never comes.
+    ///
+    /// # Errors
+    /// `Unsupported` where entries are written in one step with their rows: delete them under the
+    /// gate of their writers.
+    fn delete_older(
+        &self,
+        space: SpaceId,
+        entries: &Slices,
+        age: Duration,
+        deadline: Deadline,
+    ) -> Result<u64> {
+        let _ = (space, entries, age, deadline);
+        Err(Error::unsupported(
+            "this engine does not tell when an entry was stored: to be rid of stale ones, drop the index and make it anew",
+        ))
+    }
 
     /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was
     /// stored when it reached it or later: read-committed, not one snapshot of all.

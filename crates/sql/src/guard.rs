@@ -1,15 +1,32 @@
-//! What a statement must keep to: a cancel, its time, and when its writes are acknowledged.
+//! What a statement must keep to: a cancel, its time, when its writes are acknowledged, and how
+//! fresh its rows must be.
 
 use std::time::{Duration, Instant};
 
-use tonnage::{Cancel, Durability, Error, Result};
+use tonnage::{Acks, Cancel, Consistency, Durability, Error, Result, WriteOptions};
+
+/// When a write is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WriteTerms {
+    pub(crate) durability: Durability,
+    /// As the store was opened without it.
+    pub(crate) acks: Option<Acks>,
+}
+
+impl WriteTerms {
+    /// The options of a write that is acknowledged then.
+    pub(crate) fn options(self) -> WriteOptions {
+        WriteOptions { durability: self.durability, acks: self.acks, ..WriteOptions::default() }
+    }
+}
 
 /// Looked at between batches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     cancel: Cancel,
     deadline: Option<(Instant, Duration)>,
-    durability: Durability,
+    terms: WriteTerms,
+    consistency: Option<Consistency>,
 }
 
 impl Guard {
@@ -17,17 +34,27 @@ impl Guard {
     pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
         let deadline =
             timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
-        Self { cancel, deadline, durability: Durability::default() }
+        Self { cancel, deadline, terms: WriteTerms::default(), consistency: None }
     }
 
     /// The same for writes that are acknowledged then.
-    pub(crate) fn with_durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
+    pub(crate) fn with_terms(self, terms: WriteTerms) -> Self {
+        Self { terms, ..self }
+    }
+
+    /// The same for queries whose rows must be as fresh as this.
+    pub(crate) fn with_consistency(self, consistency: Option<Consistency>) -> Self {
+        Self { consistency, ..self }
     }
 
     /// When a write is acknowledged.
-    pub(crate) fn durability(&self) -> Durability {
-        self.durability
+    pub(crate) fn terms(&self) -> WriteTerms {
+        self.terms
+    }
+
+    /// How fresh the rows of a query must be; as the store was opened without it.
+    pub(crate) fn consistency(&self) -> Option<Consistency> {
+        self.consistency
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {

@@ -41,6 +41,7 @@ mod error;
 mod functions;
 mod guard;
 mod json;
+mod levels;
 mod many;
 mod multi;
 mod options;

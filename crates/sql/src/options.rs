@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Consistency, Durability, Error, Result, cores};
+use tonnage::{Acks, Consistency, Durability, Error, Result, cores};
 
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct SqlOptions {
     pub push_down: bool,
     /// When a write is acknowledged.
     pub durability: Durability,
+    /// How many copies have a write by then; as the store was opened without it.
+    pub acks: Option<Acks>,
     /// Whether the session belongs to one user of this machine: SET and PREPARE hold for the
     /// statements behind them, and statements read and write files. A server, whose users share the
     /// session, turns it off.
@@ -55,6 +57,7 @@ impl Default for SqlOptions {
             direct: true,
             push_down: true,
             durability: Durability::default(),
+            acks: None,
             is_local: true,
             transactions: true,
             consistency: None,

@@ -97,7 +97,9 @@ impl Sql {
     pub(crate) fn guard(&self, request: &Request) -> Guard {
         let (settings, options) = (self.settings(), self.options());
         let timeout = request.timeout.or_else(|| settings.timeout(options));
-        Guard::new(request.cancel.clone(), timeout).with_durability(settings.durability(options))
+        Guard::new(request.cancel.clone(), timeout)
+            .with_terms(settings.terms(options))
+            .with_consistency(settings.consistency(options))
     }
 
     /// Whether BEGIN has opened a transaction that is neither committed nor rolled back.
@@ -221,7 +223,7 @@ impl Sql {
             open.roll_back();
             return Ok("rolled back".to_owned());
         }
-        let rows = open.commit(self.store(), guard.durability())?;
+        let rows = open.commit(self.store(), guard.terms())?;
         Ok(format!("committed {rows} changed {}", if rows == 1 { "row" } else { "rows" }))
     }
 
@@ -230,7 +232,9 @@ impl Sql {
         match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
             Some(query) => summary::columns(&self.planner(), &query),
             None => match show::setting(piece) {
-                Some(name) => session_statement::shown(self.settings(), self.options(), &name),
+                Some(name) => {
+                    session_statement::shown(self.settings(), self.options(), self.store(), &name)
+                }
                 None => show::run(self.store(), piece),
             },
         }
@@ -291,7 +295,8 @@ impl Sql {
         let Some(simple) = statement.simple() else { return Ok(None) };
         // A table that is not there is told of by the planner, with its place.
         let Ok(table) = statement.table(&context.store, &simple.path) else { return Ok(None) };
-        bind(simple, &table, parameters, &context.options, engine)
+        let consistency = self.settings().consistency(&context.options);
+        bind(simple, &table, parameters, consistency, &context.options, engine)
     }
 
     fn explain(

@@ -29,7 +29,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         return Ok(format!("forgot {name}"));
     }
     if cursor.word("SET") {
-        return set(settings, &mut cursor);
+        return set(settings, store, &mut cursor);
     }
     if cursor.word("RESET") {
         let name = setting(&mut cursor)?;
@@ -54,7 +54,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
 }
 
 /// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
-fn set(settings: &Settings, cursor: &mut Cursor) -> Result<String> {
+fn set(settings: &Settings, store: &Store, cursor: &mut Cursor) -> Result<String> {
     if cursor.is_word("LOCAL") || cursor.is_word("TRANSACTION") {
         return Err(invalid_at(
             cursor.location(),
@@ -77,7 +77,7 @@ fn set(settings: &Settings, cursor: &mut Cursor) -> Result<String> {
     match value.is_empty() {
         true => Err(cursor.expected("a value")),
         false if value[0].eq_ignore_ascii_case("DEFAULT") => settings.reset(&name),
-        false => settings.set(&name, &value.concat().replace(',', ", ")).map_err(|error| {
+        false => settings.set(&name, &value.concat().replace(',', ", "), store).map_err(|error| {
             error.at(format_args!("line {}, column {}", place.line, place.column))
         }),
     }
@@ -181,11 +181,17 @@ fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
 }
 
 /// `SHOW name` and `SHOW ALL`.
-pub(crate) fn shown(settings: &Settings, options: &SqlOptions, name: &str) -> Result<RecordBatch> {
+pub(crate) fn shown(
+    settings: &Settings,
+    options: &SqlOptions,
+    store: &Store,
+    name: &str,
+) -> Result<RecordBatch> {
     if name != "all" {
-        return texts([(name, vec![settings.show(name, options)?])]);
+        return texts([(name, vec![settings.show(name, options, store)?])]);
     }
     let names: Vec<String> = Settings::names().map(str::to_owned).collect();
-    let values = names.iter().map(|name| settings.show(name, options)).collect::<Result<_>>()?;
+    let values =
+        names.iter().map(|name| settings.show(name, options, store)).collect::<Result<_>>()?;
     texts([("name", names), ("setting", values)])
 }

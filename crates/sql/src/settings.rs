@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
 use crate::cache::Statement;
+use crate::guard::WriteTerms;
+use crate::levels::{self, name_of_acks, name_of_consistency};
 use crate::options::SqlOptions;
 
 /// The most statements that one session keeps by name.
@@ -42,6 +44,8 @@ pub(crate) struct Settings {
 struct Values {
     timeout: Option<Option<Duration>>,
     durability: Option<Durability>,
+    acks: Option<Acks>,
+    consistency: Option<Consistency>,
 }
 
 impl Settings {
@@ -51,15 +55,25 @@ impl Settings {
     }
 
     /// When a write is acknowledged.
-    pub(crate) fn durability(&self, options: &SqlOptions) -> Durability {
-        lock(&self.values).durability.unwrap_or(options.durability)
+    pub(crate) fn terms(&self, options: &SqlOptions) -> WriteTerms {
+        let values = lock(&self.values);
+        WriteTerms {
+            durability: values.durability.unwrap_or(options.durability),
+            acks: values.acks.or(options.acks),
+        }
+    }
+
+    /// How fresh the rows of a query must be; as the store was opened without it.
+    pub(crate) fn consistency(&self, options: &SqlOptions) -> Option<Consistency> {
+        lock(&self.values).consistency.or(options.consistency)
     }
 
     /// Gives a setting a value. Tells how it is now.
     ///
     /// # Errors
-    /// `Invalid` for a value that it cannot have; `NotFound` for a setting that there is not.
-    pub(crate) fn set(&self, name: &str, value: &str) -> Result<String> {
+    /// `Invalid` for a value that it cannot have; `Unsupported` for one that the store cannot keep
+    /// to; `NotFound` for a setting that there is not.
+    pub(crate) fn set(&self, name: &str, value: &str, store: &Store) -> Result<String> {
         match name {
             "timeout" | "statement_timeout" => {
                 let timeout = duration(value).ok_or_else(|| {
@@ -76,6 +90,16 @@ impl Settings {
                 })?;
                 lock(&self.values).durability = Some(durability);
                 Ok(format!("{name} is {}", name_of(durability)))
+            }
+            "acks" => {
+                let acks = levels::acks(value, store)?;
+                lock(&self.values).acks = Some(acks);
+                Ok(format!("{name} is {}", name_of_acks(acks)))
+            }
+            "consistency" => {
+                let consistency = levels::consistency(value, store, duration)?;
+                lock(&self.values).consistency = Some(consistency);
+                Ok(format!("{name} is {}", name_of_consistency(consistency)))
             }
             _ if IDLE.contains(&name) => Ok(format!("{name} changes nothing here")),
             _ => match FIXED.iter().find(|(known, _)| *known == name) {
@@ -98,6 +122,8 @@ impl Settings {
             "all" => *values = Values::default(),
             "timeout" | "statement_timeout" => values.timeout = None,
             "durability" => values.durability = None,
+            "acks" => values.acks = None,
+            "consistency" => values.consistency = None,
             _ if is_known(name) => {}
             _ => return Err(unknown(name)),
         }
@@ -105,10 +131,18 @@ impl Settings {
     }
 
     /// A setting as SHOW gives it.
-    pub(crate) fn show(&self, name: &str, options: &SqlOptions) -> Result<String> {
+    pub(crate) fn show(&self, name: &str, options: &SqlOptions, store: &Store) -> Result<String> {
         match name {
             "timeout" | "statement_timeout" => Ok(shown(self.timeout(options))),
-            "durability" => Ok(name_of(self.durability(options)).to_owned()),
+            "durability" => Ok(name_of(self.terms(options).durability).to_owned()),
+            "acks" => {
+                let acks = self.terms(options).acks.unwrap_or(store.levels().acks);
+                Ok(name_of_acks(acks).to_owned())
+            }
+            "consistency" => {
+                let own = self.consistency(options);
+                Ok(name_of_consistency(own.unwrap_or(store.levels().consistency)))
+            }
             "memory_bytes_max" => Ok(options.memory_bytes_max.to_string()),
             "server_version" => Ok(env!("CARGO_PKG_VERSION").to_owned()),
             _ => match FIXED.iter().find(|(known, _)| *known == name) {
@@ -121,7 +155,7 @@ impl Settings {
 
     /// The names of all settings, as SHOW ALL gives them.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        ["timeout", "durability", "memory_bytes_max", "server_version"]
+        ["timeout", "durability", "acks", "consistency", "memory_bytes_max", "server_version"]
             .into_iter()
             .chain(FIXED.iter().map(|(name, _)| *name))
     }

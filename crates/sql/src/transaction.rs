@@ -13,12 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::sql::sqlparser::tokenizer::Token;
-use tonnage::{
-    Condition, Durability, Error, Result, Row, RowOperation, Store, Table, Value, WriteOptions,
-    WriteResult,
-};
+use tonnage::{Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteResult};
 
 use crate::error::invalid_at;
+use crate::guard::WriteTerms;
 use crate::text::{Cursor, Piece};
 
 /// The most rows that one transaction changes.
@@ -153,7 +151,7 @@ impl Transaction {
     /// # Errors
     /// `Conflict` when others have changed a row, or its table, since it was read; then nothing is
     /// written.
-    pub(crate) fn commit(&self, store: &Store, durability: Durability) -> Result<usize> {
+    pub(crate) fn commit(&self, store: &Store, terms: WriteTerms) -> Result<usize> {
         let _turn = lock(&self.turn);
         let over = Changes { is_over: true, ..Changes::default() };
         let changes = std::mem::replace(&mut *lock(&self.changes), over);
@@ -174,8 +172,7 @@ impl Transaction {
             };
             operations.push(operation.when(change.condition));
         }
-        let options = WriteOptions { durability, ..WriteOptions::default() };
-        match store.atomic_write(&operations, &options)? {
+        match store.atomic_write(&operations, &terms.options())? {
             WriteResult::Stored { .. } => Ok(operations.len()),
             WriteResult::ConditionFailed { operation, .. } => {
                 let failed = changes.rows.values().nth(operation);

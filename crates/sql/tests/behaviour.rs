@@ -4,10 +4,14 @@
 mod files;
 #[path = "behaviour/indexes.rs"]
 mod indexes;
+#[path = "behaviour/levels.rs"]
+mod levels;
 #[path = "behaviour/limits.rs"]
 mod limits;
 #[path = "behaviour/multi.rs"]
 mod multi;
+#[path = "../../store/tests/behaviour/noting.rs"]
+mod noting;
 #[path = "behaviour/requests.rs"]
 mod requests;
 #[path = "behaviour/transactions.rs"]

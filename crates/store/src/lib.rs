@@ -79,8 +79,8 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
 pub use index::{
-    CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows,
-    IndexScanOptions,
+    Cleaned, CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange,
+    IndexRows, IndexScanOptions,
 };
 pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
@@ -99,8 +99,9 @@ pub use table::{
     Table, TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
-    Acks, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability, Error, ErrorKind,
-    ErrorPlace, ManualClock, OnExisting, Result, ShardStatistics, Statistics, SystemClock, cores,
+    Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
+    Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Result, ShardStatistics,
+    Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};

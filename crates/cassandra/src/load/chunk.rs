@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use tonnage_engine::{Acks, Deadline, Error, OnExisting, Result};
 
@@ -25,14 +26,21 @@ pub(super) struct ChunkOrder {
     pub(super) on_existing: OnExisting,
     pub(super) acks: Acks,
     pub(super) deadline: Deadline,
+    /// Rows are not sent later, for their entries would be too old.
+    pub(super) rows_until: Option<Instant>,
     /// Set when the load has ended: then nothing more is sent.
     pub(super) is_off: Arc<AtomicBool>,
 }
 
 impl ChunkOrder {
     fn check(&self) -> Result<()> {
-        match self.is_off.load(Ordering::Acquire) {
-            true => Err(Error::cancelled("the load has ended")),
+        if self.is_off.load(Ordering::Acquire) {
+            return Err(Error::cancelled("the load has ended"));
+        }
+        match self.rows_until.is_some_and(|until| Instant::now() >= until) {
+            true => Err(Error::unavailable(
+                "rows of a load waited too long behind their entries in indexes: the cluster is too busy; load them again, fewer at a time",
+            )),
             false => Ok(()),
         }
     }

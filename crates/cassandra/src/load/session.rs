@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+use std::vec;
 
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinSet;
@@ -12,6 +14,7 @@ use tonnage_engine::{
 };
 
 use crate::blocking::by;
+use crate::entry_age::{FOLLOWED_WITHIN, RENEWED_AFTER};
 use crate::load::chunk::ChunkOrder;
 use crate::load::fate::Fate;
 use crate::load::generation::{Buffer, Generation, Origin};
@@ -28,6 +31,29 @@ pub(crate) struct ClusterLoad {
     acks: Acks,
     pending_bytes: AtomicU64,
     state: Mutex<State>,
+}
+
+/// How chunks are sent.
+#[derive(Clone, Copy)]
+struct Pass {
+    deadline: Deadline,
+    /// The entries that they follow, if there are any.
+    behind: Option<Behind>,
+    /// Whether the observer is told: not of entries that are stored again.
+    tells: bool,
+}
+
+/// When entries were stored.
+#[derive(Clone, Copy)]
+struct Behind {
+    begin: Instant,
+    end: Instant,
+}
+
+impl Pass {
+    fn is_over(self) -> bool {
+        self.behind.is_some_and(|entries| entries.end.elapsed() >= RENEWED_AFTER)
+    }
 }
 
 struct State {
@@ -93,29 +119,42 @@ impl ClusterLoad {
         stored
     }
 
-    /// Stores a generation: entries of indexes, then all rows.
+    /// Stores a generation: entries of indexes, then all rows. Where that takes long the entries
+    /// are stored again in between ([`crate::entry_age`]).
     fn store_generation(&self, generation: &Arc<Generation>, deadline: Deadline) -> Result<()> {
         self.store.time.check()?;
         let is_entries = |chunk: &Range<usize>| generation.table(chunk.start).is_shard_prefixed();
-        let (entries, rows) = generation.chunks().into_iter().partition(is_entries);
-        self.store_chunks(generation, entries, deadline)?;
-        self.store_chunks(generation, rows, deadline)
+        let (entries, rows): (Vec<_>, Vec<_>) =
+            generation.chunks().into_iter().partition(is_entries);
+        let mut rows = rows.into_iter();
+        let mut is_first = true;
+        loop {
+            let begin = Instant::now();
+            let all = Pass { deadline, behind: None, tells: is_first };
+            self.store_chunks(generation, &mut entries.clone().into_iter(), all)?;
+            let behind = (!entries.is_empty()).then(|| Behind { begin, end: Instant::now() });
+            self.store_chunks(generation, &mut rows, Pass { deadline, behind, tells: true })?;
+            if rows.len() == 0 {
+                return Ok(());
+            }
+            is_first = false;
+        }
     }
 
-    /// Stores chunks, so many at a time. They go on by themselves while the observer is told of
-    /// others.
+    /// Stores chunks, so many at a time, until their entries are old. They go on by themselves
+    /// while the observer is told of others.
     fn store_chunks(
         &self,
         generation: &Arc<Generation>,
-        chunks: Vec<Range<usize>>,
-        deadline: Deadline,
+        waiting: &mut vec::IntoIter<Range<usize>>,
+        pass: Pass,
     ) -> Result<()> {
-        let background = &self.store.background;
-        let mut waiting = chunks.into_iter();
+        let (background, deadline) = (&self.store.background, pass.deadline);
         let mut tasks = Tasks::new(&self.store);
         loop {
             deadline.check("the load to store what was pushed")?;
             while tasks.chunks.len() < CHUNKS
+                && !pass.is_over()
                 && let Some(chunk) = waiting.next()
             {
                 let (store, generation) = (Arc::clone(&self.store), Arc::clone(generation));
@@ -123,6 +162,7 @@ impl ClusterLoad {
                     on_existing: self.options.on_existing,
                     acks: self.acks,
                     deadline,
+                    rows_until: pass.behind.map(|entries| entries.begin + FOLLOWED_WITHIN),
                     is_off: Arc::clone(&tasks.is_off),
                 };
                 let task = async move {
@@ -143,7 +183,9 @@ impl ClusterLoad {
                 }
                 fates => fates?,
             };
-            self.report(generation, chunk, &fates)?;
+            if pass.tells {
+                self.report(generation, chunk, &fates)?;
+            }
         }
     }
 

@@ -33,7 +33,8 @@ pub(super) fn find() -> Result<PathBuf, String> {
     if !folder.join(COMPLETE).exists() {
         fetch(&folder)?;
     }
-    Ok(folder)
+    // Nodes run in folders of their own, from where a relative path would lead elsewhere.
+    folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 fn check_java() -> Result<(), String> {

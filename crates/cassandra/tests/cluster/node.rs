@@ -160,15 +160,17 @@ impl Node {
     /// Takes it out of the cluster for good: its rows go to the other nodes first.
     #[allow(dead_code, reason = "not every test takes nodes out")]
     pub(crate) fn leave(&self) {
-        let mut command = Command::new("java");
-        let answer = open_packages(&mut command)
-            .args(["-Xmx128M", "-cp", &class_path(&self.jars, &self.folder)])
+        let mut command = java(&self.jars, &self.folder, "log/nodetool");
+        let answer = command
+            .arg("-Xmx128M")
             .arg("org.apache.cassandra.tools.NodeTool")
             .args(["-p", &self.orders_port.to_string(), "decommission"])
             .output()
             .expect("java starts");
         let words = String::from_utf8_lossy(&answer.stderr);
         assert!(answer.status.success(), "{} does not leave: {words}", self.host);
+        // Once nodetool left its log among the sources, where it was committed.
+        assert!(!Path::new("cassandra.logdir_IS_UNDEFINED").exists(), "nodetool logs here");
     }
 
     /// Cuts it off from all others, its clients included, until the answer is dropped. Nothing
@@ -285,14 +287,17 @@ fn spawn(jars: &Path, folder: &Path, orders_port: u16) -> Child {
     })
 }
 
-/// Lets Cassandra look into packages of Java.
-fn open_packages(command: &mut Command) -> &mut Command {
+/// A program of Cassandra, which may look into packages of Java. Whatever it writes besides what it
+/// is told to write goes into the node's folder too, its logs first: without a folder for them they
+/// come to lie where the tests run, in a folder called `cassandra.logdir_IS_UNDEFINED`.
+fn java(jars: &Path, folder: &Path, logs: &str) -> Command {
+    let class_path = format!("{}/conf:{}/*", folder.display(), jars.display());
+    let mut command = Command::new("java");
     command.args(EXPORTS.map(|package| format!("--add-exports={package}=ALL-UNNAMED")));
-    command.args(OPENS.map(|package| format!("--add-opens={package}=ALL-UNNAMED")))
-}
-
-fn class_path(jars: &Path, folder: &Path) -> String {
-    format!("{}/conf:{}/*", folder.display(), jars.display())
+    command.args(OPENS.map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
+    command.arg(format!("-Dcassandra.logdir={}/{logs}", folder.display()));
+    command.args(["-cp", &class_path]).current_dir(folder);
+    command
 }
 
 fn command(jars: &Path, folder: &Path, orders_port: u16) -> Command {
@@ -304,18 +309,14 @@ fn command(jars: &Path, folder: &Path, orders_port: u16) -> Command {
             name.starts_with("jamm-") && name.ends_with(".jar")
         })
         .expect("jamm is among the jars");
-    let class_path = class_path(jars, folder);
+    let mut command = java(jars, folder, "log");
     let folder = folder.display();
-    let mut command = Command::new("java");
     command.args(FLAGS).arg(format!("-javaagent:{}", agent.display()));
-    open_packages(&mut command);
     command
         .arg(format!("-Dcassandra.config=file://{folder}/conf/cassandra.yaml"))
         .arg(format!("-Dcassandra.storagedir={folder}"))
-        .arg(format!("-Dcassandra.logdir={folder}/log"))
         .arg(format!("-Dlogback.configurationFile={folder}/conf/logback.xml"))
         .arg(format!("-Dcassandra.jmx.local.port={orders_port}"))
-        .args(["-cp", &class_path])
         .arg("org.apache.cassandra.service.CassandraDaemon");
     command
 }

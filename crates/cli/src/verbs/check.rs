@@ -1,11 +1,11 @@
 //! `tonnage check`: does everything that is stored hold together?
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use clap::Args;
-use tonnage::{CheckReport, Error, ErrorKind, Statistics, Store};
+use tonnage::{CheckReport, Error, ErrorKind, Index, Statistics, Store};
 use tonnage_client::Repaired;
 
 use crate::args::{Globals, TimeoutArgs};
@@ -13,7 +13,7 @@ use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 use crate::place::Place;
-use crate::values::grouped;
+use crate::values::{self, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
 #[derive(Args)]
@@ -28,6 +28,10 @@ pub(crate) struct CheckArgs {
     /// objects that nobody needs. Damage needs a backup
     #[arg(long)]
     repair: bool,
+    /// With --repair on a cluster: remove stale entries that were stored longer ago than this
+    /// [default: 1h]. A shorter time is for tables that nobody writes
+    #[arg(long, requires = "repair", value_name = "DURATION", value_parser = values::duration_or_zero)]
+    older_than: Option<Duration>,
     #[command(flatten)]
     time: TimeoutArgs,
 }
@@ -45,6 +49,11 @@ impl CheckArgs {
         });
         let checked = match &place {
             Place::Store(store) => store.check().map(|report| (report, None)),
+            Place::Server(_) if self.older_than.is_some() => {
+                return Err(Failure::usage(
+                    "--older-than goes with a store on a cluster, not with a server",
+                ));
+            }
             Place::Server(client) => client.check(self.repair),
         };
         let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
@@ -72,7 +81,9 @@ impl CheckArgs {
             }
         ));
         match (&place, repaired) {
-            (Place::Store(store), _) if self.repair => tell(globals, &repair(store, &report)?),
+            (Place::Store(store), _) if self.repair => {
+                tell(globals, &repair(store, &report, self.older_than)?)
+            }
             (_, Some(repaired)) => tell(globals, &repaired),
             _ => {}
         }
@@ -105,7 +116,12 @@ impl CheckArgs {
 }
 
 /// Mends what a check has found.
-fn repair(store: &Store, report: &CheckReport) -> CliResult<Repaired> {
+fn repair(
+    store: &Store,
+    report: &CheckReport,
+    older_than: Option<Duration>,
+) -> CliResult<Repaired> {
+    let age = older_than.unwrap_or(Index::CLEANED_AGE);
     let mut repaired = Repaired::default();
     for statement in &report.unfinished_indexes {
         store.execute(statement)?;
@@ -114,17 +130,33 @@ fn repair(store: &Store, report: &CheckReport) -> CliResult<Repaired> {
     if report.stale_index_entries > 0 {
         for table in store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
-                match index.clean() {
+                match index.clean_older(age) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
                         repaired.skipped.push(error.to_string());
                     }
-                    cleaned => repaired.entries += cleaned?,
+                    cleaned => {
+                        let cleaned = cleaned?;
+                        repaired.entries += cleaned.removed;
+                        if cleaned.young > 0 {
+                            repaired.skipped.push(left_young(index, cleaned.young, age));
+                        }
+                    }
                 }
             }
         }
     }
     repaired.chunks = store.kv().clean_lobs()?.chunks;
     Ok(repaired)
+}
+
+/// Entries that stay for now.
+fn left_young(index: &Index, entries: u64, age: Duration) -> String {
+    format!(
+        "index {} on {}: {} stale entries are younger than {age:?}, so their rows may be on their way: repair again later",
+        index.name(),
+        index.table_path(),
+        grouped(entries)
+    )
 }
 
 fn tell(globals: &Globals, repaired: &Repaired) {

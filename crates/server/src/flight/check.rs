@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use tonnage::{Cancel, CheckOptions, CheckReport, Damage, ErrorKind, Result};
+use tonnage::{Cancel, CheckOptions, CheckReport, Damage, ErrorKind, Index, Result};
 
 use super::command::parse;
 use crate::auth::Caller;
@@ -83,11 +83,22 @@ fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
     if report.stale_index_entries > 0 {
         for table in context.store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
-                match index.clean() {
+                match index.clean_older(Index::CLEANED_AGE) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
                         skipped.push(error.message().to_owned());
                     }
-                    cleaned => entries += cleaned?,
+                    cleaned => {
+                        let cleaned = cleaned?;
+                        entries += cleaned.removed;
+                        if cleaned.young > 0 {
+                            skipped.push(format!(
+                                "index {} on {}: {} stale entries are too young to be told from those of rows on their way: repair again in an hour",
+                                index.name(),
+                                index.table_path(),
+                                cleaned.young
+                            ));
+                        }
+                    }
                 }
             }
         }

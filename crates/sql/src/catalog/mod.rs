@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::MemTable;
-use tonnage::{Consistency, ErrorKind, Store};
+use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
 pub(crate) use file::FileTable;
@@ -92,9 +92,6 @@ impl Names {
 
     /// The same for a statement that changes a table, by what is stored last.
     pub(crate) fn changing(context: Context, target: Target) -> Self {
-        let consistency = Some(Consistency::Absolute);
-        let options = SqlOptions { consistency, ..(*context.options).clone() };
-        let context = Context { options: Arc::new(options), ..context };
         Self { context, prefix: None, target: Some(target), given: None }
     }
 
@@ -187,6 +184,11 @@ impl SchemaProvider for Names {
                 let changed = transaction.and_then(|open| open.changed(&table.table));
                 let table = Target::seen(self.target.as_ref(), table.with_estimate());
                 let stored = StoreTable::new(table, self.context.options.clone());
+                // What a statement changes it changes by what is stored last.
+                let stored = match self.target {
+                    Some(_) => stored.at_its_latest(),
+                    None => stored,
+                };
                 match changed {
                     Some(changed) => overlay::overlaid(stored, &changed).map(Some),
                     None => Ok(Some(Arc::new(stored))),

@@ -11,13 +11,14 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
-use tonnage::Direction;
+use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
     Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
 };
 use crate::error::into_datafusion;
+use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
 
@@ -27,11 +28,13 @@ pub(crate) struct StoreTable {
     table: Arc<SqlTable>,
     options: Arc<SqlOptions>,
     latest: Option<Latest>,
+    /// Whether its rows must be the latest, whatever the session asks for.
+    at_its_latest: bool,
 }
 
 impl StoreTable {
     pub(crate) fn new(table: SqlTable, options: Arc<SqlOptions>) -> Self {
-        Self { table: Arc::new(table), options, latest: None }
+        Self { table: Arc::new(table), options, latest: None, at_its_latest: false }
     }
 
     pub(crate) fn table(&self) -> &Arc<SqlTable> {
@@ -50,6 +53,21 @@ impl StoreTable {
     /// no error.
     pub(crate) fn with_latest(&self, latest: Latest) -> Self {
         Self { latest: Some(latest), ..self.clone() }
+    }
+
+    /// The same table for a statement that changes rows by what it reads.
+    pub(crate) fn at_its_latest(self) -> Self {
+        Self { at_its_latest: true, ..self }
+    }
+
+    /// How fresh the rows must be. A plan may be kept for many executions, so the session is asked
+    /// each time.
+    fn consistency(&self, session: &dyn Session) -> Option<Consistency> {
+        if self.at_its_latest {
+            return Some(Consistency::Absolute);
+        }
+        let guard = session.config().get_extension::<Guard>();
+        guard.and_then(|guard| guard.consistency()).or(self.options.consistency)
     }
 
     /// The path through the key, and which of the filters it answers by itself.
@@ -205,7 +223,7 @@ impl TableProvider for StoreTable {
             limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
             latest: self.latest.filter(|_| left.is_none()),
             batch_rows_max: self.options.batch_rows_max,
-            consistency: self.options.consistency,
+            consistency: self.consistency(state),
             workers: self.options.workers(),
             remark,
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use tonnage::{Direction, Result};
+use tonnage::{Consistency, Direction, Result};
 
 use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
@@ -35,6 +35,7 @@ pub(crate) fn bind(
     simple: &Simple,
     table: &Arc<SqlTable>,
     parameters: &Parameters,
+    consistency: Option<Consistency>,
     options: &SqlOptions,
     engine: &Engine,
 ) -> Result<Option<Direct>> {
@@ -56,7 +57,7 @@ pub(crate) fn bind(
         limit,
         latest: None,
         batch_rows_max: options.batch_rows_max,
-        consistency: options.consistency,
+        consistency,
         workers: options.workers(),
         remark: None,
     };

@@ -176,8 +176,8 @@ pub(super) fn write_updated(
         transaction.put(table, row.clone(), Condition::IfVersion(noted.version))?;
         return Ok((IN_TRANSACTION, row));
     }
-    let (durability, expires_at_ms) = (change.durability(), Some(noted.expires_at_ms));
-    let options = WriteOptions { durability, expires_at_ms, ..WriteOptions::default() };
+    let expires_at_ms = Some(noted.expires_at_ms);
+    let options = WriteOptions { expires_at_ms, ..change.terms().options() };
     Ok((table.put_if_version(&row, noted.version, &options)?, row))
 }
 
@@ -193,7 +193,7 @@ pub(super) fn write_deleted(
         transaction.delete(change.table, &row, Condition::IfVersion(noted.version))?;
         return Ok((IN_TRANSACTION, row));
     }
-    let options = WriteOptions { durability: change.durability(), ..WriteOptions::default() };
+    let options = change.terms().options();
     Ok((change.table.delete_if_version(&row, noted.version, &options)?, row))
 }
 

@@ -384,7 +384,8 @@ pub(super) fn write(
     let batches = gathered.into_iter().map(own).map(Ok).chain(source);
     let options = BulkPutOptions {
         on_existing,
-        durability: guard.durability(),
+        durability: guard.terms().durability,
+        acks: guard.terms().acks,
         errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),

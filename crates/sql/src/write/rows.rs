@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, RecordBatch};
-use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteOptions, WriteResult};
+use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResult};
 
 use super::change::update_rows;
 use super::conflict::Conflict;
@@ -154,8 +154,7 @@ impl<'a> Inserting<'a> {
             OnExisting::Replace => Condition::Always,
             _ => Condition::IfAbsent,
         };
-        let durability = self.guard.durability();
-        let options = WriteOptions { durability, ..WriteOptions::default() };
+        let options = self.guard.terms().options();
         let put = self.table.put_returning(&row, condition, &options)?;
         match put.result {
             WriteResult::Stored { .. } => {

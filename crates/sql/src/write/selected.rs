@@ -13,14 +13,14 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-use tonnage::{Durability, Error, Result, Row, Table, WriteResult};
+use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::returned::Written;
 use super::tokens::{made, quoted, separated, word};
 use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
-use crate::guard::Guard;
+use crate::guard::{Guard, WriteTerms};
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::parse;
@@ -211,8 +211,8 @@ impl<'a> RowChange<'a> {
         self.planner.context.transaction.as_deref()
     }
 
-    pub(super) fn durability(&self) -> Durability {
-        self.guard.durability()
+    pub(super) fn terms(&self) -> WriteTerms {
+        self.guard.terms()
     }
 
     /// The table's name; a deep one in one piece.

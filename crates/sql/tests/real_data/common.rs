@@ -45,17 +45,22 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// A session over a store on the disk.
+/// A session over a store, on the disk by default.
 pub(crate) struct Place {
     pub(crate) sql: Sql,
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path().join("store").to_string_lossy()).unwrap();
-        Self { sql: Sql::new(store, SqlOptions::default()).unwrap(), _directory: directory }
+        Self { _directory: Some(directory), ..Self::over(store) }
+    }
+
+    /// The same over a store that is open.
+    pub(crate) fn over(store: Store) -> Self {
+        Self { sql: Sql::new(store, SqlOptions::default()).unwrap(), _directory: None }
     }
 
     /// Loads a file into a table. Tells how many rows went in.

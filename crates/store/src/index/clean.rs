@@ -12,21 +12,26 @@
 //! A load stores entries before rows, so an entry of a load that is under way looks stale and is
 //! not. So loads that hold rows of the table are asked to flush first, and where a load has come to
 //! hold some again, cleaning ends. One that comes later waits until the gate is open.
+//!
+//! Where several processes use the store the gate holds none of the others back. There the third
+//! step is another: the few are looked at again in a way that ends whatever is under way, and those
+//! that look stale still are deleted if they are old. A row that has not followed its entry by then
+//! never does ([`tonnage_engine::Engine::delete_older`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices,
-    WriteBatch,
+    Condition, Deadline, Durability, Engine, Error, Projection, Result, Rows, SHARD_LEN,
+    ScanOptions, Slices, WriteBatch,
 };
 
 use super::entries::entries_of;
 use super::list::OpenIndex;
 use super::write_gate::WriteGate;
-use crate::catalog::TableEntry;
+use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
-use crate::read::parts::{PartReader, read_all, read_parts};
+use crate::read::parts::{PartReader, read_all, read_all_settled, read_parts};
 use crate::read::sorted_order;
 
 /// Entries looked at together.
@@ -35,6 +40,20 @@ const BATCH_ENTRIES: usize = 4_096;
 const LOAD_WAIT: Duration = Duration::from_secs(5);
 /// Entries deleted in one write.
 const WRITE_ENTRIES: usize = 1_024;
+
+/// How old a stale entry must be where several processes use the store: a younger one may belong to
+/// a row that is on its way.
+pub(crate) const STALE_AFTER: Duration = Duration::from_secs(3_600);
+
+/// What became of the stale entries of an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cleaned {
+    /// Entries that were deleted.
+    pub removed: u64,
+    /// Those that were too young to tell, where several processes use the store.
+    pub young: u64,
+}
 
 /// One walk over an index.
 pub(super) struct Cleaning<'a> {
@@ -46,17 +65,29 @@ pub(super) struct Cleaning<'a> {
     pub(super) threads: usize,
     /// Whether the walk is to end where it is.
     pub(super) give_up: &'a (dyn Fn() -> bool + Sync),
+    /// How old entries must be where several processes use the store; without it those of such a
+    /// store are left alone.
+    pub(super) age: Option<Age<'a>>,
+}
+
+/// How old entries of a store that several processes use must be.
+#[derive(Clone, Copy)]
+pub(super) struct Age<'a> {
+    pub(super) least: Duration,
+    /// Knows whether this process has followed the others.
+    pub(super) catalog: &'a Catalog,
 }
 
 impl Cleaning<'_> {
     /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
     /// many.
-    pub(super) fn run(&self) -> Result<u64> {
+    pub(super) fn run(&self) -> Result<Cleaned> {
         let Self { engine, gate, table, index, .. } = *self;
-        if engine.capability().shared {
+        let is_shared = engine.capability().shared;
+        if is_shared && self.age.is_none() {
             return Err(not_cleaned(table, index));
         }
-        if gate.enter().sees_loads(table.space) {
+        if !is_shared && gate.enter().sees_loads(table.space) {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
                 .map_err(|_| held_up(table, index))?;
         }
@@ -66,13 +97,13 @@ impl Cleaning<'_> {
             fill_cache: false,
             ..ScanOptions::default()
         };
-        let removed = AtomicU64::new(0);
-        let cleaner = |_| Cleaner { cleaning: self, removed: &removed };
+        let (removed, young) = (AtomicU64::new(0), AtomicU64::new(0));
+        let cleaner = |_| Cleaner { cleaning: self, removed: &removed, young: &young };
         read_parts(self.threads, engine, index.space(), &options, cleaner)?;
-        let removed = removed.into_inner();
+        let cleaned = Cleaned { removed: removed.into_inner(), young: young.into_inner() };
         let (index, table) = (&index.stored.name, &table.schema.path);
-        tracing::info!(index, table, removed, "index cleaned");
-        Ok(removed)
+        tracing::info!(index, table, removed = cleaned.removed, "index cleaned");
+        Ok(cleaned)
     }
 }
 
@@ -80,6 +111,7 @@ impl Cleaning<'_> {
 struct Cleaner<'a> {
     cleaning: &'a Cleaning<'a>,
     removed: &'a AtomicU64,
+    young: &'a AtomicU64,
 }
 
 impl PartReader for Cleaner<'_> {
@@ -88,16 +120,19 @@ impl PartReader for Cleaner<'_> {
         if (self.cleaning.give_up)() {
             return Err(Error::cancelled("the cleaning of an index was called off"));
         }
-        let seen = self.stale(&entries.keys)?;
+        let seen = self.stale(&entries.keys, false)?;
         if seen.is_empty() {
             return Ok(());
         }
         let suspects: Slices = seen.iter().map(|place| entries.keys.get(*place)).collect();
+        if let Some(age) = self.cleaning.age.filter(|_| self.cleaning.engine.capability().shared) {
+            return self.remove_old(&suspects, age);
+        }
         let alone = gate.enter_alone();
         if alone.sees_loads(table.space) {
             return Err(held_up(table, index));
         }
-        let stale = self.stale(&suspects)?;
+        let stale = self.stale(&suspects, false)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
             for some in of_shard.chunks(WRITE_ENTRIES) {
@@ -115,7 +150,7 @@ impl PartReader for Cleaner<'_> {
 impl Cleaner<'_> {
     /// The places of the entries that no row leads back to. Those that name a row of another table
     /// are among them.
-    fn stale(&self, entries: &Slices) -> Result<Vec<usize>> {
+    fn stale(&self, entries: &Slices, settled: bool) -> Result<Vec<usize>> {
         let Cleaning { engine, table, index, .. } = *self.cleaning;
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
@@ -129,15 +164,33 @@ impl Cleaner<'_> {
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
         let mut is_stale = vec![true; entries.len()];
-        read_all(engine, table.space, &sorted, |rows| {
+        let mut compare = |rows: &Rows| {
             let made = entries_of(engine, &table.indexes.set(), index, rows)?;
             for (origin, entry) in rows.origins.iter().zip(made.iter()) {
                 let place = named[order[*origin as usize] as usize];
                 is_stale[place] = entries.get(place) != entry;
             }
             Ok(())
-        })?;
+        };
+        match settled {
+            false => read_all(engine, table.space, &sorted, &mut compare)?,
+            true => read_all_settled(engine, table.space, &sorted, &mut compare)?,
+        }
         Ok((0..entries.len()).filter(|place| is_stale[*place]).collect())
+    }
+
+    /// Deletes those that are stale and old, beside the writes of other processes.
+    fn remove_old(&self, suspects: &Slices, age: Age<'_>) -> Result<()> {
+        let Cleaning { engine, gate, index, .. } = *self.cleaning;
+        // Whoever changes the table or its indexes waits until this is over.
+        let _pass = gate.enter();
+        age.catalog.check_member()?;
+        let stale = self.stale(suspects, true)?;
+        let stale: Slices = stale.iter().map(|place| suspects.get(*place)).collect();
+        let removed = engine.delete_older(index.space(), &stale, age.least, Deadline::NONE)?;
+        self.removed.fetch_add(removed, Ordering::Relaxed);
+        self.young.fetch_add(stale.len() as u64 - removed, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Deletes entries of one shard.
@@ -154,7 +207,7 @@ impl Cleaner<'_> {
 fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
     Error::unsupported(format!(
-        "{place}: stale entries stay where several processes use the store: to be rid of them, drop the index and make it anew"
+        "{place}: stale entries are not removed in the background where several processes use the store: call Index::clean, or `tonnage check --repair`"
     ))
 }
 

@@ -1,10 +1,11 @@
 //! An index to read through.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{Direction, Error, Result, Slices};
 
-use super::clean::Cleaning;
+use super::clean::{Age, Cleaned, Cleaning, STALE_AFTER};
 use super::definition::IndexColumn;
 use super::list::OpenIndex;
 use super::lookup::{IndexRows, read};
@@ -44,6 +45,9 @@ pub struct Index {
 }
 
 impl Index {
+    /// How old stale entries on a cluster must be to be removed by [`Index::clean`].
+    pub const CLEANED_AGE: Duration = STALE_AFTER;
+
     pub(crate) fn new(store: Arc<Inner>, table: Arc<TableEntry>, index: Arc<OpenIndex>) -> Self {
         let columns = index.codec.columns.iter().map(|column| column.shown.clone()).collect();
         Self { store, table, index, columns }
@@ -108,10 +112,23 @@ impl Index {
     /// many there were. The table stays in use. The store does so by itself where loads have left
     /// many: see [`StoreBuilder::clean_in_background`](crate::StoreBuilder::clean_in_background).
     ///
+    /// On a cluster, where others may write beside it, entries younger than an hour stay: their rows
+    /// may be on their way.
+    ///
     /// # Errors
     /// `Unavailable` for an index that is not ready, or while a bulk put into the table does not
-    /// pause: what was deleted before stays deleted.
+    /// pause, or a node of a cluster is down: what was deleted before stays deleted.
     pub fn clean(&self) -> Result<u64> {
+        self.clean_older(STALE_AFTER).map(|cleaned| cleaned.removed)
+    }
+
+    /// The same on a cluster with another age than an hour, and with the number of those that were
+    /// too young. A shorter one is for tables that nobody writes: an entry may then be taken away
+    /// before its row comes, and the index misses the row.
+    ///
+    /// # Errors
+    /// As [`Index::clean`].
+    pub fn clean_older(&self, age: Duration) -> Result<Cleaned> {
         self.check_ready()?;
         let threads = self.store.lend_all_threads();
         let cleaning = Cleaning {
@@ -121,6 +138,7 @@ impl Index {
             index: &self.index,
             threads: threads.amount(),
             give_up: &|| false,
+            age: Some(Age { least: age, catalog: &self.store.catalog }),
         };
         cleaning.run()
     }

@@ -225,6 +225,7 @@ impl Shared {
                 index,
                 threads: 1,
                 give_up: &|| self.is_stopping(),
+                age: None,
             };
             let cleaned = cleaning.run();
             !cleaned.is_err_and(|error| error.kind() == ErrorKind::Unavailable)

@@ -40,6 +40,7 @@ mod write_gate;
 pub use build::{CreateIndexOptions, IndexProgress};
 pub(crate) use build::{create_index, drop_index};
 pub(crate) use check::check_index;
+pub use clean::Cleaned;
 pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};

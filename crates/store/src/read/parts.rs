@@ -84,6 +84,28 @@ pub(crate) fn read_all(
     engine: &dyn Engine,
     space: SpaceId,
     keys: &Slices,
+    visit: impl FnMut(&Rows) -> Result<()>,
+) -> Result<()> {
+    let read =
+        |options: &ReadOptions, rows: &mut Rows| engine.read_some(space, keys, options, rows);
+    read_all_by(keys, read, visit)
+}
+
+/// The same with rows that are settled: see [`Engine::read_settled`].
+pub(crate) fn read_all_settled(
+    engine: &dyn Engine,
+    space: SpaceId,
+    keys: &Slices,
+    visit: impl FnMut(&Rows) -> Result<()>,
+) -> Result<()> {
+    let read =
+        |options: &ReadOptions, rows: &mut Rows| engine.read_settled(space, keys, options, rows);
+    read_all_by(keys, read, visit)
+}
+
+fn read_all_by(
+    keys: &Slices,
+    read: impl Fn(&ReadOptions, &mut Rows) -> Result<usize>,
     mut visit: impl FnMut(&Rows) -> Result<()>,
 ) -> Result<()> {
     let (mut first, mut rows) = (0, Rows::new());
@@ -94,7 +116,7 @@ pub(crate) fn read_all(
             bytes_max: READ_BYTES,
             deadline: Deadline::NONE,
         };
-        first += engine.read_some(space, keys, &options, &mut rows)?;
+        first += read(&options, &mut rows)?;
         visit(&rows)?;
     }
     Ok(())

@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Clock, Deadline, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Levels, Result,
-    SpaceId, Statistics, SystemClock,
+    Capability, Clock, Deadline, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Levels,
+    Result, SpaceId, Statistics, SystemClock,
 };
 use tonnage_rocksdb::Settings;
 
@@ -406,6 +406,16 @@ impl Store {
             std::thread::sleep(LOOK_EVERY);
         }
         synced
+    }
+
+    /// What the engine can do, and its limits.
+    pub fn capability(&self) -> &Capability {
+        self.inner.engine.capability()
+    }
+
+    /// The levels of calls that ask for none: those that the store was opened with.
+    pub fn levels(&self) -> Levels {
+        self.inner.levels
     }
 
     /// Makes everything acknowledged so far durable, whatever durability it was written with.

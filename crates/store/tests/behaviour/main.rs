@@ -12,6 +12,7 @@ mod kv;
 mod levels;
 mod multi_get;
 mod multi_put;
+mod noting;
 mod shared;
 mod store;
 mod table;

@@ -1,0 +1,18 @@
+//! How soon rows follow their entries.
+//!
+//! Entries of indexes are stored before their rows, in steps of their own. Whoever cleans an index
+//! leaves entries alone that are younger than an hour, since their rows may be on their way. So no
+//! row may come later than that behind its entry:
+//!
+//! - a writer whose entries are older than [`RENEWED_AFTER`] stores them again before it goes on;
+//! - a row of a load that still has not gone out when they are [`FOLLOWED_WITHIN`] old never does.
+//!
+//! The rest of the hour is for requests under way, and for clocks.
+
+use std::time::Duration;
+
+/// Older entries are stored again before their rows are sent.
+pub(crate) const RENEWED_AFTER: Duration = Duration::from_secs(300);
+
+/// No row of a load is sent behind entries older than this.
+pub(crate) const FOLLOWED_WITHIN: Duration = Duration::from_secs(1_500);
