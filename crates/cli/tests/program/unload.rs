@@ -30,9 +30,9 @@ fn many_files_are_one_table_again() {
     let base = ["unload", "ships", "--parallelism", "2", "--split-size", "200K"];
     for (format, more, pattern) in [
         ("csv", &[][..], "csv/*.csv"),
-        ("jsonl", &["--compress", "zstd"], "jsonl/*.jsonl.zst"),
-        ("parquet", &[], "parquet/*.parquet"),
-        ("arrow", &[], "arrow/*.arrow"),
+        ("jsonl", &["--compress", "zstd"][..], "jsonl/*.jsonl.zst"),
+        ("parquet", &[][..], "parquet/*.parquet"),
+        ("arrow", &[][..], "arrow/*.arrow"),
     ] {
         let to = ["--output-dir", format, "--format", format];
         place.run(&[&base[..], &to, more].concat()).ends(0).says(&["60,000 rows in"]);

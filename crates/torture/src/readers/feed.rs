@@ -29,7 +29,7 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
     };
     let (reader, seed): (Reader, u64) = (Reader::parse(reader)?, seed.parse()?);
     let (first, cases): (u64, u64) = (first.parse()?, cases.parse()?);
-    let (seconds, note) = (seconds.parse()?, File::create(note)?);
+    let (seconds, note): (u64, File) = (seconds.parse()?, File::create(note)?);
     // What panics is told as a complaint.
     std::panic::set_hook(Box::new(|_| {}));
     let (samples, begun) = (reader.samples()?, Instant::now());
