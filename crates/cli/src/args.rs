@@ -18,7 +18,9 @@ use crate::{interrupt, plain, values};
 pub(crate) struct Globals {
     /// The store: a path, rocksdb:PATH, memory:, cassandra://HOST,HOST/KEYSPACE, or a server:
     /// grpc://HOST:PORT, grpc+tls://HOST:PORT
-    #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]
+    /// [env: TONNAGE_STORE] [default: ./tonnage-data]
+    // Were clap told of the variable, it would print --store in every usage line.
+    #[arg(long, global = true, default_value_t = Globals::store_named(), hide_default_value = true, value_name = "URL")]
     pub(crate) store: String,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
@@ -40,6 +42,12 @@ pub(crate) struct Globals {
 impl Globals {
     /// The store when none is named.
     pub(crate) const STORE_DEFAULT: &str = "./tonnage-data";
+
+    /// The store that the environment names, or else the one when none is named.
+    fn store_named() -> String {
+        let named = std::env::var("TONNAGE_STORE").ok().filter(|store| !store.is_empty());
+        named.unwrap_or_else(|| Self::STORE_DEFAULT.to_owned())
+    }
 
     /// Opens a store that must be there.
     pub(crate) fn open(&self) -> CliResult<Store> {

@@ -1,12 +1,14 @@
 //! What is shown while something long is under way: a bar on a terminal, else a line every few
-//! seconds.
+//! seconds, or an object of JSON every second for programs.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value};
 
 use crate::args::Globals;
 use crate::plain;
@@ -15,6 +17,20 @@ use crate::plain;
 const BAR_EVERY: Duration = Duration::from_millis(150);
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// How often an object of JSON is written.
+const JSON_EVERY: Duration = Duration::from_secs(1);
+
+/// `--progress`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressAs {
+    /// A bar at a terminal, else a line every 5 seconds
+    #[default]
+    Text,
+    /// An object of JSON a second, each on a line, and one at the end
+    Json,
+    /// Nothing
+    None,
+}
 
 /// One look at work under way.
 pub(crate) struct ProgressSample {
@@ -24,19 +40,27 @@ pub(crate) struct ProgressSample {
     pub(crate) total: Option<u64>,
     /// What to say beside it.
     pub(crate) text: String,
+    /// The same for programs.
+    pub(crate) figures: Vec<(&'static str, u64)>,
 }
 
 /// Lines on standard error that do not tear a bar apart.
 #[derive(Clone)]
 pub(crate) struct Console {
-    quiet: bool,
+    shows: ProgressAs,
     bar: Option<ProgressBar>,
 }
 
 impl Console {
     pub(crate) fn new(globals: &Globals) -> Self {
-        let bar = (!globals.quiet && std::io::stderr().is_terminal()).then(ProgressBar::no_length);
-        Self { quiet: globals.quiet, bar }
+        Self::showing(globals, ProgressAs::Text)
+    }
+
+    /// One that shows progress as it is asked for.
+    pub(crate) fn showing(globals: &Globals, shows: ProgressAs) -> Self {
+        let shows = if globals.quiet { ProgressAs::None } else { shows };
+        let has_bar = shows == ProgressAs::Text && std::io::stderr().is_terminal();
+        Self { shows, bar: has_bar.then(ProgressBar::no_length) }
     }
 
     /// Writes a line, quiet or not.
@@ -54,23 +78,32 @@ impl Console {
         &self,
         look: impl Fn() -> ProgressSample + Send + 'static,
     ) -> Option<Watch> {
-        if self.quiet {
+        if self.shows == ProgressAs::None {
             return None;
         }
+        let is_json = self.shows == ProgressAs::Json;
         let (stop, stopped) = mpsc::channel::<()>();
         let bar = self.bar.clone();
         let started = Instant::now();
         let thread = std::thread::spawn(move || {
-            let every = if bar.is_some() { BAR_EVERY } else { LINE_EVERY };
+            let every = match (is_json, &bar) {
+                (true, _) => JSON_EVERY,
+                (false, Some(_)) => BAR_EVERY,
+                (false, None) => LINE_EVERY,
+            };
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let sample = look();
                 match &bar {
                     Some(bar) => show(bar, &sample),
+                    None if is_json => eprintln!("{}", json(&sample, started.elapsed(), false)),
                     None => eprintln!("{}", line(&sample, started.elapsed())),
                 }
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();
+            }
+            if is_json {
+                eprintln!("{}", json(&look(), started.elapsed(), true));
             }
         });
         Some(Watch { stop: Some(stop), thread: Some(thread) })
@@ -98,6 +131,17 @@ fn line(sample: &ProgressSample, elapsed: Duration) -> String {
         .map(|total| format!("{:.0}%, ", 100.0 * sample.done as f64 / total as f64))
         .unwrap_or_default();
     format!("{share}{}, {:.0} s", sample.text, elapsed.as_secs_f64())
+}
+
+fn json(sample: &ProgressSample, elapsed: Duration, is_over: bool) -> Value {
+    let mut object: Map<String, Value> = sample
+        .figures
+        .iter()
+        .map(|(name, figure)| ((*name).to_owned(), (*figure).into()))
+        .collect();
+    object.insert("seconds".to_owned(), elapsed.as_secs_f64().into());
+    object.insert("over".to_owned(), is_over.into());
+    object.into()
 }
 
 /// Work that is being watched; the display goes away with it.

@@ -37,7 +37,7 @@ mod verbs;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -60,7 +60,7 @@ fn run() -> Exit {
             return if usage.use_stderr() { Exit::Usage } else { Exit::Success };
         }
     };
-    let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals)));
+    let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals, Cli::command)));
     match run {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => failure.report(),

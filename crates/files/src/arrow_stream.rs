@@ -25,6 +25,8 @@ const PADDING_WORDS_MAX: usize = 16;
 /// The batches of an Arrow file or stream.
 pub(crate) struct ArrowBatches {
     reader: Box<dyn Read + Send>,
+    /// Whether what came is decoded before more is waited for.
+    comes_slowly: bool,
     decoder: StreamDecoder,
     chunk: Buffer,
     /// A batch that was met while the schema was looked for.
@@ -37,11 +39,13 @@ impl ArrowBatches {
     /// Reads as far as the schema.
     pub(crate) fn open(
         reader: Box<dyn Read + Send>,
+        comes_slowly: bool,
         is_file: bool,
     ) -> Result<(Self, SchemaRef), ArrowError> {
         let reader = if is_file { skip_mark(reader)? } else { reader };
         let (decoder, chunk) = (StreamDecoder::new(), Buffer::from_vec(Vec::<u8>::new()));
-        let mut batches = Self { reader, decoder, chunk, first: None, is_file, ended: false };
+        let mut batches =
+            Self { reader, comes_slowly, decoder, chunk, first: None, is_file, ended: false };
         batches.first = batches.next_batch(true)?;
         let schema = batches
             .decoder
@@ -78,7 +82,13 @@ impl ArrowBatches {
     /// Takes the next bytes from the reader; false at its end.
     fn read_chunk(&mut self) -> io::Result<bool> {
         let mut chunk = Vec::new();
-        self.reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk)?;
+        if self.comes_slowly {
+            chunk.resize(CHUNK_BYTES, 0);
+            let bytes = self.reader.read(&mut chunk)?;
+            chunk.truncate(bytes);
+        } else {
+            self.reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk)?;
+        }
         self.chunk = Buffer::from_vec(chunk);
         Ok(!self.chunk.is_empty())
     }

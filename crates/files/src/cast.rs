@@ -7,18 +7,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::kernels::cmp::not_distinct;
-use arrow::compute::{CastOptions, can_cast_types, cast_with_options, filter_record_batch};
-use arrow::datatypes::{
-    DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::batch::{Origin, ReadBatch};
+use crate::cast_nested::{can_cast, cast_column, same_rows};
 use crate::nested::{json_line, nested_as_json};
 use crate::rejected::{RejectedRecord, bounded};
 use crate::render::is_json_field;
@@ -80,7 +77,9 @@ impl ColumnCast {
                 }
                 CastStep::Cast => {
                     let values = cast_column(column, self.schema.field(place).data_type())?;
-                    faults.extend(lost_rows(column, &values)?.map(|row| (row, place)));
+                    let same = same_rows(column, &values)?;
+                    let lost = (0..rows).filter(|row| !same.value(*row));
+                    faults.extend(lost.map(|row| (row, place)));
                     values
                 }
             });
@@ -133,77 +132,13 @@ impl CastStep {
         if from == to {
             return Some(CastStep::Keep);
         }
-        if from.is_nested() {
-            return is_json_field(wanted).then_some(CastStep::NestedToJson);
+        if from.is_nested() && is_json_field(wanted) {
+            return Some(CastStep::NestedToJson);
         }
-        can_cast_types(from, to).then_some(CastStep::Cast)
+        can_cast(from, to).then_some(CastStep::Cast)
     }
 }
 
 fn internal(error: ArrowError) -> Error {
     Error::internal(format!("a batch could not be put together: {error}")).with_source(error)
-}
-
-/// Casts, with NULL for what cannot be cast.
-fn cast_column(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    let options = CastOptions { safe: true, ..CastOptions::default() };
-    match (column.data_type(), data_type) {
-        // Arrow's cast between a zone and none would turn instants into what clocks show there.
-        (DataType::Timestamp(..), DataType::Timestamp(unit, zone)) => {
-            let cast = cast_with_options(
-                &in_zone(column, None),
-                &DataType::Timestamp(*unit, None),
-                &options,
-            );
-            Ok(in_zone(&cast.map_err(internal)?, zone.clone()))
-        }
-        _ => cast_with_options(column, data_type, &options).map_err(internal),
-    }
-}
-
-/// The same instants in a zone, or in none.
-fn in_zone(column: &ArrayRef, zone: Option<Arc<str>>) -> ArrayRef {
-    let DataType::Timestamp(unit, _) = column.data_type() else { return Arc::clone(column) };
-    macro_rules! in_zone {
-        ($type:ty) => {
-            Arc::new(column.as_primitive::<$type>().clone().with_timezone_opt(zone))
-        };
-    }
-    match unit {
-        TimeUnit::Second => in_zone!(TimestampSecondType),
-        TimeUnit::Millisecond => in_zone!(TimestampMillisecondType),
-        TimeUnit::Microsecond => in_zone!(TimestampMicrosecondType),
-        TimeUnit::Nanosecond => in_zone!(TimestampNanosecondType),
-    }
-}
-
-/// The rows whose value was not cast, or not without loss.
-fn lost_rows(before: &ArrayRef, after: &ArrayRef) -> Result<impl Iterator<Item = usize> + use<>> {
-    let may_round = before.data_type().is_floating() && after.data_type().is_floating();
-    let from_text =
-        matches!(before.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let same: BooleanBuffer =
-        if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
-            (0..before.len())
-                .map(|row| {
-                    before.is_null(row)
-                        || after.is_valid(row) && !turned_infinite(before, after, row)
-                })
-                .collect()
-        } else {
-            let back = cast_column(after, before.data_type())?;
-            not_distinct(before, &back).map_err(internal)?.values().clone()
-        };
-    Ok((0..before.len()).filter(move |row| !same.value(*row)))
-}
-
-/// Whether a finite double is beyond the range of a float.
-fn turned_infinite(before: &ArrayRef, after: &ArrayRef, row: usize) -> bool {
-    use arrow::datatypes::{Float32Type, Float64Type};
-    let (Some(before), Some(after)) =
-        (before.as_primitive_opt::<Float64Type>(), after.as_primitive_opt::<Float32Type>())
-    else {
-        return false;
-    };
-    after.value(row).is_infinite() && before.value(row).is_finite()
 }

@@ -1,12 +1,13 @@
 //! Reads Parquet and Arrow IPC, which hold columns already.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -20,6 +21,7 @@ use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::progress::Progress;
+use crate::readahead::Waiting;
 use crate::source::Source;
 use crate::text::layout::Layout;
 use crate::writer::parquet::as_written;
@@ -143,7 +145,7 @@ fn damaged(
 
 /// A file that can be read from any place: the source itself if it is a plain file, else a copy in
 /// an unnamed file that vanishes with the reader. A Parquet file has its directory at the end.
-fn seekable(source: &Source, mut input: Input) -> Result<File> {
+fn seekable(source: &Source, input: Input) -> Result<File> {
     if let (Some(path), Compression::None) = (source.path(), input.compression) {
         let file = File::open(path).map_err(|error| source.io_error("cannot be opened", error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -154,12 +156,11 @@ fn seekable(source: &Source, mut input: Input) -> Result<File> {
         Error::unavailable(format!("{}: no room for an unpacked copy: {error}", source.name()))
     };
     let mut copy = tempfile::tempfile().map_err(no_copy)?;
+    let mut reader = Waiting(input.reader);
     let mut chunk = vec![0; 256 << 10];
     loop {
-        let bytes = input
-            .reader
-            .read(&mut chunk)
-            .map_err(|error| source.io_error("cannot be read", error))?;
+        let bytes =
+            reader.read(&mut chunk).map_err(|error| source.io_error("cannot be read", error))?;
         if bytes == 0 {
             break;
         }
@@ -177,6 +178,7 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
     let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
+    let fields = renamed(&fields, options).map_err(|error| error.at(source.name()))?;
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
     let skipped = options.start_record.min(rows);
@@ -201,11 +203,13 @@ fn open_arrow(
     format: Format,
     options: &ReadOptions,
 ) -> Result<OpenedFile> {
-    let opened = unharmed(|| ArrowBatches::open(input.reader, format == Format::ArrowFile));
+    let (comes_slowly, is_file) = (input.comes_slowly, format == Format::ArrowFile);
+    let reader = Box::new(Waiting(input.reader));
+    let opened = unharmed(|| ArrowBatches::open(reader, comes_slowly, is_file));
     let (batches, schema) =
         opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
-    let layout =
-        Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let fields = renamed(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
     let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
     Ok(OpenedFile {
@@ -215,6 +219,17 @@ fn open_arrow(
         rows_total: None,
         first_record: 0,
     })
+}
+
+/// The fields of a file with the names that its columns are to have.
+fn renamed(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
+    let renames = &options.renames;
+    renames.check(fields.iter().map(|field| field.name().as_str()))?;
+    let renamed = |field: &FieldRef| match renames.of(field.name()) {
+        Cow::Borrowed(_) => Arc::clone(field),
+        Cow::Owned(name) => Arc::new(field.as_ref().clone().with_name(name)),
+    };
+    Ok(fields.iter().map(renamed).collect())
 }
 
 /// Runs code of the decoders, which panic on some damaged files, and makes an error of a panic.

@@ -9,13 +9,14 @@ use tonnage_engine::{Error, Result};
 
 use crate::Format;
 use crate::column::{Column, NullWords};
+use crate::folders::columns_in;
 use crate::guess::{Guess, json_field};
 use crate::input::Input;
 use crate::kind;
 use crate::options::{ReadOptions, Sample};
 use crate::reader::RecordReader;
 use crate::source::Source;
-use crate::text::block::CellKind;
+use crate::text::block::{Cell, CellKind};
 use crate::text::blocks::Blocks;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
@@ -83,6 +84,12 @@ pub fn infer_common_schema(
             }
         }
     }
+    for (name, guess) in folder_columns(sources, options) {
+        match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            Some((name, known)) => known.merge(name, &guess),
+            None => columns.push((name, guess)),
+        }
+    }
     if columns.is_empty() {
         return Err(Error::invalid(
             trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned()),
@@ -100,6 +107,24 @@ pub fn infer_common_schema(
     })
 }
 
+/// The columns that the folders of all sources tell.
+fn folder_columns(sources: &[Source], options: &ReadOptions) -> Vec<(String, Column)> {
+    let mut found: Vec<(String, Guess)> = Vec::new();
+    for source in sources.iter().filter(|_| options.folders) {
+        for (name, value) in columns_in(source.name(), &options.renames) {
+            let mut guess = Guess::default();
+            if let Some(value) = &value {
+                guess.see(Cell::new(0, value.len(), CellKind::Quoted), value.as_bytes());
+            }
+            match found.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+                Some((_, known)) => known.merge(&guess),
+                None => found.push((name, guess)),
+            }
+        }
+    }
+    found.into_iter().map(|(name, guess)| (name, Column::Seen(Box::new(guess)))).collect()
+}
+
 /// What one source suggests.
 #[derive(Default)]
 struct FoundColumns {
@@ -113,7 +138,13 @@ struct FoundColumns {
 }
 
 fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<FoundColumns> {
-    let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
+    let options = ReadOptions {
+        schema: None,
+        start_record: 0,
+        parallelism: 1,
+        folders: false,
+        ..options.clone()
+    };
     let input = Input::look(source)?;
     input.check(source)?;
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
@@ -142,6 +173,10 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
 /// The field of a Parquet or Arrow file as a table can keep it.
 fn storable(field: &FieldRef) -> Field {
     let data_type = field.data_type();
+    // A column that never had a value: any type would do.
+    if data_type == &DataType::Null {
+        return Field::new(field.name(), DataType::Utf8, true);
+    }
     match data_type.is_nested() && !is_storable(data_type) {
         true => json_field(field.name()),
         false => field.as_ref().clone(),

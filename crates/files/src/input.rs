@@ -8,22 +8,26 @@ use crate::format::{Compression, Format};
 use crate::gzip::GzipMembers;
 use crate::kind;
 use crate::progress::{Counted, Progress};
-use crate::readahead::ReadAhead;
+use crate::readahead::{ReadAhead, Waiting};
 use crate::source::Source;
 use crate::stop::Stop;
 
 /// How many decompressed bytes the detection of a format may look at.
 const HEAD_BYTES: usize = 4096;
 
-/// What a decompressor reads at once.
-const COMPRESSED_BUFFER_BYTES: usize = 256 << 10;
+/// What is read at once.
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// The decompressed bytes of a source, of which the first are known already.
 pub(crate) struct Input {
     /// The first bytes, at most [`HEAD_BYTES`]; they will be read again from `reader`.
     pub(crate) head: Vec<u8>,
-    /// All bytes from the first.
+    /// All bytes from the first. Where `comes_slowly`, a read may say that nothing has come
+    /// ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     pub(crate) reader: Box<dyn Read + Send>,
+    /// Whether somebody may be writing the source just now, so that what came is not to wait for
+    /// more.
+    pub(crate) comes_slowly: bool,
     /// How the source is compressed, by its magic bytes.
     pub(crate) compression: Compression,
     /// Counts the bytes of the source as it lies on the disk.
@@ -48,20 +52,24 @@ impl Input {
     ) -> Result<Input> {
         let progress = Progress::new(bytes_total);
         let mut raw = Counted::new(raw, progress.clone());
-        let (magic, error) = peek(&mut raw, 4);
+        let (magic, error) = peek(&mut Waiting(&mut raw), 4);
         if let Some(error) = error {
             return Err(source.io_error("cannot be read", error));
         }
         let compression = Compression::of_magic(&magic);
+        let comes_slowly = source.reads_once() && compression == Compression::None;
         let raw = Cursor::new(magic).chain(raw);
         let mut reader = decompress(raw, compression)
             .map_err(|error| source.io_error("cannot be decompressed", error))?;
-        let (head, error) = peek(&mut reader, HEAD_BYTES);
+        let (head, error) = match comes_slowly {
+            true => peek_line(&mut reader, HEAD_BYTES),
+            false => peek(&mut reader, HEAD_BYTES),
+        };
         let reader: Box<dyn Read + Send> = match error {
             None => Box::new(Cursor::new(head.clone()).chain(reader)),
             Some(error) => Box::new(Cursor::new(head.clone()).chain(Failing(Some(error)))),
         };
-        Ok(Input { head, reader, compression, progress })
+        Ok(Input { head, reader, comes_slowly, compression, progress })
     }
 
     /// Refuses what is known to be neither text nor any other format that is read.
@@ -100,18 +108,41 @@ fn peek(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>
     (head, error)
 }
 
+/// The same, but a line is enough where nothing more has come.
+fn peek_line(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>) {
+    let (mut head, mut buffer) = (Vec::with_capacity(bytes_max), vec![0; bytes_max]);
+    while head.len() < bytes_max {
+        match reader.read(&mut buffer[..bytes_max - head.len()]) {
+            Ok(0) => break,
+            Ok(bytes) => head.extend_from_slice(&buffer[..bytes]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if head.contains(&b'\n') {
+                    break;
+                }
+            }
+            Err(error) => return (head, Some(error)),
+        }
+    }
+    (head, None)
+}
+
 fn decompress(
     raw: impl Read + Send + 'static,
     compression: Compression,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, raw);
     Ok(match compression {
-        Compression::None => Box::new(buffered),
-        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(buffered))?),
+        Compression::None => Box::new(buffered(raw)),
+        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(buffered(Waiting(raw))))?),
         Compression::Zstd => {
-            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?)
+            let packed = buffered(Waiting(raw));
+            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?)
         }
     })
+}
+
+fn buffered<R: Read>(raw: R) -> BufReader<R> {
+    BufReader::with_capacity(BUFFER_BYTES, raw)
 }
 
 /// Gives its error once; then the input is at its end.

@@ -4,6 +4,7 @@ use arrow::datatypes::SchemaRef;
 
 use crate::encoding::Encoding;
 use crate::format::Format;
+use crate::rename::Renames;
 use crate::stop::Stop;
 
 /// How a source is to be read; the default reads any file as it describes itself.
@@ -33,6 +34,11 @@ pub struct ReadOptions {
     /// The names that lead to the array of records in a file that is one JSON object; none: the
     /// file is the records.
     pub records: Vec<String>,
+    /// New names for columns of the file, before they are matched with `schema`.
+    pub renames: Renames,
+    /// Whether the folders in the path of a file tell columns: `country=FR/year=2022/a.csv` has
+    /// `country` and `year`.
+    pub folders: bool,
     /// What text is written in; unset: UTF-8, or UTF-16 where a mark at its beginning says so.
     pub encoding: Option<Encoding>,
     /// Ends the wait for a pipe that gives nothing.
@@ -91,6 +97,8 @@ impl Default for ReadOptions {
             csv: CsvOptions::default(),
             documents: None,
             records: Vec::new(),
+            renames: Renames::default(),
+            folders: false,
             encoding: None,
             stop: Stop::default(),
         }

@@ -27,37 +27,45 @@ pub(crate) struct ReadAhead {
     position: usize,
     ended: bool,
     stop: Stop,
+    /// Whether who waits is told now and then that nothing came.
+    tells_waits: bool,
 }
 
 impl ReadAhead {
     /// Moves `reader` to a new thread and starts reading.
     pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
-        Self::spawn(Stop::default(), move |sender| read_chunks(reader, sender))
+        Self::spawn(Stop::default(), false, move |sender| read_chunks(reader, sender))
     }
 
     /// The same for a reader that may wait for ever: chunks are handed on as they come, and the
-    /// wait for them can be stopped. The thread of a reader that never answers stays until the
-    /// process ends.
+    /// wait for them can be stopped. A read that got nothing for [`LOOK_EVERY`] answers
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock), and may be tried again. The thread of a reader that
+    /// never answers stays until the process ends.
     pub(crate) fn start_stoppable(
         reader: impl Read + Send + 'static,
         stop: Stop,
     ) -> io::Result<Self> {
-        Self::spawn(stop, move |sender| read_as_it_comes(reader, sender))
+        Self::spawn(stop, true, move |sender| read_as_it_comes(reader, sender))
     }
 
     fn spawn(
         stop: Stop,
+        tells_waits: bool,
         work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static,
     ) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
         thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || work(&sender))?;
-        Ok(Self { chunks, chunk: Vec::new(), position: 0, ended: false, stop })
+        let chunk = Vec::new();
+        Ok(Self { chunks, chunk, position: 0, ended: false, stop, tells_waits })
     }
 
     /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has
     /// panicked, which must not look like the end of the file.
     fn refill(&mut self) -> io::Result<()> {
-        let chunk = self.wait();
+        let chunk = match self.wait() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+            chunk => chunk,
+        };
         self.ended = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
         self.chunk = chunk?;
         self.position = 0;
@@ -73,6 +81,9 @@ impl ReadAhead {
                 }
                 Err(RecvTimeoutError::Timeout) if self.stop.is_asked() => {
                     return Err(io::Error::other("the wait for more was stopped"));
+                }
+                Err(RecvTimeoutError::Timeout) if self.tells_waits => {
+                    return Err(io::ErrorKind::WouldBlock.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -90,6 +101,20 @@ impl Read for ReadAhead {
         buffer[..bytes].copy_from_slice(&ready[..bytes]);
         self.position += bytes;
         Ok(bytes)
+    }
+}
+
+/// A reader that waits where another says that nothing came.
+pub(crate) struct Waiting<R>(pub(crate) R);
+
+impl<R: Read> Read for Waiting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
     }
 }
 

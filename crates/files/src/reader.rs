@@ -1,10 +1,13 @@
 //! The one reader for all formats.
 
-use arrow::datatypes::SchemaRef;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
 use tonnage_engine::Result;
 
 use crate::batch::ReadBatch;
 use crate::columnar::ColumnarReader;
+use crate::folders::{FolderColumns, columns_in};
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
@@ -18,6 +21,7 @@ use crate::text::reader::{TextReader, no_documents};
 /// then.
 pub struct RecordReader {
     body: Body,
+    folders: Option<FolderColumns>,
     format: Format,
     compression: Compression,
     progress: Progress,
@@ -37,10 +41,12 @@ impl RecordReader {
     }
 
     /// A reader of a source that is open.
-    pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<RecordReader> {
+    pub(crate) fn of(source: &Source, input: Input, asked: &ReadOptions) -> Result<RecordReader> {
         input.check(source)?;
-        let format = input.format(source, options.format);
+        let format = input.format(source, asked.format);
         let (compression, progress) = (input.compression, input.progress.clone());
+        let own = without_folders(source, asked);
+        let options = own.as_ref().unwrap_or(asked);
         let body = match format.is_text() {
             true => Body::Text(Box::new(TextReader::open(source, input, format, options)?)),
             false if options.documents.is_some() => return Err(no_documents(source, format)),
@@ -48,7 +54,8 @@ impl RecordReader {
                 Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?))
             }
         };
-        Ok(RecordReader { body, format, compression, progress, ended: false })
+        let folders = FolderColumns::of(source, asked, &body.schema())?;
+        Ok(RecordReader { body, folders, format, compression, progress, ended: false })
     }
 
     /// The schema of all batches: the columns of the file in its order, those that were wanted with
@@ -56,10 +63,12 @@ impl RecordReader {
     /// with JSON lines, where every record may have every member, and with an empty CSV file. All
     /// columns may be NULL.
     pub fn schema(&self) -> SchemaRef {
-        match &self.body {
-            Body::Text(reader) => reader.schema(),
-            Body::Columnar(reader) => reader.schema(),
-        }
+        self.folders.as_ref().map_or_else(|| self.body.schema(), FolderColumns::schema)
+    }
+
+    /// The columns that stand in the file itself: all but those that its folders tell.
+    pub fn file_schema(&self) -> SchemaRef {
+        self.body.schema()
     }
 
     /// The format that is being read.
@@ -78,6 +87,26 @@ impl RecordReader {
     }
 }
 
+impl Body {
+    fn schema(&self) -> SchemaRef {
+        match self {
+            Body::Text(reader) => reader.schema(),
+            Body::Columnar(reader) => reader.schema(),
+        }
+    }
+}
+
+/// The options for a file whose folders tell some of the wanted columns: JSON would deliver them as
+/// NULL.
+fn without_folders(source: &Source, options: &ReadOptions) -> Option<ReadOptions> {
+    let schema = options.schema.as_ref().filter(|_| options.folders)?;
+    let told = columns_in(source.name(), &options.renames);
+    let is_own = |name: &String| !told.iter().any(|(column, _)| column.eq_ignore_ascii_case(name));
+    let own = schema.fields().iter().filter(|field| is_own(field.name())).cloned();
+    let schema = Some(Arc::new(Schema::new(own.collect::<Vec<_>>())));
+    Some(ReadOptions { schema, ..options.clone() })
+}
+
 impl Iterator for RecordReader {
     type Item = Result<ReadBatch>;
 
@@ -88,6 +117,10 @@ impl Iterator for RecordReader {
         let next = match &mut self.body {
             Body::Text(reader) => reader.next(),
             Body::Columnar(reader) => reader.next(),
+        };
+        let next = match (next, &self.folders) {
+            (Ok(Some(read)), Some(folders)) => folders.add_to(read).map(Some),
+            (next, _) => next,
         };
         self.ended = !matches!(next, Ok(Some(_)));
         next.transpose()

@@ -6,7 +6,7 @@ mod support;
 use rstest::rstest;
 use support::{csv, gzip, lines, read, small_schema, wanting};
 use tonnage_engine::ErrorKind;
-use tonnage_files::{Encoding, ReadOptions, RecordReader, Source};
+use tonnage_files::{Compression, Encoding, Format, ReadOptions, RecordReader, Source};
 
 #[rstest]
 #[case(b"\xfd7zXZ\0\0\x04".as_slice(), "is packed with xz")]
@@ -108,4 +108,82 @@ fn blanks_around_values_are_no_part_of_them() {
     assert_eq!((lines(&batch), rejected), (vec!["1, x ,2022-01-03T00:00:00".to_owned()], vec![]));
     let (_, rejected) = read(&csv("id\n\" 1\"\n  \n"), &wanting(small_schema()));
     assert_eq!(rejected.len(), 2, "quotes keep their blanks, and blanks alone are no number");
+}
+
+/// Writers other than this crate call the items of a list `element`, and say that keys of maps or
+/// items are never NULL. No such column could be loaded.
+#[test]
+fn parts_of_nested_values_may_have_other_names() {
+    use arrow::array::{
+        Array, ArrayRef, Int32Array, Int64Array, LargeListArray, ListArray, MapArray, RecordBatch,
+        StringArray, StructArray,
+    };
+    use arrow::buffer::OffsetBuffer;
+    use arrow::datatypes::{DataType, Field, Fields};
+    use std::sync::Arc;
+
+    let offsets = || OffsetBuffer::new(vec![0, 2, 2, 3].into());
+    let numbers = || Arc::new(Int32Array::from(vec![1, 2, 300])) as ArrayRef;
+    let element = Arc::new(Field::new("element", DataType::Int32, false));
+    let list = ListArray::new(element.clone(), offsets(), numbers(), None);
+    let large = OffsetBuffer::new(vec![0_i64, 2, 2, 3].into());
+    let large = LargeListArray::new(element, large, numbers(), None);
+    let fields: Fields =
+        vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Int32, true)]
+            .into();
+    let keys: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+    let entries = StructArray::new(fields.clone(), vec![keys, numbers()], None);
+    let entry = Arc::new(Field::new("key_value", DataType::Struct(fields), false));
+    let map = MapArray::new(entry, offsets(), entries, None, false);
+    let columns: [(&str, ArrayRef); 3] =
+        [("list", Arc::new(list)), ("large", Arc::new(large)), ("map", Arc::new(map))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+
+    let item = |data_type| Arc::new(Field::new("item", data_type, true));
+    let wanted_map = |data_type| {
+        let fields: Fields =
+            vec![Field::new("keys", DataType::Utf8, false), Field::new("values", data_type, true)]
+                .into();
+        DataType::Map(Arc::new(Field::new("entries", DataType::Struct(fields), false)), false)
+    };
+    let wanted = |data_type: DataType| {
+        support::schema(&[
+            ("list", DataType::List(item(data_type.clone()))),
+            ("large", DataType::List(item(data_type.clone()))),
+            ("map", wanted_map(data_type)),
+        ])
+    };
+    for format in [Format::ArrowFile, Format::Parquet] {
+        let source = Source::memory("a", support::written(format, Compression::None, &batch));
+        let (read, rejected) = support::read(&source, &support::wanting(wanted(DataType::Int64)));
+        assert_eq!(rejected, [], "{format}");
+        assert_eq!(read.schema(), wanted(DataType::Int64), "{format}");
+        let lists = read.column(1).as_any().downcast_ref::<ListArray>().unwrap();
+        assert_eq!(lists.value(2).as_any().downcast_ref::<Int64Array>().unwrap().values(), &[300]);
+        // A part that does not fit rejects its row, and no other.
+        let (read, rejected) = support::read(&source, &support::wanting(wanted(DataType::Int8)));
+        assert_eq!((read.num_rows(), rejected.len(), rejected[0].record), (2, 1, 2), "{format}");
+    }
+}
+
+/// pandas writes a column that is empty throughout as one of type null.
+#[test]
+fn a_column_that_never_has_a_value_is_text() {
+    use arrow::array::{ArrayRef, Int64Array, NullArray, RecordBatch};
+    use arrow::datatypes::DataType;
+    use std::sync::Arc;
+
+    let columns: [(&str, ArrayRef); 2] =
+        [("id", Arc::new(Int64Array::from(vec![1, 2]))), ("n", Arc::new(NullArray::new(2)))];
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.map(|(name, column)| (name, column, true)),
+    )
+    .unwrap();
+    for format in [Format::ArrowFile, Format::Parquet] {
+        let source = Source::memory("a", support::written(format, Compression::None, &batch));
+        let found = tonnage_files::infer_schema(&source, &ReadOptions::default(), 10).unwrap();
+        assert_eq!(found.field(1).data_type(), &DataType::Utf8, "{format}");
+        let (read, rejected) = support::read(&source, &support::wanting(found.into()));
+        assert_eq!((read.num_rows(), rejected.len()), (2, 0), "{format}");
+    }
 }

@@ -6,10 +6,12 @@
 
 mod support;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -130,4 +132,45 @@ fn lines_of_a_pipe_are_those_of_a_file() {
     infer_schema(&source, &ReadOptions::default(), 1).unwrap();
     let (batch, rejected) = read(&source, &wanting(schema(&[("id", DataType::Int64)])));
     assert_eq!((lines(&batch), rejected[0].line), (vec!["1".to_owned(), "2".to_owned()], Some(3)));
+}
+
+/// Records waited until a mebibyte of them had come: with a decoder that writes a line a second,
+/// for hours.
+#[rstest]
+#[case("id,name\n1,a\n", "2,b\n3,c\n")]
+#[case("{\"id\":1,\"name\":\"a\"}\n", "{\"id\":2,\"name\":\"b\"}\n{\"id\":3}\n")]
+#[case("[\n{\"id\":1,\n\"name\":\"a\"},", "{\"id\":2},{\"id\":3}")]
+fn records_that_come_slowly_do_not_wait_for_more(
+    #[case] first: &'static str,
+    #[case] second: &'static str,
+    #[values(1, 3)] parallelism: usize,
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let (go_on, waits) = channel();
+    let writer = thread::spawn({
+        let path = path.clone();
+        move || {
+            let mut pipe = std::fs::File::create(path).unwrap();
+            pipe.write_all(first.as_bytes()).unwrap();
+            // Whoever reads must have read this before more comes.
+            waits.recv_timeout(PATIENCE).unwrap();
+            pipe.write_all(second.as_bytes()).unwrap();
+            waits.recv_timeout(PATIENCE).unwrap();
+        }
+    });
+    let wanted = schema(&[("id", DataType::Int64), ("name", DataType::Utf8)]);
+    let options = ReadOptions { parallelism, ..wanting(wanted) };
+    let mut reader = RecordReader::open(&Source::file(&path), &options).unwrap();
+    let mut ids = Vec::new();
+    for expected in [1, 3] {
+        while ids.len() < expected {
+            let read = reader.next().unwrap().unwrap();
+            ids.extend_from_slice(read.batch.column(0).as_primitive::<Int64Type>().values());
+        }
+        go_on.send(()).unwrap();
+    }
+    assert_eq!(ids, [1, 2, 3]);
+    writer.join().unwrap();
 }

@@ -17,6 +17,7 @@ mod linear;
 mod options;
 mod power;
 mod random;
+mod readers;
 mod replay;
 mod report;
 mod scratch;
@@ -61,6 +62,7 @@ fn run(verb: &str, words: &[String]) -> Fallible<bool> {
     match verb {
         "work" => work::work(&plan(words)?).map(|()| true).map_err(Into::into),
         "judge" => say(judge_words(words)?),
+        "feed" => say(readers::feed(words)?),
         "shelf" => {
             shelf::make(Path::new(first(words)?))?;
             Ok(true)
@@ -86,12 +88,14 @@ fn test(verb: &str, options: &Options) -> Fallible<bool> {
         "flips" => flips::run(options, &mut report)?,
         "kills" => kills::run(options, &mut report)?,
         "linear" => linear::run(options, &mut report)?,
+        "readers" => readers::run(options, &mut report)?,
         "all" => {
-            power::run(&options.with_share(45), &mut report)?;
+            power::run(&options.with_share(40), &mut report)?;
             faults::run(&options.with_share(20), &mut report)?;
             flips::run(&options.with_share(10), &mut report)?;
             kills::run(&options.with_share(12), &mut report)?;
             linear::run(&options.with_share(13), &mut report)?;
+            readers::run(&options.with_share(5), &mut report)?;
         }
         _ => return Err("there is no such verb: torture --help".into()),
     }

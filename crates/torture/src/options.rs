@@ -20,6 +20,7 @@ pub(crate) struct Options {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) models: Vec<Model>,
     pub(crate) fault: Option<String>,
+    readers: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) bad: PathBuf,
     pub(crate) program: Option<PathBuf>,
@@ -37,6 +38,7 @@ Usage: torture VERB [OPTIONS]
   flips    Flip bits, damage pages and cut files of a closed store
   kills    Kill workloads and `tonnage load --resume`, and go on
   linear   Search an order that explains small writes beside bulk puts
+  readers  Feed readers of files, keys, definitions and SQL with mutations
   all      All of them, each with its share of the time
   replay   Rebuild and judge one state of a trace: replay TRACE --cut N --model M --seed N
 
@@ -49,6 +51,7 @@ Options:
   --ledger N       Bytes of ledger after which a workload ends [60000]
   --kind PARTS     Workloads by their parts, such as single+bulk+dirs; several after commas
   --model NAMES    Models of the file system: strict,entries,prefix,pages,zeros,kill
+  --reader NAMES   readers: csv,jsonl,json,parquet,arrow,gzip,zstd,key,ddl,sql [all]
   --fault SPEC     faults: always this one: class:n:error:count[:part of the path]
   --dir DIR        Where to work [the temporary directory]
   --bad DIR        Where bad states are kept [tonnage-torture-bad in the temporary directory]
@@ -70,6 +73,7 @@ impl Options {
             kinds: Vec::new(),
             models: Model::ALL.to_vec(),
             fault: None,
+            readers: Vec::new(),
             bad: temporary.join("tonnage-torture-bad"),
             directory: temporary,
             program: None,
@@ -104,6 +108,7 @@ impl Options {
                 let model = |name| Model::parse(name).ok_or_else(|| format!("no model {name}"));
                 self.models = value.split(',').map(model).collect::<Result<_, _>>()?;
             }
+            "--reader" => self.readers = value.split(',').map(str::to_owned).collect(),
             "--fault" => self.fault = Some(value.to_owned()),
             "--dir" => self.directory = value.into(),
             "--bad" => self.bad = value.into(),
@@ -114,6 +119,11 @@ impl Options {
             _ => return Err("there is no such option: torture --help".into()),
         }
         Ok(())
+    }
+
+    /// Whether a reader is asked for.
+    pub(crate) fn reads(&self, name: &str) -> bool {
+        self.readers.is_empty() || self.readers.iter().any(|asked| asked == name)
     }
 
     /// Whether the time is up.

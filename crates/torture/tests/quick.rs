@@ -62,6 +62,11 @@ fn small_writes_beside_loads_have_an_order() {
     torture("linear --runs 1");
 }
 
+#[test]
+fn readers_refuse_what_they_cannot_read() {
+    torture("readers --runs 300");
+}
+
 fn run(words: &[&str], directory: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_torture")).args(words).current_dir(directory).output().unwrap()
 }

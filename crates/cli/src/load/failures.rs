@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
@@ -89,6 +90,12 @@ impl Failures {
         }
     }
 
+    fn warn_of(&self, noted: Result<()>) {
+        if let Err(error) = noted {
+            self.console.warn(format_args!("tonnage: {error}"));
+        }
+    }
+
     fn cannot_keep(&self, error: io::Error) -> Error {
         let directory = self.directory.as_deref().unwrap_or(Path::new("")).display();
         Error::unavailable(format!(
@@ -119,12 +126,21 @@ impl BulkPutCallbacks for Failures {
         self.keep(&mut kept, entry.stream, &record).map_err(|error| self.cannot_keep(error))
     }
 
+    fn durable(&self, stream: usize, position: u64) {
+        let state = &self.streams[stream];
+        state.durable.fetch_max(position, Relaxed);
+        // A record that was rejected is not read again, so it must be kept first.
+        let kept = self.finish();
+        if let (Some(resume), Ok(())) = (&self.resume, &kept) {
+            self.warn_of(resume.note_durable(state, position));
+        }
+        self.warn_of(kept);
+    }
+
     fn completed(&self, stream: &StreamReport) {
         let Some(resume) = &self.resume else { return };
         let state = &self.streams[stream.stream];
-        if let Err(error) = resume.note(state, true) {
-            self.console.warn(format_args!("tonnage: {error}"));
-        }
+        self.warn_of(resume.note(state, true));
     }
 }
 

@@ -35,8 +35,8 @@ impl FileInput {
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
             let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
-            let columns = reader.schema();
-            check(&source, &columns)?;
+            check(&source, &reader.schema())?;
+            let columns = reader.file_schema();
             Ok(FileInput {
                 format: reader.format(),
                 bytes: reader.progress().bytes_total(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,9 +13,10 @@ use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
 use super::resume::ResumeFile;
 use super::stream::StreamState;
+use super::wording;
 use super::{Failures, FileInput, FileStream, LoadSummary, LoadTarget};
 use crate::args::Globals;
-use crate::display::{Console, ProgressSample, Watch};
+use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
 use crate::place::Place;
@@ -47,6 +49,10 @@ pub(crate) struct JobArgs {
     /// Durability: when entries count as stored
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
+    /// Make what was read durable at least this often, and note it with --resume: for inputs that
+    /// last long, such as the output of a program that runs on [default: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    sync_every: Option<Duration>,
     /// Number of files to read in parallel [default: the number of cores]
     #[arg(long, value_name = "N")]
     stream_parallelism: Option<usize>,
@@ -58,6 +64,10 @@ pub(crate) struct JobArgs {
     /// look which rows were new, and all stored rows count as inserted
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
+    /// How progress is shown on standard error. As json, durable counts the records before which all
+    /// are durable
+    #[arg(long, value_enum, default_value_t)]
+    progress: ProgressAs,
     /// Time to live of the entries, such as 12h or 30d [default: that of the table]
     #[arg(long, value_parser = values::duration, value_name = "DURATION")]
     pub(crate) ttl: Option<Duration>,
@@ -90,9 +100,26 @@ pub(crate) struct InputArgs {
     /// by its byte order mark]
     #[arg(long, value_parser = |text: &str| text.parse::<Encoding>().map_err(|error| error.to_string()), value_name = "ENCODING")]
     encoding: Option<Encoding>,
+    /// New name of a column of the files: 'name.first=given'. '.=_' puts an underscore for each point
+    /// in names, which the columns of a table cannot have; may be repeated
+    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renamed)]
+    renames: Vec<(String, String)>,
+    /// Read the folders of the files as columns: 'country=FR/part.csv' has the column country
+    #[arg(long)]
+    folders: bool,
     /// Path to the array of records in a file that is one JSON object: 'features' or 'data.items'
     #[arg(long, value_delimiter = '.', value_name = "PATH")]
     records: Vec<String>,
+}
+
+/// Reads `old=new`.
+fn renamed(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.trim().is_empty() => {
+            Ok((old.to_owned(), new.trim().to_owned()))
+        }
+        _ => Err(format!("'{text}' names no column anew: write OLD=NEW, or .=_ for all points")),
+    }
 }
 
 impl JobArgs {
@@ -129,6 +156,8 @@ impl JobArgs {
             parallelism: (cores / streams).max(1),
             encoding: input.encoding,
             records: input.records.clone(),
+            renames: input.renames.iter().cloned().collect(),
+            folders: input.folders,
             stop: Stop::when(interrupt::is_interrupted),
             csv: CsvOptions {
                 delimiter: input.delimiter,
@@ -155,7 +184,7 @@ impl JobArgs {
             None => None,
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
-        let console = Console::new(globals);
+        let console = Console::showing(globals, self.progress);
         let resumed = resume.as_ref().map_or(0, |resume| resume.skip(&mut inputs, &console));
         let earlier: Vec<_> = names
             .into_iter()
@@ -177,7 +206,7 @@ impl JobArgs {
         if let (Some(resume), Err(stopped)) = (&resume, &put) {
             note_partial(resume, &states, stopped)?;
         }
-        let (report, failure) = ended(put);
+        let (report, failure) = ended(put, &states);
         let exit = match &failure {
             Some(failure) => failure.exit,
             None if report.total.failed > 0 => Exit::Rejected,
@@ -200,6 +229,7 @@ impl JobArgs {
             on_existing: self.on_existing.into(),
             errors_max: self.errors_max.unwrap_or_default(),
             rows_per_second_max: self.rate,
+            flush_interval: self.sync_every.or(BulkPutOptions::default().flush_interval),
             callbacks,
             cancel: interrupt::cancel(),
             ..BulkPutOptions::default()
@@ -239,13 +269,16 @@ fn note_partial(
 }
 
 /// The report, and why the load ended early, if it did.
-fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Failure>) {
+fn ended(
+    put: Result<BulkPutReport, BulkPutError>,
+    states: &[Arc<StreamState>],
+) -> (BulkPutReport, Option<Failure>) {
     match put {
         Ok(report) => (report, None),
         Err(BulkPutError { error, report, too_many_errors, .. })
             if !too_many_errors && interrupt::is_interrupted() =>
         {
-            (*report, Some(Failure::called_off(error)))
+            (*report, Some(Failure::called_off(wording::told(error, states))))
         }
         Err(BulkPutError { error, report, too_many_errors, .. }) => {
             let exit = match error.kind() {
@@ -255,7 +288,7 @@ fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Fai
                 ErrorKind::Invalid if report.streams.is_empty() => Exit::Usage,
                 _ => Exit::Stopped,
             };
-            (*report, Some(Failure::new(exit, error)))
+            (*report, Some(Failure::new(exit, wording::told(error, states))))
         }
     }
 }
@@ -271,9 +304,21 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
         } else {
             String::new()
         };
+        let bytes = states.iter().map(|state| state.bytes_read()).sum();
+        let durable = states.iter().map(|state| state.durable.load(Relaxed)).sum();
+        let mut figures = vec![
+            ("read", counts.read),
+            ("inserted", counts.inserted),
+            ("existed", counts.existed),
+            ("failed", counts.failed),
+            ("durable", durable),
+            ("bytes", bytes),
+        ];
+        figures.extend(total.map(|total| ("bytes_total", total)));
         ProgressSample {
-            done: states.iter().map(|state| state.bytes_read()).sum(),
+            done: bytes,
             total,
+            figures,
             text: format!(
                 "{} read, {} stored{failed}",
                 grouped(counts.read),

@@ -14,6 +14,7 @@ mod job;
 mod resume;
 mod stream;
 mod summary;
+mod wording;
 
 pub(crate) use failures::Failures;
 pub(crate) use input::FileInput;

@@ -1,11 +1,12 @@
 //! `--resume FILE`: which records of which files are stored.
 //!
 //! 1. A file whose stream is complete is noted at once.
-//! 2. When a load ends early in good order, everything that was read is stored, and for each file
+//! 2. While a load runs, each flush notes the number of the record before which all are durable.
+//! 3. When a load ends early in good order, everything that was read is stored, and for each file
 //!    the number of the record is noted from which to go on.
-//! 3. A file is the one that was noted as long as its [`Fingerprint`] is the same. Else it is read
+//! 4. A file is the one that was noted as long as its [`Fingerprint`] is the same. Else it is read
 //!    from its beginning, which stores nothing twice.
-//! 4. When the program dies, what the file says is too little, never too much: records that are
+//! 5. When the program dies, what the file says is too little, never too much: records that are
 //!    loaded twice exist already.
 
 use std::collections::BTreeMap;
@@ -106,12 +107,23 @@ impl ResumeFile {
 
     /// Notes how far a stream is stored.
     pub(super) fn note(&self, stream: &StreamState, complete: bool) -> Result<()> {
+        self.note_records(stream, stream.taken.load(Relaxed), complete)
+    }
+
+    /// Notes that the records before one are stored, while the load runs on.
+    pub(super) fn note_durable(&self, stream: &StreamState, records: u64) -> Result<()> {
+        self.note_records(stream, records, false)
+    }
+
+    fn note_records(&self, stream: &StreamState, records: u64, complete: bool) -> Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let note = FileNote {
-            fingerprint: stream.fingerprint.clone(),
-            records: stream.taken.load(Relaxed),
-            complete,
-        };
+        let fingerprint = stream.fingerprint.clone();
+        let note = FileNote { fingerprint, records, complete };
+        let is_done =
+            |known: &FileNote| known.complete && !complete && known.fingerprint == note.fingerprint;
+        if noted.files.get(&stream.name).is_some_and(is_done) {
+            return Ok(());
+        }
         noted.files.insert(stream.name.clone(), note);
         self.write(&noted).map_err(|error| {
             Error::unavailable(format!(

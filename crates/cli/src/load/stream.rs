@@ -8,7 +8,9 @@ use std::time::Duration;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::DataType;
 use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result, UnreadEntry};
-use tonnage_files::{Format, Progress, ReadBatch, RecordReader, RejectedRecord};
+use tonnage_files::{
+    Format, Progress, ReadBatch, ReadOptions, RecordReader, RejectedRecord, Source,
+};
 
 use super::FileInput;
 use super::fingerprint::Fingerprint;
@@ -41,11 +43,15 @@ pub(crate) struct StreamState {
     /// The number of the record up to which everything was handed on and taken; the batch under way
     /// is not in it.
     pub(super) taken: AtomicU64,
+    /// The number of the record up to which everything is durable, or was reported.
+    pub(super) durable: AtomicU64,
     /// The batch under way.
     current: Mutex<Option<Arc<ReadBatch>>>,
     progress: Mutex<Option<Progress>>,
     pub(super) bytes: Option<u64>,
     pub(super) fingerprint: Option<Fingerprint>,
+    source: Source,
+    options: ReadOptions,
 }
 
 /// Reads one file.
@@ -95,6 +101,30 @@ impl StreamState {
         })
     }
 
+    /// Whether its records stand on lines.
+    pub(super) fn has_lines(&self) -> bool {
+        self.format.is_text()
+    }
+
+    /// The line of a record. If its batch is gone the file is read again as far as there; a pipe
+    /// cannot be.
+    pub(super) fn line_of(&self, record: u64) -> Option<u64> {
+        if !self.has_lines() {
+            return None;
+        }
+        let current = self.current().clone();
+        let held = current.and_then(|batch| {
+            let row = row_of(&batch, record)?;
+            batch.original(row)?.line
+        });
+        if held.is_some() || self.source.reads_once() {
+            return held;
+        }
+        let options = ReadOptions { start_record: record, batch_rows: 1, ..self.options.clone() };
+        let read = RecordReader::open(&self.source, &options).ok()?.next()?.ok()?;
+        (read.record(0)? == record).then(|| read.original(0)?.line).flatten()
+    }
+
     /// A path-like name of the file without its directories and the ending of its compression.
     pub(super) fn file_name(&self) -> PathBuf {
         let path = PathBuf::from(&self.name);
@@ -129,10 +159,13 @@ impl FileStream {
             format: input.format,
             header,
             taken: AtomicU64::new(input.options.start_record),
+            durable: AtomicU64::new(input.options.start_record),
             current: Mutex::new(None),
             progress: Mutex::new(None),
             bytes: input.bytes,
             fingerprint: input.fingerprint.clone(),
+            source: input.source.clone(),
+            options: input.options.clone(),
         };
         Self {
             reader: input.reader.take(),

@@ -10,6 +10,8 @@ mod target;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -149,6 +151,7 @@ pub(crate) struct RowOutput {
     body: Body,
     rows: u64,
     is_file: bool,
+    bytes: Arc<AtomicU64>,
 }
 
 enum Body {
@@ -175,7 +178,7 @@ impl RowOutput {
         schema: SchemaRef,
         style: TableStyle,
     ) -> CliResult<Self> {
-        let is_file = target.is_file();
+        let (is_file, bytes) = (target.is_file(), target.bytes());
         let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
         let files = |format, target| {
             RecordWriter::new(format, target, schema.clone(), compression).map(Box::new)
@@ -193,7 +196,7 @@ impl RowOutput {
             RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
             RowFormat::Arrow => Body::Files(files(arrow, target)?),
         };
-        Ok(RowOutput { body, rows: 0, is_file })
+        Ok(RowOutput { body, rows: 0, is_file, bytes })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> CliResult<()> {
@@ -212,6 +215,15 @@ impl RowOutput {
                 Ok(())
             }
         }
+    }
+
+    /// About how many bytes its file has by now, with what is still held.
+    pub(crate) fn bytes(&self) -> u64 {
+        let held = match &self.body {
+            Body::Files(writer) => writer.held_bytes(),
+            _ => 0,
+        };
+        self.bytes.load(Relaxed) + held as u64
     }
 
     /// Shows what came before an error, if anything did. A file that is not whole gets no name.

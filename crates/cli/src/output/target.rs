@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tempfile::NamedTempFile;
 use tonnage::Error;
@@ -22,6 +24,8 @@ pub(super) enum OutputTarget {
     File {
         partial: BufWriter<NamedTempFile>,
         path: PathBuf,
+        /// The bytes that were written, which those see who gave the target away.
+        bytes: Arc<AtomicU64>,
     },
     /// Something that is no plain file, such as a pipe or `/dev/null`: written in place.
     Special(BufWriter<File>),
@@ -68,7 +72,16 @@ impl OutputTarget {
         Ok(OutputTarget::File {
             partial: BufWriter::with_capacity(BUFFER_BYTES, partial),
             path: path.to_owned(),
+            bytes: Arc::default(),
         })
+    }
+
+    /// Counts the bytes that are written to a file.
+    pub(super) fn bytes(&self) -> Arc<AtomicU64> {
+        match self {
+            OutputTarget::File { bytes, .. } => bytes.clone(),
+            _ => Arc::default(),
+        }
     }
 
     /// Whether it is a file that was asked for by name.
@@ -83,7 +96,7 @@ impl OutputTarget {
             OutputTarget::Terminal(mut stdout) => Ok(stdout.flush()?),
             OutputTarget::Special(mut file) => Ok(file.flush()?),
             OutputTarget::Screen(mut screen) => Ok(screen.flush()?),
-            OutputTarget::File { partial, path } => {
+            OutputTarget::File { partial, path, .. } => {
                 let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
                 partial.persist(&path).map_err(|error| error.error)?;
                 Ok(())
@@ -99,7 +112,11 @@ impl Write for OutputTarget {
             OutputTarget::Terminal(stdout) => stdout.write(bytes),
             OutputTarget::Special(file) => file.write(bytes),
             OutputTarget::Screen(screen) => screen.write(bytes),
-            OutputTarget::File { partial, .. } => partial.write(bytes),
+            OutputTarget::File { partial, bytes: count, .. } => {
+                let written = partial.write(bytes)?;
+                count.fetch_add(written as u64, Relaxed);
+                Ok(written)
+            }
         }
     }
 

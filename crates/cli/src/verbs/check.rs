@@ -46,6 +46,7 @@ impl CheckArgs {
             done: 0,
             total: None,
             text: "checking".to_owned(),
+            figures: Vec::new(),
         });
         let checked = match &place {
             Place::Store(store) => store.check().map(|report| (report, None)),

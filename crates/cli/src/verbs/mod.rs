@@ -3,6 +3,7 @@
 mod backup;
 mod bench;
 mod check;
+mod completions;
 mod count;
 mod demo;
 mod get;
@@ -17,7 +18,7 @@ mod sql;
 mod stats;
 mod unload;
 
-use clap::Subcommand;
+use clap::{Command, Subcommand};
 
 use crate::args::Globals;
 use crate::exit::CliResult;
@@ -42,10 +43,13 @@ pub(crate) enum Verb {
     Restore(restore::RestoreArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 impl Verb {
-    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+    /// `program` is the command line as a whole.
+    pub(crate) fn run(&self, globals: &Globals, program: fn() -> Command) -> CliResult {
         match self {
             Verb::Load(args) => args.run(globals),
             Verb::Unload(args) => args.run(globals),
@@ -63,6 +67,8 @@ impl Verb {
             Verb::Restore(args) => args.run(globals),
             Verb::Bench(args) => args.run(globals),
             Verb::Demo(args) => args.run(globals),
+            Verb::Completions(args) => args.run(program()),
+            Verb::Man(args) => args.run(globals, program()),
         }
     }
 }

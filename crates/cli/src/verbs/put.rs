@@ -12,7 +12,6 @@ use tonnage::{
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
-use crate::output::println;
 use crate::values::{self, Durability};
 use crate::{interrupt, time_limit};
 
@@ -84,7 +83,8 @@ impl PutArgs {
             interrupt::check(&cancel)?;
             let row = row_of(&table.schema, &text).map_err(|error| error.at(&source))?;
             let written = place.put_row(&table, row, condition, &options);
-            if !report_write(&source, written.map_err(|error| error.at(&source))?)? {
+            let written = written.map_err(|error| error.at(&source))?;
+            if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;
             }
         }
@@ -123,10 +123,10 @@ impl PutArgs {
 }
 
 /// Says what became of a conditional write. Answers whether it was carried out.
-pub(crate) fn report_write(place: &str, written: WriteResult) -> CliResult<bool> {
+pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult) -> bool {
     match written {
         WriteResult::Stored { version } => {
-            println(format_args!("{place}: stored as version {version}"))?
+            globals.info(format_args!("{place}: stored as version {version}"));
         }
         WriteResult::ConditionFailed { current: Some(version), .. } => {
             eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
@@ -135,18 +135,18 @@ pub(crate) fn report_write(place: &str, written: WriteResult) -> CliResult<bool>
             eprintln!("tonnage: {place}: not stored: there is none")
         }
     }
-    Ok(written.is_stored())
+    written.is_stored()
 }
 
 /// A JSON object as a row of a table.
 pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
-    let json: Json =
-        serde_json::from_str(text).map_err(|error| Error::invalid(format!("not JSON: {error}")))?;
-    let Json::Object(members) = json else {
-        return Err(Error::invalid(
-            "a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}",
-        ));
-    };
+    let example = "a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}";
+    if !text.trim_start().starts_with('{') {
+        return Err(Error::invalid(format!("`{}` is no object: {example}", text.trim())));
+    }
+    let json: Json = serde_json::from_str(text)
+        .map_err(|error| Error::invalid(format!("it is not JSON: {error}: {example}")))?;
+    let Json::Object(members) = json else { return Err(Error::invalid(example)) };
     let mut row = Row::with_capacity(members.len());
     for (name, member) in &members {
         let column = &schema.columns[schema.require_column(name)?];

@@ -329,11 +329,11 @@ fn wrong_usage() {
 fn options_out_of_their_range() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(1));
-    place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["memory_bytes_max"]);
+    place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["--memory is 1024"]);
     place
         .run(&["load", "ships", "a.csv", "--stream-parallelism", "0"])
         .ends(3)
-        .says(&["stream_parallelism"]);
+        .says(&["--stream-parallelism is 0"]);
 }
 
 #[test]

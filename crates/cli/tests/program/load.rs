@@ -281,7 +281,7 @@ fn a_load_stops_when_more_fails_than_allowed() {
     place
         .run(&["load", "ships", "a.csv", "--errors-max", "2"])
         .ends(2)
-        .says(&["errors_max (2)", "fix the input"]);
+        .says(&["--errors-max (2)", "fix the input"]);
     place.run(&["load", "ships", "a.csv", "--errors-max", "50%"]).ends(2).says(&["50%"]);
 }
 
@@ -547,4 +547,130 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// The entry of a stream was named, which nobody can look up.
+#[test]
+fn a_key_that_exists_is_named_with_its_file_and_line() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(3));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    let text = "ship,at,name\n77,2022-01-03T00:00:00,\"two\nlines\"\n\n2,2022-01-03T00:00:00,b\n";
+    place.write("b.csv", text);
+    let fail = ["--on-existing", "fail"];
+    place.run(&[&["load", "ships", "b.csv"], &fail[..]].concat()).ends(2).says(&[
+        "b.csv, line 5: the row (ship 2, at 2022-01-03T00:00:00) of table ships exists already",
+        "--on-existing keep or replace",
+    ]);
+    place.run_with_input(&[&["load", "ships", "-"], &fail[..]].concat(), text.as_bytes()).ends(2).says(
+        &["-, record 1 from 0 (its line is not known: a pipe cannot be read again): the row (ship 2"],
+    );
+    // A key far behind a first one, whose batch is gone when the load finds out.
+    let many: String = (0..200_000).map(|ship| format!("{ship},2023-01-03T00:00:00\n")).collect();
+    place.write("c.csv", format!("ship,at\n{many}150000,2023-01-03T00:00:00\n"));
+    let run = place.run(&[&["load", "ships", "c.csv"], &fail[..]].concat()).ends(2);
+    let line = run.err.split("c.csv, line ").nth(1).unwrap().split(':').next().unwrap();
+    assert!(["150002", "200002"].contains(&line), "{}", run.err);
+}
+
+#[test]
+fn columns_get_other_names() {
+    let place = Place::new();
+    place.write("a.csv", "id,name.first,v\n1,x,2\n");
+    let load = ["load", "--create", "--primary-key", "id", "t", "a.csv"];
+    place.run(&load).ends(3).says(&["--rename 'name.first=name_first'", "'.=_'"]);
+    assert!(!place.path("S").exists());
+    place.run(&[&load[..], &["--rename", ".=_", "--rename", "v=value"]].concat()).ends(0);
+    let unloaded = place.run(&["unload", "t"]).ends(0).out;
+    assert_eq!(unloaded, "id,name_first,value\n1,x,2\n");
+    place.run(&["load", "t", "a.csv"]).ends(3).says(&["name.first", "--rename"]);
+    place.run(&["load", "t", "a.csv", "--rename", "v"]).ends(3).says(&["OLD=NEW"]);
+    let none = ["load", "t", "a.csv", "--rename", ".=_", "--rename", "w=value"];
+    place.run(&none).ends(3).says(&["a.csv: there is no column w to be called value"]);
+}
+
+#[test]
+fn rows_without_a_key_are_numbered() {
+    let place = Place::new();
+    place.write("a.csv", "name,x\na,1\na,1\nb,2\n");
+    let load = ["load", "--create", "--make-key", "nr", "t", "a.csv"];
+    place.run(&load).ends(0).says(&["3 inserted"]);
+    place.run(&load).ends(0).says(&["3 inserted"]);
+    place.write("b.jsonl", "{\"name\":\"c\",\"x\":3}\n");
+    place.run(&["load", "t", "b.jsonl"]).ends(0).says(&["1 inserted"]);
+    assert_eq!(place.run(&["count", "t"]).out, "7\n");
+    let rows = place.run(&[
+        "sql",
+        "SELECT name, x, count(DISTINCT nr) AS n FROM t GROUP BY name, x ORDER BY name",
+    ]);
+    assert_eq!(rows.ends(0).out, "name,x,n\na,1,4\nb,2,2\nc,3,1\n");
+    // What was unloaded brings its numbers.
+    place.run(&["unload", "t", "-o", "t.jsonl"]).ends(0);
+    place.run(&["load", "t", "t.jsonl"]).ends(0).says(&["0 inserted, 7 existed"]);
+    place
+        .run(&["load", "u", "a.csv", "--create", "--make-key", "name"])
+        .ends(3)
+        .says(&["--make-key name"]);
+    place.run(&["load", "u", "a.csv", "--create"]).ends(3).says(&["--primary-key", "--make-key"]);
+    place.run(&["load", "t", "a.csv", "--make-key", "nr"]).ends(3).says(&["--create"]);
+}
+
+#[test]
+fn folders_are_columns() {
+    let place = Place::new();
+    place.write("d/country=FR/year=2021/a.csv", "id,v\n1,a\n2,b\n");
+    place.write("d/country=D%45/year=2022/a.csv", "id,v\n3,c\n");
+    place.write(
+        "d/country=__HIVE_DEFAULT_PARTITION__/year=2022/b.jsonl",
+        "{\"id\":4,\"v\":\"d\"}\n",
+    );
+    let load =
+        ["load", "t", "d/*/*/*.*", "--folders", "--create", "--primary-key", "SHARD(year), id"];
+    place.run(&load).ends(0).says(&["4 inserted"]);
+    let rows = place.run(&["sql", "SELECT id, v, country, year FROM t ORDER BY id"]).ends(0).out;
+    assert_eq!(rows, "id,v,country,year\n1,a,FR,2021\n2,b,FR,2021\n3,c,DE,2022\n4,d,,2022\n");
+    place.write("e/year=soon/a.csv", "id,v\nx,a\n");
+    place
+        .run(&["load", "t", "e/year=soon/a.csv", "--folders"])
+        .ends(3)
+        .says(&["e/year=soon/a.csv", "`soon`"]);
+    // A record is kept as it stands in its file, without the columns of the folders.
+    place.write("e/year=2023/a.csv", "id,v\nx,a\n");
+    place.run(&["load", "t", "e/year=2023/a.csv", "--folders", "--rejects", "R"]).ends(1);
+    assert_eq!(place.read("R/a.csv"), "id,v\nx,a\n");
+    place.write("f/id=5/a.csv", "id,v\n5,a\n");
+    place
+        .run(&["load", "t", "f/id=5/a.csv", "--folders"])
+        .ends(3)
+        .says(&["stands in the file and"]);
+}
+
+#[test]
+fn progress_is_told_to_programs() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(3));
+    let run = place.run(&["load", "ships", "a.csv", "--progress", "json"]).ends(0);
+    let told =
+        run.err.lines().find_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let told = told.unwrap();
+    let figures =
+        ["read", "inserted", "failed", "durable"].map(|name| told[name].as_u64().unwrap());
+    assert_eq!((figures, &told["over"]), ([3, 3, 0, 3], &true.into()));
+}
+
+#[test]
+fn usage_names_no_option_that_is_not_needed() {
+    // Every test has TONNAGE_STORE set.
+    let run = Place::new().run(&["load", "t"]).ends(3).says(&["Usage: tonnage load"]);
+    assert!(!run.err.contains("--store"), "{}", run.err);
+    assert!(Place::new().run(&["load", "--help"]).ends(0).out.contains("[env: TONNAGE_STORE]"));
+}
+
+#[test]
+fn options_are_called_as_they_are_given() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", "ship,at\n1,never\n2,never\n");
+    place.run(&["load", "ships", "a.csv", "--errors-max", "1"]).ends(2).says(&["--errors-max (1)"]);
+    place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["--memory is 1024"]);
+    place.run(&["put", "ships", "nojson"]).ends(3).says(&["`nojson` is no object", "JSON object"]);
 }

@@ -4,9 +4,12 @@ mod backup;
 mod bad_input;
 mod bench;
 mod common;
+mod completions;
 mod documents;
 mod formats;
 mod get;
+#[cfg(unix)]
+mod inputs;
 mod load;
 mod pairs;
 #[cfg(unix)]
@@ -20,4 +23,5 @@ mod served;
 mod shell;
 mod timeout;
 mod tour;
+mod unload;
 mod verbs;

@@ -110,7 +110,7 @@ fn a_large_object_comes_back_byte_for_byte() {
     let bytes: Vec<u8> = (0..300_000_u32).map(|n| (n % 251) as u8).collect();
     place.write("film.bin", &bytes);
     let put = ["kv", "put-lob", "/films/-/faust", "--file", "film.bin", "--chunk-bytes", "4096"];
-    assert!(place.run(&put).ends(0).out.contains("stored 300,000 bytes"));
+    place.run(&put).ends(0).says(&["stored 300,000 bytes"]);
     assert_eq!(place.run(&["kv", "get-lob", "/films/-/faust"]).ends(0).bytes, bytes);
     place.run(&["kv", "get-lob", "/films/-/faust", "--output", "copy.bin"]).ends(0);
     assert_eq!(std::fs::read(place.path("copy.bin")).unwrap(), bytes);
@@ -130,13 +130,13 @@ fn the_files_of_a_directory_become_large_objects() {
     place.write("films/faust", b"a film");
     place.write("films/silent/nosferatu", b"another film");
     let load = ["kv", "load-lobs", "films", "--under", "/archive/-/de"];
-    let loaded = place.run(&load).ends(0).out;
-    assert!(loaded.contains("stored 2 large objects, 18 bytes; 0 could not be stored"));
+    let loaded = "stored 2 large objects, 18 bytes; 0 could not be stored";
+    place.run(&load).ends(0).says(&[loaded]);
     let get = |key: &str| place.run(&["kv", "get-lob", key]).ends(0).bytes;
     assert_eq!(get("/archive/-/de/faust"), b"a film");
     assert_eq!(get("/archive/-/de/silent/nosferatu"), b"another film");
     let again = [&load[..], &["--if-absent"]].concat();
-    assert!(place.run(&again).ends(1).out.contains("2 could not be stored"));
+    place.run(&again).ends(1).says(&["2 could not be stored"]);
     place.run(&["kv", "load-lobs", "nowhere", "--under", "/a"]).ends(3).says(&["nowhere"]);
 }
 

@@ -4,7 +4,7 @@
 //! look had taken, up to 64 KiB of records, was lost with exit code 0; a FIFO that had to be opened
 //! twice waited for ever, and one signal did not end it.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -110,4 +110,61 @@ fn a_signal_ends_the_wait_for_a_silent_pipe() {
     drop(input);
     let stored = place.json("s.json")["inserted"].as_u64().unwrap();
     assert_eq!(place.run(&["count", "t"]).out, format!("{stored}\n"));
+}
+
+/// Records of a slow program waited for a mebibyte of others, and were stored at its end.
+#[test]
+fn a_program_that_runs_for_days_is_stored_as_it_goes() {
+    let place = with_table();
+    let load = ["load", "t", "-", "--sync-every", "0.3", "--progress", "json"];
+    let mut command = place.command(&load);
+    let (mut child, mut input) = piped(&mut command);
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+    input.write_all(b"id,v\n").unwrap();
+    for id in 0..5 {
+        input.write_all(format!("{id},row\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+        let asked = Instant::now();
+        // What was written is acknowledged while the pipe stays open.
+        loop {
+            assert!(asked.elapsed() < PATIENCE, "record {id} is not acknowledged");
+            let line = told.next().unwrap().unwrap();
+            let figures: serde_json::Value = serde_json::from_str(&line).unwrap();
+            if figures["durable"].as_u64().unwrap() == id + 1 {
+                break;
+            }
+        }
+    }
+    // It is there even if the program is killed.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(input);
+    assert_eq!(place.run(&["count", "t"]).out, "5\n");
+}
+
+#[test]
+fn a_load_that_is_killed_goes_on_where_it_noted() {
+    let place = with_table();
+    let rows: String = (0..400_000).map(|id| format!("{id},row {id}\n")).collect();
+    place.write("a.csv", format!("id,v\n{rows}"));
+    let load = ["load", "t", "a.csv", "--resume", "n.json"];
+    let slow = ["--rate", "50000", "--sync-every", "0.5"];
+    let mut command = place.command(&[&load[..], &slow[..]].concat());
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let asked = Instant::now();
+    let noted = || {
+        let notes = std::fs::read_to_string(place.path("n.json")).unwrap_or_default();
+        let notes: serde_json::Value = serde_json::from_str(&notes).unwrap_or_default();
+        notes["files"]["a.csv"]["records"].as_u64().unwrap_or_default()
+    };
+    while noted() == 0 {
+        assert!(asked.elapsed() < PATIENCE, "nothing is noted");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = noted();
+    assert!(before < 400_000);
+    place.run(&load).ends(0).says(&["stored by an earlier run"]);
+    assert_eq!(place.run(&["count", "t"]).out, "400000\n");
 }

@@ -6,18 +6,17 @@ use crate::common::Place;
 fn ddl_is_carried_out_and_told() {
     let place = Place::new();
     let run = place.run(&["sql", "CREATE TABLE a (x LONG, PRIMARY KEY (x)); CREATE TABLE IF NOT EXISTS a (x LONG, PRIMARY KEY (x)); ALTER TABLE a ADD y DOUBLE; SHOW TABLES; DROP TABLE IF EXISTS b"]);
-    let told = [
-        "created table a",
-        "table a was there already",
-        "altered table a",
-        "a",
-        "there was no table b",
-    ];
-    assert_eq!(run.ends(0).lines(), told);
+    let told =
+        "created table a\ntable a was there already\naltered table a\nthere was no table b\n";
+    let run = run.ends(0);
+    assert_eq!((run.lines(), run.err.as_str()), (vec!["a"], told));
     place.write("ddl.sql", "DESCRIBE a;");
     let described = place.run(&["sql", "-f", "ddl.sql"]).ends(0).out;
     assert!(described.contains("y DOUBLE"), "{described}");
-    assert_eq!(place.run_with_input(&["sql"], b"DROP TABLE a").ends(0).out, "dropped table a\n");
+    let dropped = place.run_with_input(&["sql"], b"DROP TABLE a").ends(0);
+    assert_eq!((dropped.out.as_str(), dropped.err.as_str()), ("", "dropped table a\n"));
+    let quiet = place.run(&["sql", "--quiet", "CREATE TABLE b (x LONG, PRIMARY KEY (x))"]).ends(0);
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
     place.run_with_input(&["sql", "--store", "T"], described.as_bytes()).ends(0);
     assert_eq!(place.run(&["sql", "--store", "T", "DESCRIBE a"]).out, described);
 }
@@ -41,7 +40,7 @@ fn indexes_are_made_shown_and_dropped() {
         "CREATE TABLE a (x LONG, y LONG, PRIMARY KEY (x)); CREATE INDEX i ON a (y); CREATE INDEX IF NOT EXISTS i ON a (y)",
     ]);
     assert_eq!(
-        made.ends(0).lines(),
+        made.ends(0).err.lines().collect::<Vec<_>>(),
         ["created table a", "created index i on a", "index i on a was there already"]
     );
     let described = place.run(&["sql", "DESCRIBE a"]).ends(0).out;
@@ -51,7 +50,7 @@ fn indexes_are_made_shown_and_dropped() {
         .ends(3)
         .says(&["column 8", "UNIQUE indexes are not offered"]);
     let dropped = place.run(&["sql", "DROP INDEX i ON a; DROP INDEX IF EXISTS i ON a"]);
-    assert_eq!(dropped.ends(0).lines(), ["dropped index i on a", "there was no index i on a"]);
+    assert_eq!(dropped.ends(0).err, "dropped index i on a\nthere was no index i on a\n");
 }
 
 #[test]

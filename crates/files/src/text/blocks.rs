@@ -1,6 +1,7 @@
 //! Reads a source of text in blocks of whole records.
 
 use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
 use memchr::memchr;
 use tonnage_engine::{Error, Result};
@@ -17,6 +18,12 @@ use crate::source::Source;
 /// How much is read before records are looked for: enough to make what is done once per block
 /// cheap, and little enough to stay in the cache of a core until it is converted.
 const BLOCK_BYTES: usize = 1 << 20;
+
+/// How long the first bytes of a block that come slowly wait for more.
+const WAIT_MAX: Duration = Duration::from_millis(200);
+
+/// What is read at once of what comes slowly.
+const SLOW_BYTES: usize = 64 << 10;
 
 /// The splitter of a format.
 pub(crate) enum Splitter {
@@ -54,6 +61,10 @@ impl Splitter {
 pub(crate) struct Blocks {
     source: Source,
     input: Box<dyn Read + Send>,
+    /// Whether what came is not to wait for more.
+    comes_slowly: bool,
+    /// Whether the last look got less than it asked for, because no more had come.
+    came_early: bool,
     /// What was read and does not belong to a block yet.
     ahead: Vec<u8>,
     /// Nothing more will come.
@@ -78,32 +89,24 @@ impl Blocks {
             }
             encoding => encoding.unwrap_or_default(),
         };
-        let reader = encoding.decoded(input.reader);
-        Ok(Self::new(source.clone(), reader, options.batch_rows, options.record_bytes_max))
-    }
-
-    fn new(
-        source: Source,
-        input: Box<dyn Read + Send>,
-        rows_max: usize,
-        record_bytes_max: usize,
-    ) -> Self {
-        Self {
-            source,
-            input,
+        Ok(Self {
+            source: source.clone(),
+            comes_slowly: input.comes_slowly,
+            came_early: false,
+            input: encoding.decoded(input.reader),
             ahead: Vec::new(),
             at_end: false,
             failure: None,
             inside_refused_line: false,
             next_record: 0,
             next_line: 1,
-            rows_max: rows_max.max(1),
-            record_bytes_max: record_bytes_max.clamp(1, Cell::LENGTH_MAX / 2),
-        }
+            rows_max: options.batch_rows.max(1),
+            record_bytes_max: options.record_bytes_max.clamp(1, Cell::LENGTH_MAX / 2),
+        })
     }
 
     /// The first bytes of the source without taking them: at least `bytes_min`, unless the source
-    /// ends before.
+    /// ends before or comes slowly.
     pub(crate) fn look_ahead(&mut self, bytes_min: usize) -> &[u8] {
         let first = self.ahead.is_empty() && self.next_line == 1;
         self.fill(bytes_min);
@@ -111,6 +114,11 @@ impl Blocks {
             self.ahead.drain(..BOM.len());
         }
         &self.ahead
+    }
+
+    /// Whether the source gives less at once than it was asked for.
+    pub(crate) fn came_early(&self) -> bool {
+        self.came_early
     }
 
     /// Whether what [`look_ahead`](Self::look_ahead) gave is all there is.
@@ -177,8 +185,15 @@ impl Blocks {
     }
 
     fn fill(&mut self, bytes_wanted: usize) {
+        if bytes_wanted == 0 {
+            return;
+        }
+        self.came_early = false;
         if self.at_end || self.ahead.len() >= bytes_wanted {
             return;
+        }
+        if self.comes_slowly {
+            return self.fill_as_it_comes(bytes_wanted);
         }
         let missing = bytes_wanted - self.ahead.len();
         self.ahead.reserve_exact(missing);
@@ -187,6 +202,32 @@ impl Blocks {
             Err(error) => {
                 self.at_end = true;
                 self.failure = Some(error);
+            }
+        }
+    }
+
+    /// Reads until there is enough, or until what is there has waited for long.
+    fn fill_as_it_comes(&mut self, bytes_wanted: usize) {
+        let (started, mut buffer) = (Instant::now(), vec![0; SLOW_BYTES]);
+        while self.ahead.len() < bytes_wanted {
+            let room = buffer.len().min(bytes_wanted - self.ahead.len());
+            match self.input.read(&mut buffer[..room]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    return;
+                }
+                Ok(bytes) => self.ahead.extend_from_slice(&buffer[..bytes]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => {
+                    self.at_end = true;
+                    self.failure = Some(error);
+                    return;
+                }
+            }
+            if !self.ahead.is_empty() && started.elapsed() >= WAIT_MAX {
+                self.came_early = self.ahead.len() < bytes_wanted;
+                return;
             }
         }
     }

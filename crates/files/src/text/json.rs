@@ -11,6 +11,7 @@ use super::document::DocumentLayout;
 use super::json_array::{ArrayCutter, Cut, line_ends};
 use super::json_scan::{Member, Refusal, decoded_name, scan_object};
 use super::json_shape::JsonShape;
+use crate::rename::Renames;
 
 /// The columns to look for in each record.
 #[derive(Clone, Debug)]
@@ -21,6 +22,7 @@ pub(crate) struct JsonSplitter {
     /// From the name in lower case to the column.
     columns: HashMap<Vec<u8>, usize>,
     names: Vec<String>,
+    renames: Renames,
     /// For each place in an object the name and column that stood there last: most lines repeat the
     /// line before, so most names are found by one comparison.
     seen: Vec<(Vec<u8>, Option<usize>)>,
@@ -32,7 +34,12 @@ pub(crate) struct JsonSplitter {
 
 impl JsonSplitter {
     /// Records whose members are the columns.
-    pub(crate) fn new(shape: JsonShape, names: Vec<String>, pass_over_unknown: bool) -> Self {
+    pub(crate) fn new(
+        shape: JsonShape,
+        names: Vec<String>,
+        renames: Renames,
+        pass_over_unknown: bool,
+    ) -> Self {
         let columns = names
             .iter()
             .enumerate()
@@ -43,6 +50,7 @@ impl JsonSplitter {
             documents: None,
             columns,
             names,
+            renames,
             seen: Vec::new(),
             pass_over_unknown,
             short: None,
@@ -51,7 +59,8 @@ impl JsonSplitter {
 
     /// Records that are documents.
     pub(crate) fn of_documents(shape: JsonShape, documents: DocumentLayout) -> Self {
-        Self { documents: Some(documents), ..Self::new(shape, Vec::new(), true) }
+        let members = Self::new(shape, Vec::new(), Renames::default(), true);
+        Self { documents: Some(documents), ..members }
     }
 
     /// Whether each line is a record.
@@ -211,7 +220,8 @@ impl JsonSplitter {
             return *column;
         }
         let name = decoded_name(member);
-        let column = self.columns.get(name.to_lowercase().as_bytes()).copied();
+        let name = self.renames.of(&name).to_lowercase();
+        let column = self.columns.get(name.as_bytes()).copied();
         if place < self.seen.len() {
             self.seen[place] = (member.name.to_vec(), column);
         } else if place == self.seen.len() && place < self.columns.len() + 64 {

@@ -29,6 +29,7 @@ pub(crate) fn find_shape(
         match JsonShape::of_head(blocks.look_ahead(0)) {
             Some(shape) => return Ok(shape),
             None if at_end || wanted > options.record_bytes_max => return Ok(JsonShape::Lines),
+            None if blocks.came_early() => {}
             None => wanted *= 2,
         }
     }
@@ -59,6 +60,7 @@ fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) ->
             Ok(None) if wanted > options.record_bytes_max * 2 => {
                 return Err(wrong("too much stands before it in the document"));
             }
+            Ok(None) if blocks.came_early() => {}
             Ok(None) => wanted *= 2,
         }
     }

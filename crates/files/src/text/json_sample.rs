@@ -14,6 +14,7 @@ use super::json_shape::{JsonShape, records_inside};
 use crate::column::Column;
 use crate::guess::{Guess, json_field};
 use crate::options::{DocumentOptions, ReadOptions, Sample};
+use crate::rename::Renames;
 use crate::source::Source;
 
 /// How much is looked at in one go.
@@ -22,7 +23,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// What was seen of the members of JSON records.
 pub(crate) enum JsonColumns {
     /// Every member, in the order in which they first appear.
-    Members { columns: Vec<(String, Guess)>, places: HashMap<String, usize> },
+    Members { columns: Vec<(String, Guess)>, places: HashMap<String, usize>, renames: Renames },
     /// What stands at the paths of columns that are taken out of documents.
     Paths { paths: DocumentPaths, guesses: Vec<Guess>, options: DocumentOptions },
 }
@@ -38,7 +39,11 @@ pub(crate) struct SeenRecords {
 impl JsonColumns {
     pub(crate) fn of(options: &ReadOptions) -> Self {
         match &options.documents {
-            None => JsonColumns::Members { columns: Vec::new(), places: HashMap::new() },
+            None => JsonColumns::Members {
+                columns: Vec::new(),
+                places: HashMap::new(),
+                renames: options.renames.clone(),
+            },
             Some(documents) => JsonColumns::Paths {
                 paths: DocumentPaths::of(documents),
                 guesses: vec![Guess::default(); documents.paths.len()],
@@ -73,7 +78,11 @@ impl JsonColumns {
                 break;
             }
             // A record longer than what was looked at needs a longer look.
-            wanted = if used == 0 { wanted * 2 } else { CHUNK_BYTES };
+            wanted = match used {
+                0 if blocks.came_early() => wanted,
+                0 => wanted * 2,
+                _ => CHUNK_BYTES,
+            };
             if wanted > options.record_bytes_max * 2 {
                 break;
             }
@@ -110,11 +119,11 @@ impl JsonColumns {
     /// Looks at one record. A broken one tells what it can: the reader will reject it in its turn.
     fn see(&mut self, text: &[u8], start: usize, end: usize) {
         match self {
-            JsonColumns::Members { columns, places } => {
+            JsonColumns::Members { columns, places, renames } => {
                 let _ = scan_object(text, start, end, |member| {
-                    let name = decoded_name(&member);
+                    let name = renames.of(&decoded_name(&member)).into_owned();
                     let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
-                        columns.push((name.into_owned(), Guess::default()));
+                        columns.push((name, Guess::default()));
                         columns.len() - 1
                     });
                     if member.value.kind() != CellKind::Missing {

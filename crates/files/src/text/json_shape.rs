@@ -23,6 +23,9 @@ impl JsonShape {
             return Some(JsonShape::Elements(ArrayCutter::new()));
         }
         let start = text.len() - text.trim_ascii_start().len();
+        if start == text.len() {
+            return None;
+        }
         let line_end = memchr(b'\n', &text[start..]).map_or(text.len(), |length| start + length);
         if text.get(start) != Some(&b'{') || is_object(text, start, line_end) {
             return Some(JsonShape::Lines);

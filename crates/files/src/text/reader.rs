@@ -98,7 +98,11 @@ impl TextReader {
     /// Keeps the workers fed, then waits for the oldest block.
     fn next_from_workers(&mut self) -> Result<Option<Option<ReadBatch>>> {
         let Some(workers) = &mut self.workers else { return Ok(None) };
-        while !self.ended && workers.has_room() {
+        // Of what comes slowly no block waits for the next.
+        while !self.ended
+            && workers.has_room()
+            && !(self.blocks.came_early() && workers.has_blocks())
+        {
             match self.blocks.next(&mut self.splitter, self.columns) {
                 Ok(Some(block)) => workers.send(Ok(block))?,
                 Ok(None) => self.ended = true,
@@ -153,6 +157,10 @@ impl ConverterWorkers {
 
     fn has_room(&self) -> bool {
         self.sent - self.received < self.queues.len() * BLOCKS_PER_WORKER
+    }
+
+    fn has_blocks(&self) -> bool {
+        self.sent > self.received
     }
 
     fn send(&mut self, block: Result<Block>) -> Result<()> {
@@ -269,10 +277,15 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
             });
             return Some(FirstRecord { fields: texts.collect(), bytes: used, lines: block.lines });
         }
-        if bytes_wanted > HEADER_BYTES_MAX || blocks.has_ended() {
+        if blocks.has_ended() {
             return None;
         }
-        bytes_wanted *= 2;
+        if !blocks.came_early() {
+            if bytes_wanted > HEADER_BYTES_MAX {
+                return None;
+            }
+            bytes_wanted *= 2;
+        }
     }
 }
 
@@ -288,7 +301,9 @@ fn csv_names(
             "" => format!("column_{}", place + 1),
             name => name.to_owned(),
         };
-        return Ok(first.fields.into_iter().enumerate().map(name).collect());
+        let names: Vec<_> = first.fields.into_iter().enumerate().map(name).collect();
+        options.renames.check(names.iter().map(String::as_str))?;
+        return Ok(names.iter().map(|name| options.renames.of(name).into_owned()).collect());
     }
     let told = options.csv.columns.clone().or_else(|| {
         let schema = options.schema.as_ref()?;
@@ -367,5 +382,9 @@ fn open_json(
     }
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let names = fields.iter().map(|field| field.name().clone()).collect();
-    Ok((Splitter::Json(JsonSplitter::new(shape, names, skip_unmentioned)), fields.len(), layout))
+    Ok((
+        Splitter::Json(JsonSplitter::new(shape, names, options.renames.clone(), skip_unmentioned)),
+        fields.len(),
+        layout,
+    ))
 }

@@ -81,6 +81,14 @@ impl<W: Write + Send> RecordWriter<W> {
         }
     }
 
+    /// About how many bytes are held back until more rows come, as they will be written.
+    pub fn held_bytes(&self) -> usize {
+        match &self.body {
+            Body::Parquet(writer) => writer.held_bytes(),
+            _ => 0,
+        }
+    }
+
     /// Writes what the format needs at its end, flushes, and gives the target back. Without this
     /// call the output is not whole.
     pub fn finish(self) -> Result<W> {

@@ -58,6 +58,10 @@ impl<W: Write + Send> ParquetWriter<W> {
         }
     }
 
+    pub(super) fn held_bytes(&self) -> usize {
+        self.writer.in_progress_size()
+    }
+
     pub(super) fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(write_failed)
     }

@@ -52,6 +52,7 @@ impl Watcher for TerminalWatcher {
                 done,
                 total,
                 text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)),
+                figures: Vec::new(),
             }
         });
         let begun = RunningPhase { name: phase.to_owned(), pace, _watch: watch };

@@ -9,7 +9,6 @@ use tonnage::{Condition, Error, ErrorKind, Key, LobOptions, LobSource, Result, W
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::output::println;
 use crate::place::Place;
 use crate::placed_lobs::PlacedLobWriter;
 use crate::values::{Durability, grouped};
@@ -84,12 +83,12 @@ impl PutLobArgs {
             }
             finished => finished.map_err(Failure::stopped)?,
         };
-        println(format_args!(
+        globals.info(format_args!(
             "{}: stored {} bytes, version {}",
             self.key,
             grouped(info.bytes),
             info.version
-        ))?;
+        ));
         Ok(Exit::Success)
     }
 
@@ -226,7 +225,7 @@ impl DeleteLobArgs {
             eprintln!("tonnage: {}: there is no such large object", self.key);
             return Ok(Exit::Rejected);
         }
-        println(format_args!("{}: deleted", self.key))?;
+        globals.info(format_args!("{}: deleted", self.key));
         Ok(Exit::Success)
     }
 }
@@ -264,12 +263,12 @@ impl LoadLobsArgs {
         for (_, error) in &report.failures {
             eprintln!("tonnage: {error}");
         }
-        println(format_args!(
+        globals.info(format_args!(
             "stored {} large objects, {} bytes; {} could not be stored",
             grouped(report.stored),
             grouped(report.bytes),
             grouped(report.failed)
-        ))?;
+        ));
         Ok(if report.failed == 0 { Exit::Success } else { Exit::Rejected })
     }
 

@@ -13,7 +13,6 @@ use super::read::{RangeArgs, Scope};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
-use crate::output::println;
 use crate::time_limit;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
@@ -39,7 +38,7 @@ impl KvPutArgs {
         let place = globals.place_or_create(true)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let written = place.put_pair(&self.key, &value, condition, &options)?;
-        Ok(if report_write(&self.key.to_string(), written)? {
+        Ok(if report_write(globals, &self.key.to_string(), written) {
             Exit::Success
         } else {
             Exit::Rejected
@@ -93,7 +92,7 @@ impl DeleteArgs {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);
         }
-        println(format_args!("{}: {deleted} deleted", self.key))?;
+        globals.info(format_args!("{}: {deleted} deleted", self.key));
         Ok(Exit::Success)
     }
 }

@@ -2,7 +2,9 @@
 
 use arrow::datatypes::{Field, Schema};
 use tonnage::ddl::{Statement, parse};
-use tonnage::{ColumnDefinition, ColumnType, Error, Result, TableDefinition, TableSchema};
+use tonnage::{
+    ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableSchema,
+};
 use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::Globals;
@@ -16,6 +18,11 @@ pub(super) struct PrimaryKey {
 }
 
 impl PrimaryKey {
+    /// A key of one column.
+    pub(super) fn of(column: &str) -> Self {
+        Self { columns: vec![column.to_owned()], shard_key_len: None }
+    }
+
     pub(super) fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -76,6 +83,7 @@ impl ToMake {
         options: &ReadOptions,
         sample: &Sample,
         ignore_columns: bool,
+        numbered: Option<&str>,
     ) -> CliResult<Self> {
         let found = infer_common_schema(sources, options, sample)?;
         let is_key =
@@ -88,6 +96,10 @@ impl ToMake {
                 Err(error) => return Err(error.into()),
             }
         }
+        if let Some(name) = numbered {
+            columns.insert(0, numbered_column(name, &columns)?);
+        }
+        check_names(&columns)?;
         if !path.contains('.') {
             check_key_columns(&key, &columns, found.records_at.as_deref())?;
         }
@@ -113,6 +125,30 @@ impl ToMake {
             ));
         }
     }
+}
+
+/// A column in which the store numbers the rows.
+fn numbered_column(name: &str, others: &[ColumnDefinition]) -> CliResult<ColumnDefinition> {
+    if others.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+        return Err(Failure::usage(format!(
+            "--make-key {name}: the files have such a column: choose another name, or make it the key with --primary-key"
+        )));
+    }
+    // JSON records bring NULL for members that they lack, and unloaded rows their numbers.
+    let identity = Some(Identity { generated: Generated::ByDefaultOnNull, ..Identity::default() });
+    Ok(ColumnDefinition { identity, ..ColumnDefinition::new(name, ColumnType::Long) })
+}
+
+/// Names that no column of a table can have.
+fn check_names(columns: &[ColumnDefinition]) -> CliResult<()> {
+    let is_wrong = |name: &str| name.contains('.') || name.chars().any(char::is_control);
+    let Some(column) = columns.iter().find(|column| is_wrong(&column.name)) else { return Ok(()) };
+    let name = &column.name;
+    let better = name.replace(|char: char| char == '.' || char.is_control(), "_");
+    let all = if name.contains('.') { ", or '.=_' for all names with points" } else { "" };
+    Err(Failure::usage(format!(
+        "column {name} has a point or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}"
+    )))
 }
 
 fn check_key_columns(
@@ -195,7 +231,7 @@ pub(super) fn check_columns(
     if !unknown.is_empty() && !ignore_unknown {
         let columns: Vec<_> = schema.columns.iter().map(|column| column.name.as_str()).collect();
         return Err(Failure::usage(format!(
-            "{source}: table {} has no column {} (it has {}): add it with ALTER TABLE, or leave it out with --ignore-columns",
+            "{source}: table {} has no column {} (it has {}): add it with ALTER TABLE, load it under another name with --rename, or leave it out with --ignore-columns",
             schema.path,
             unknown.join(", "),
             columns.join(", ")

@@ -15,14 +15,10 @@ pub(super) struct DocumentArgs {
     /// member with the name of the column]
     #[arg(long = "path", alias = "from", value_name = "COLUMN=PATH", value_parser = json_path, requires = "column")]
     paths: Vec<(String, Vec<String>)>,
-    /// Make keys for documents that have none: a random UUID in a UUID column, the number of the
-    /// document in its file in a LONG column
-    #[arg(
-        long = "make-key",
-        value_name = "COLUMN",
-        requires = "column",
-        conflicts_with = "resume"
-    )]
+    /// Make keys for records that have none. With --create, this column is the primary key, and
+    /// the store numbers the rows. With --document-column: a random UUID in a UUID column, the number
+    /// of the document in its file in a LONG column
+    #[arg(long = "make-key", value_name = "COLUMN", conflicts_with = "resume")]
     generated_key: Option<String>,
 }
 
@@ -50,6 +46,11 @@ impl DocumentArgs {
             }
         }
         Some(options)
+    }
+
+    /// The column of numbers that the store gives to the rows of a table to make.
+    pub(super) fn numbered_key(&self) -> Option<&str> {
+        self.generated_key.as_deref().filter(|_| self.column.is_none())
     }
 }
 

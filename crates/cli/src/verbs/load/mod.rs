@@ -16,7 +16,7 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::place::Place;
 use crate::values;
-use create::ToMake;
+use create::{PrimaryKey, ToMake};
 
 /// Load files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
 #[derive(Args)]
@@ -26,8 +26,9 @@ pub(crate) struct LoadArgs {
     table: String,
     #[command(flatten)]
     job: JobArgs,
-    /// Make the table from the columns of the files if there is none
-    #[arg(long, requires = "primary_key")]
+    /// Make the table from the columns of the files if there is none; needs --primary-key, or
+    /// --make-key
+    #[arg(long)]
     create: bool,
     /// Primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
     #[arg(long, value_name = "COLUMNS", requires = "create")]
@@ -52,6 +53,7 @@ const EXAMPLES: &str = "\
 Examples:
   tonnage load ships 'ais/*.csv.gz' --create --primary-key 'SHARD(MMSI), BaseDateTime'
   tonnage load phones phones.jsonl --on-existing replace --rejects bad
+  tonnage load visits visits.csv --create --make-key id
   tonnage load devices devices.json --document-column doc --create --primary-key model
   tonnage load devices more.jsonl --document-column doc --path model=device.model.name
   tonnage load quakes quakes.geojson --records features --create --primary-key id
@@ -94,8 +96,24 @@ impl LoadArgs {
     }
 
     fn table_to_make(&self, globals: &Globals, sources: &[Source]) -> CliResult<Option<ToMake>> {
-        let Some(key) = self.primary_key.as_ref().filter(|_| self.create) else { return Ok(None) };
-        let key = create::parse_key(key)?;
+        let numbered = self.documents.numbered_key();
+        if !self.create {
+            return match numbered {
+                None => Ok(None),
+                Some(_) => Err(Failure::usage(
+                    "--make-key goes with --document-column, or with --create: the store numbers the rows of a table that was made so by itself",
+                )),
+            };
+        }
+        let key = match (&self.primary_key, numbered) {
+            (Some(key), _) => create::parse_key(key)?,
+            (None, Some(column)) => PrimaryKey::of(column),
+            (None, None) => {
+                return Err(Failure::usage(
+                    "--create needs the key of the table: --primary-key 'COLUMNS', or --make-key COLUMN for a number that the store gives to each row",
+                ));
+            }
+        };
         // With a table that is there already, its columns count and the files need not be looked at
         // twice.
         if let Some(table) = self.table_there(globals)? {
@@ -111,8 +129,8 @@ impl LoadArgs {
             ..Sample::default()
         };
         let sample = if self.sample == Some(usize::MAX) { Sample::ALL } else { sample };
-        let made =
-            ToMake::infer(&self.table, key, sources, &options, &sample, self.ignore_columns)?;
+        let ignore = self.ignore_columns;
+        let made = ToMake::infer(&self.table, key, sources, &options, &sample, ignore, numbered)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
     }

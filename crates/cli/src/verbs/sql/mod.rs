@@ -1,7 +1,7 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
-//! A text of definitions alone goes to the store, whose answers can be carried out again
-//! (`DESCRIBE` gives the statement that makes the table). Everything else goes through
+//! A text of definitions alone goes to the store. What it asks for can be carried out again
+//! (`DESCRIBE` gives the statement that makes the table); what it does is told on standard error. Everything else goes through
 //! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
 //! error.
 
@@ -144,12 +144,12 @@ impl SqlArgs {
             Some(timeout) => store.execute_within(text, timeout)?,
         };
         for done in done {
-            match (self.listed(&store, &done)?, &self.output.format) {
-                (Some(rows), Some(_)) => {
+            match self.listed(&store, &done)? {
+                Some(rows) => {
                     std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                     self.print_list(&rows)?;
                 }
-                _ => output.line(done.to_string())?,
+                None => tell(globals, &mut output, &done)?,
             }
         }
         output.finish()?;
@@ -235,6 +235,17 @@ impl SqlArgs {
         Ok(read.map_err(|(place, error)| {
             Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error)
         })?)
+    }
+}
+
+/// What was asked for goes to standard output, what was done is told beside it.
+fn tell(globals: &Globals, output: &mut LineOutput, done: &tonnage::Outcome) -> CliResult<()> {
+    match done {
+        tonnage::Outcome::Tables(_) | tonnage::Outcome::Description(_) => output.line(done),
+        _ => {
+            globals.info(done);
+            Ok(())
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tonnage::Store;
 use tonnage_client::{Answer, Client, Rows};
 
-use super::{SqlArgs, pointed, while_it_ran};
+use super::{SqlArgs, pointed, tell, while_it_ran};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
@@ -13,8 +13,8 @@ use crate::output::{LineOutput, describe_count};
 use crate::statements::statements;
 
 impl SqlArgs {
-    /// Carries the statements out at a server. A text of definitions alone is answered on standard
-    /// output, as a store answers it.
+    /// Carries the statements out at a server. A text of definitions alone is answered as a store
+    /// answers it.
     pub(super) fn run_on_server(&self, globals: &Globals, text: &str) -> CliResult {
         let statements = statements(text);
         if statements.is_empty() {
@@ -22,7 +22,9 @@ impl SqlArgs {
         }
         let client = self.connect(globals)?;
         if tonnage::ddl::parse(text).is_ok() {
-            return self.define_on_server(&client, text).map_err(|failure| pointed(text, failure));
+            return self
+                .define_on_server(globals, &client, text)
+                .map_err(|failure| pointed(text, failure));
         }
         for (number, statement) in statements.into_iter().enumerate() {
             let started = Instant::now();
@@ -48,7 +50,7 @@ impl SqlArgs {
         globals.connect(self.timeout)
     }
 
-    fn define_on_server(&self, client: &Client, text: &str) -> CliResult {
+    fn define_on_server(&self, globals: &Globals, client: &Client, text: &str) -> CliResult {
         let mut output = LineOutput::stdout();
         for done in client.define(text)? {
             // A list of columns is made from the definition, by a copy of the table.
@@ -61,7 +63,7 @@ impl SqlArgs {
                     std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                     self.print_list(&rows)?;
                 }
-                None => output.line(done.to_string())?,
+                None => tell(globals, &mut output, &done)?,
             }
         }
         output.finish()?;

@@ -1,0 +1,221 @@
+//! `tonnage unload`: a whole table, or the rows that fit a condition, to a file or to many.
+
+mod folders;
+mod parts;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use clap::Args;
+use tonnage::{Cancel, TableEntry, TableScanOptions};
+use tonnage_client::Answer as ServedAnswer;
+use tonnage_sql::{Answer, Request, Sql, SqlOptions, SqlTokenKind, SqlTokens};
+
+use crate::args::{Globals, TimeoutArgs};
+use crate::display::{Console, ProgressAs, ProgressSample, Watch};
+use crate::exit::{CliResult, Exit, Failure};
+use crate::output::{OutputArgs, RowFormat};
+use crate::place::{Place, PlacedRows};
+use crate::values::{self, grouped};
+use crate::{interrupt, plain};
+use parts::{CompressAs, Parts, PartsArgs};
+
+/// Write the rows of a table to a file, to standard output, or to many files
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UnloadArgs {
+    /// The table
+    table: String,
+    /// Columns to return, comma-separated [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    columns: Option<Vec<String>>,
+    /// Rows to write: a condition in SQL, such as 'knots > 20' [default: all]
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Write several files side by side into this directory: part-00000.csv and so on
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    output_dir: Option<PathBuf>,
+    /// Begin another file where one has come to about this size, such as 256M
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, requires = "output_dir")]
+    split_size: Option<usize>,
+    /// Write the rows of each value of these columns into a folder of its own, without the columns:
+    /// DIR/country=FR/part-00000.csv
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "output_dir")]
+    split_by: Vec<String>,
+    /// Compress the files of --output-dir
+    #[arg(long, value_enum, default_value_t, requires = "output_dir")]
+    compress: CompressAs,
+    /// Number of files to write in parallel [default: the number of cores]
+    #[arg(long, value_name = "N", requires = "output_dir", value_parser = clap::value_parser!(u16).range(1..=256))]
+    parallelism: Option<u16>,
+    /// How progress is shown on standard error
+    #[arg(long, value_enum, default_value_t)]
+    progress: ProgressAs,
+    #[command(flatten)]
+    time: TimeoutArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tonnage unload ships -o ships.parquet
+  tonnage unload ships --where 'knots > 20' --format jsonl | jq .name
+  tonnage unload ships --output-dir out --format parquet --split-size 256M
+  tonnage unload ships --output-dir out --split-by flag,year --compress gzip
+
+The files of --output-dir have the rows in no order. A folder is named column=value; `tonnage load
+--folders` reads its name as a column again.";
+
+impl UnloadArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
+        let place = globals.place()?;
+        let table = place.table(&self.table)?;
+        let cancel = interrupt::cancel();
+        let started = Instant::now();
+        let read = self.read(&place, &table, &cancel)?;
+        let (written, files) = match &self.output_dir {
+            None => (self.write_one(globals, read, &cancel)?, None),
+            Some(directory) => {
+                let (rows, files) = self.write_parts(globals, read, directory, &cancel)?;
+                (rows, Some(files))
+            }
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        let files = files.map(|files| format!(" in {} files", grouped(files))).unwrap_or_default();
+        globals.info(format_args!(
+            "{}: {} rows{files} in {seconds:.1} s ({} rows/s)",
+            table.schema.path,
+            grouped(written),
+            grouped((written as f64 / seconds.max(1e-9)) as u64)
+        ));
+        Ok(Exit::Success)
+    }
+
+    fn read(&self, place: &Place, table: &TableEntry, cancel: &Cancel) -> CliResult<PlacedRows> {
+        let Some(condition) = &self.condition else {
+            let options = TableScanOptions {
+                columns: self.columns.clone(),
+                cancel: cancel.clone(),
+                ..TableScanOptions::default()
+            };
+            return place.scan(table, &options);
+        };
+        let statement = self.statement(table, condition)?;
+        match place {
+            Place::Store(store) => {
+                let sql = Sql::new(store.clone(), SqlOptions::default())?;
+                match sql.execute(Request::new(statement).cancel(cancel))? {
+                    Answer::Rows(rows) => Ok(PlacedRows {
+                        schema: rows.schema().clone(),
+                        batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
+                    }),
+                    _ => Err(no_condition(condition)),
+                }
+            }
+            Place::Server(client) => match client.sql(&statement)? {
+                ServedAnswer::Rows(rows) => Ok(PlacedRows {
+                    schema: rows.schema().clone(),
+                    batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
+                }),
+                _ => Err(no_condition(condition)),
+            },
+        }
+    }
+
+    /// The query for the rows that fit a condition.
+    fn statement(&self, table: &TableEntry, condition: &str) -> CliResult<String> {
+        // What closes the bracket early would be another statement.
+        if !is_one_expression(condition) {
+            return Err(no_condition(condition));
+        }
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let columns = match &self.columns {
+            None => "*".to_owned(),
+            Some(names) => {
+                let names = names.iter().map(|name| {
+                    let column = &table.schema.columns[table.schema.require_column(name)?];
+                    Ok(quoted(&column.name))
+                });
+                names.collect::<tonnage::Result<Vec<_>>>()?.join(", ")
+            }
+        };
+        let path: Vec<_> = table.schema.path.split('.').map(quoted).collect();
+        Ok(format!("SELECT {columns} FROM {} WHERE ({condition}\n)", path.join(".")))
+    }
+
+    fn write_one(&self, globals: &Globals, read: PlacedRows, cancel: &Cancel) -> CliResult<u64> {
+        let mut output = self.output.open(read.schema)?;
+        let written = Arc::new(AtomicU64::new(0));
+        let watch = self.watch(globals, &written);
+        for batch in read.batches {
+            interrupt::check(cancel)?;
+            let batch = batch?;
+            output.write(&batch)?;
+            written.fetch_add(batch.num_rows() as u64, Relaxed);
+        }
+        let rows = output.finish()?;
+        drop(watch);
+        Ok(rows)
+    }
+
+    fn write_parts(
+        &self,
+        globals: &Globals,
+        read: PlacedRows,
+        directory: &Path,
+        cancel: &Cancel,
+    ) -> CliResult<(u64, u64)> {
+        let format = self.output.format.unwrap_or(RowFormat::Csv);
+        if format == RowFormat::Table {
+            return Err(Failure::usage(
+                "--format table is for people: files of it are not written",
+            ));
+        }
+        let written = Arc::new(AtomicU64::new(0));
+        let parts = Parts::new(
+            &PartsArgs {
+                directory: directory.to_owned(),
+                format,
+                compress: self.compress,
+                split_bytes: self.split_size,
+                split_by: self.split_by.clone(),
+            },
+            &read.schema,
+            written.clone(),
+        )?;
+        let watch = self.watch(globals, &written);
+        let threads = self.parallelism.map_or_else(tonnage::cores, usize::from);
+        let files = parts.write(read.batches, threads, cancel)?;
+        drop(watch);
+        Ok((written.load(Relaxed), files))
+    }
+
+    fn watch(&self, globals: &Globals, written: &Arc<AtomicU64>) -> Option<Watch> {
+        let seen = written.clone();
+        Console::showing(globals, self.progress).watch(move || {
+            let rows = seen.load(Relaxed);
+            let text = format!("{} rows", grouped(rows));
+            ProgressSample { done: rows, total: None, text, figures: vec![("rows", rows)] }
+        })
+    }
+}
+
+/// Whether a text is not empty, closes its quotes, and ends no statement.
+fn is_one_expression(text: &str) -> bool {
+    let tokens = SqlTokens::read(text);
+    let mut said = tokens.tokens().iter().filter(|token| token.kind != SqlTokenKind::Comment);
+    tokens.open().is_none()
+        && !tokens.tokens().is_empty()
+        && !said.any(|token| token.kind == SqlTokenKind::End)
+}
+
+fn no_condition(condition: &str) -> Failure {
+    let condition = plain::lines(condition);
+    Failure::usage(format!(
+        "--where {condition}: it is no condition: write one as behind WHERE, such as 'knots > 20'"
+    ))
+}

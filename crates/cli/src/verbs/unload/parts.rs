@@ -1,0 +1,258 @@
+//! Many files in a directory, written side by side.
+//!
+//! 1. The calling thread draws batches and hands them to writers through a bounded queue.
+//! 2. Each writer has files of its own. It begins another one where a file has come to its size.
+//! 3. With columns to split by, a batch is cut into the rows of each folder. A writer has a bounded
+//!    number of files open; the one that got no rows for longest is closed, and its folder gets
+//!    another file.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use clap::ValueEnum;
+use tonnage::{Cancel, Error};
+
+use super::folders::Folders;
+use crate::exit::{CliResult, Failure};
+use crate::interrupt;
+use crate::output::{OutputArgs, RowFormat, RowOutput};
+
+/// Files that a writer has open at once.
+const OPEN_MAX: usize = 32;
+/// Batches that wait for each writer.
+const BATCHES_WAITING: usize = 2;
+
+/// `--compress`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum CompressAs {
+    /// Not at all
+    #[default]
+    None,
+    /// gzip: .gz
+    Gzip,
+    /// Zstandard: .zst
+    Zstd,
+}
+
+/// How the files are to be.
+pub(super) struct PartsArgs {
+    pub(super) directory: PathBuf,
+    pub(super) format: RowFormat,
+    pub(super) compress: CompressAs,
+    pub(super) split_bytes: Option<usize>,
+    pub(super) split_by: Vec<String>,
+}
+
+/// The files to be.
+pub(super) struct Parts {
+    directory: PathBuf,
+    format: RowFormat,
+    ending: String,
+    bytes_max: u64,
+    folders: Option<Folders>,
+    schema: SchemaRef,
+    /// The number of the next file.
+    next: AtomicU64,
+    rows: Arc<AtomicU64>,
+    is_stopped: AtomicBool,
+}
+
+type Batches = Box<dyn Iterator<Item = CliResult<RecordBatch>>>;
+
+impl Parts {
+    pub(super) fn new(
+        args: &PartsArgs,
+        schema: &SchemaRef,
+        rows: Arc<AtomicU64>,
+    ) -> CliResult<Self> {
+        let packed = match args.compress {
+            CompressAs::None => "",
+            CompressAs::Gzip => ".gz",
+            CompressAs::Zstd => ".zst",
+        };
+        if args.format == RowFormat::Json && args.compress != CompressAs::None {
+            return Err(Failure::usage(
+                "a JSON array is not written compressed: use --format jsonl",
+            ));
+        }
+        let folders = match args.split_by.is_empty() {
+            true => None,
+            false => Some(Folders::of(schema, &args.split_by)?),
+        };
+        let left =
+            folders.as_ref().map_or_else(|| Ok(schema.clone()), |folders| folders.left(schema))?;
+        Ok(Self {
+            directory: args.directory.clone(),
+            format: args.format,
+            ending: format!("{}{packed}", args.format.ending()),
+            bytes_max: args.split_bytes.map_or(u64::MAX, |bytes| bytes as u64),
+            folders,
+            schema: left,
+            next: AtomicU64::new(0),
+            rows,
+            is_stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// Writes all batches. Tells how many files there are.
+    pub(super) fn write(
+        &self,
+        batches: Batches,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> CliResult<u64> {
+        self.check_directory()?;
+        let (sender, receiver) = sync_channel(threads * BATCHES_WAITING);
+        let receiver = Mutex::new(receiver);
+        std::thread::scope(|scope| {
+            let writers: Vec<_> =
+                (0..threads).map(|_| scope.spawn(|| self.write_some(&receiver))).collect();
+            let drawn = self.draw(batches, &sender, cancel);
+            drop(sender);
+            let written: Vec<CliResult<()>> = writers
+                .into_iter()
+                .map(|writer| {
+                    let lost = |_| Err(Error::internal("a thread that writes has stopped").into());
+                    writer.join().unwrap_or_else(lost)
+                })
+                .collect();
+            // Of a writer that failed nobody takes batches, which is told by the writer.
+            written.into_iter().collect::<CliResult<Vec<()>>>()?;
+            drawn
+        })?;
+        Ok(self.next.load(Relaxed))
+    }
+
+    /// Files of an earlier unload would be taken for parts of this one.
+    fn check_directory(&self) -> CliResult<()> {
+        let shown = self.directory.display();
+        let failed = |error: std::io::Error| {
+            let message = format!("--output-dir {shown}: cannot be written: {error}");
+            Failure::from(Error::unavailable(message).with_source(error))
+        };
+        std::fs::create_dir_all(&self.directory).map_err(failed)?;
+        match std::fs::read_dir(&self.directory).map_err(failed)?.next() {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(format!(
+                "--output-dir {shown}: it is not empty: name another directory, or empty this one"
+            ))),
+        }
+    }
+
+    fn draw(
+        &self,
+        batches: Batches,
+        sender: &SyncSender<RecordBatch>,
+        cancel: &Cancel,
+    ) -> CliResult<()> {
+        for batch in batches {
+            let drawn = interrupt::check(cancel).and(batch);
+            let batch = drawn.inspect_err(|_| self.is_stopped.store(true, Relaxed))?;
+            if sender.send(batch).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a writer does: it takes batches until there are no more.
+    fn write_some(&self, batches: &Mutex<Receiver<RecordBatch>>) -> CliResult<()> {
+        let mut open = OpenFiles { parts: self, files: HashMap::new(), clock: 0 };
+        loop {
+            let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            if self.is_stopped.load(Relaxed) {
+                // What is not whole gets no name.
+                return Ok(());
+            }
+            let Ok(batch) = next else { break };
+            let written = open.write(&batch);
+            written.inspect_err(|_| self.is_stopped.store(true, Relaxed))?;
+            self.rows.fetch_add(batch.num_rows() as u64, Relaxed);
+        }
+        open.finish()
+    }
+
+    fn begin(&self, folder: &str) -> CliResult<RowOutput> {
+        let number = self.next.fetch_add(1, Relaxed);
+        let directory = self.directory.join(folder);
+        std::fs::create_dir_all(&directory).map_err(|error| {
+            let message = format!("{}: cannot be made: {error}", directory.display());
+            Failure::stopped(Error::unavailable(message).with_source(error))
+        })?;
+        let file = directory.join(format!("part-{number:05}.{}", self.ending));
+        let args = OutputArgs { format: Some(self.format), output: Some(file) };
+        args.open(self.schema.clone())
+    }
+}
+
+/// The files that a writer has open, by their folders.
+struct OpenFiles<'a> {
+    parts: &'a Parts,
+    files: HashMap<String, OpenFile>,
+    clock: u64,
+}
+
+struct OpenFile {
+    output: RowOutput,
+    used: u64,
+}
+
+impl OpenFiles<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> CliResult<()> {
+        match &self.parts.folders {
+            None => self.write_to(String::new(), batch),
+            Some(folders) => {
+                for (folder, rows) in folders.cut(batch)? {
+                    self.write_to(folder, &rows)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn write_to(&mut self, folder: String, rows: &RecordBatch) -> CliResult<()> {
+        self.clock += 1;
+        if !self.files.contains_key(&folder) {
+            self.make_room()?;
+            let output = self.parts.begin(&folder)?;
+            self.files.insert(folder.clone(), OpenFile { output, used: 0 });
+        }
+        let Some(file) = self.files.get_mut(&folder) else { return Ok(()) };
+        file.used = self.clock;
+        file.output.write(rows)?;
+        if file.output.bytes() >= self.parts.bytes_max
+            && let Some(full) = self.files.remove(&folder)
+        {
+            full.output.finish()?;
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self) -> CliResult<()> {
+        if self.files.len() < OPEN_MAX {
+            return Ok(());
+        }
+        let oldest = self.files.iter().min_by_key(|(_, file)| file.used);
+        let oldest = oldest.map(|(folder, _)| folder.clone());
+        match oldest.and_then(|folder| self.files.remove(&folder)) {
+            Some(file) => file.output.finish().map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self) -> CliResult<()> {
+        self.files.into_values().try_for_each(|file| file.output.finish().map(drop))
+    }
+}
+
+/// A schema without some of its columns.
+pub(super) fn without(schema: &Schema, places: &[usize]) -> SchemaRef {
+    let fields = schema.fields().iter().enumerate();
+    let left = fields.filter(|(place, _)| !places.contains(place));
+    Arc::new(Schema::new(left.map(|(_, field)| field.clone()).collect::<Vec<_>>()))
+}

@@ -1,0 +1,137 @@
+//! Unloading to many files, and rows that fit a condition.
+
+use std::path::PathBuf;
+
+use crate::common::{Place, ships_csv};
+
+fn stored(rows: usize) -> Place {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(rows));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    place
+}
+
+fn files(place: &Place, pattern: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![place.path(pattern)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn many_files_are_one_table_again() {
+    let place = stored(60_000);
+    let base = ["unload", "ships", "--parallelism", "2", "--split-size", "200K"];
+    for (format, more, pattern) in [
+        ("csv", &[][..], "csv/*.csv"),
+        ("jsonl", &["--compress", "zstd"][..], "jsonl/*.jsonl.zst"),
+        ("parquet", &[][..], "parquet/*.parquet"),
+        ("arrow", &[][..], "arrow/*.arrow"),
+    ] {
+        let to = ["--output-dir", format, "--format", format];
+        place.run(&[&base[..], &to, more].concat()).ends(0).says(&["60,000 rows in"]);
+        assert!(files(&place, format).len() > 1, "{format}");
+        let load = ["load", "--store", &format!("again-{format}"), "ships", pattern];
+        let made = ["--create", "--primary-key", "SHARD(ship), at"];
+        place.run(&[&load[..], &made].concat()).ends(0).says(&["60,000 read, 60,000 inserted"]);
+    }
+    place.run(&[&base[..], &["--output-dir", "csv"]].concat()).ends(3).says(&["is not empty"]);
+}
+
+#[test]
+fn rows_of_each_value_stand_in_a_folder_of_their_own() {
+    let place = Place::new();
+    let ddl =
+        "CREATE TABLE t (id LONG, country STRING, at TIMESTAMP(0), v DOUBLE, PRIMARY KEY (id))";
+    place.run(&["sql", ddl]).ends(0);
+    let rows = "id,country,at,v\n1,F/R,2022-01-03T06:00:00,1.5\n2,,2022-01-03T06:00:00,2\n3,\"\",1969-12-31T23:59:59,\n4,é=,,4\n";
+    place.write("a.csv", rows);
+    place.run(&["load", "t", "a.csv"]).ends(0);
+    let split =
+        ["unload", "t", "--output-dir", "d", "--split-by", "country,at", "--format", "jsonl"];
+    place.run(&split).ends(0).says(&["4 rows in 4 files"]);
+    let first = files(&place, "d")
+        .into_iter()
+        .find(|path| path.to_string_lossy().contains("F%2FR"))
+        .unwrap();
+    assert!(
+        first.to_string_lossy().contains("d/country=F%2FR/at=2022-01-03T06%3A00%3A00/part-"),
+        "{first:?}"
+    );
+    assert_eq!(std::fs::read_to_string(first).unwrap(), "{\"id\":1,\"v\":1.5}\n");
+    place.run(&["sql", "--store", "T", ddl]).ends(0);
+    place.run(&["load", "--store", "T", "t", "d/*/*/*", "--folders"]).ends(0).says(&["4 inserted"]);
+    let sorted = |store: &str| {
+        place.run(&["sql", "--store", store, "SELECT * FROM t ORDER BY id"]).ends(0).out
+    };
+    assert_eq!(sorted("T"), sorted("S"));
+    for (columns, says) in
+        [("nosuch", "no such column"), ("id,ID", "twice"), ("id,country,at,v", "none is left")]
+    {
+        place
+            .run(&["unload", "t", "--output-dir", "e", "--split-by", columns])
+            .ends(3)
+            .says(&[says]);
+    }
+}
+
+/// More folders than a writer has files open at once.
+#[test]
+fn folders_may_be_many() {
+    let place = stored(3_000);
+    let split = ["unload", "ships", "--output-dir", "d", "--split-by", "lat", "--parallelism", "1"];
+    place.run(&split).ends(0).says(&["3,000 rows in"]);
+    place
+        .run(&[
+            "load",
+            "--store",
+            "T",
+            "ships",
+            "d/*/*.csv",
+            "--folders",
+            "--create",
+            "--primary-key",
+            "ship",
+        ])
+        .ends(0)
+        .says(&["3,000 inserted"]);
+}
+
+#[test]
+fn rows_that_fit_a_condition_are_unloaded() {
+    let place = stored(1_000);
+    let run = place.run(&[
+        "unload",
+        "ships",
+        "--where",
+        "lat > 88 AND name LIKE '%9%' -- so",
+        "--columns",
+        "ship",
+    ]);
+    let ships: Vec<u32> =
+        run.ends(0).lines()[1..].iter().map(|ship| ship.parse().unwrap()).collect();
+    assert!(!ships.is_empty() && ships.iter().all(|ship| ship % 90 >= 88), "{ships:?}");
+    for wrong in ["", "1 = 1; DROP TABLE ships", "'open", "nosuch > 1", "lat >"] {
+        place.run(&["unload", "ships", "--where", wrong]).ends(3);
+    }
+    assert_eq!(place.run(&["count", "ships"]).out, "1000\n");
+}
+
+#[test]
+fn an_unload_that_fails_leaves_no_parts_of_files() {
+    let place = stored(10);
+    place.write("file", "");
+    place.run(&["unload", "ships", "--output-dir", "file/d"]).ends(2).says(&["file/d"]);
+    place
+        .run(&["unload", "ships", "--output-dir", "d", "--format", "table"])
+        .ends(3)
+        .says(&["for people"]);
+    place.run(&["unload", "ships", "--output-dir", "d", "-o", "x.csv"]).ends(3);
+    place.run(&["unload", "ships", "--split-size", "1M"]).ends(3).says(&["--output-dir"]);
+}

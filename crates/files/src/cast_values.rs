@@ -1,0 +1,80 @@
+//! Values cast from one type to another, and whether something was lost.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::kernels::cmp::not_distinct;
+use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
+use arrow::datatypes::{
+    DataType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
+use arrow::error::ArrowError;
+use tonnage_engine::{Error, Result};
+
+/// Casts, with NULL for what cannot be cast.
+pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: true, ..CastOptions::default() };
+    match (column.data_type(), data_type) {
+        // Arrow's cast between a zone and none would turn instants into what clocks show there.
+        (DataType::Timestamp(..), DataType::Timestamp(unit, zone)) => {
+            let cast = cast_with_options(
+                &in_zone(column, None),
+                &DataType::Timestamp(*unit, None),
+                &options,
+            );
+            Ok(in_zone(&cast.map_err(internal)?, zone.clone()))
+        }
+        _ => cast_with_options(column, data_type, &options).map_err(internal),
+    }
+}
+
+/// The same instants in a zone, or in none.
+fn in_zone(column: &ArrayRef, zone: Option<Arc<str>>) -> ArrayRef {
+    let DataType::Timestamp(unit, _) = column.data_type() else { return Arc::clone(column) };
+    macro_rules! in_zone {
+        ($type:ty) => {
+            Arc::new(column.as_primitive::<$type>().clone().with_timezone_opt(zone))
+        };
+    }
+    match unit {
+        TimeUnit::Second => in_zone!(TimestampSecondType),
+        TimeUnit::Millisecond => in_zone!(TimestampMillisecondType),
+        TimeUnit::Microsecond => in_zone!(TimestampMicrosecondType),
+        TimeUnit::Nanosecond => in_zone!(TimestampNanosecondType),
+    }
+}
+
+/// For each value whether it was cast without loss.
+pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBuffer> {
+    if before.data_type() == &DataType::Null {
+        return Ok(BooleanBuffer::new_set(before.len()));
+    }
+    let may_round = before.data_type().is_floating() && after.data_type().is_floating();
+    let from_text =
+        matches!(before.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
+        let kept = |row| {
+            before.is_null(row) || after.is_valid(row) && !turned_infinite(before, after, row)
+        };
+        return Ok((0..before.len()).map(kept).collect());
+    }
+    let back = cast_values(after, before.data_type())?;
+    Ok(not_distinct(before, &back).map_err(internal)?.values().clone())
+}
+
+/// Whether a finite double is beyond the range of a float.
+fn turned_infinite(before: &ArrayRef, after: &ArrayRef, row: usize) -> bool {
+    use arrow::datatypes::{Float32Type, Float64Type};
+    let (Some(before), Some(after)) =
+        (before.as_primitive_opt::<Float64Type>(), after.as_primitive_opt::<Float32Type>())
+    else {
+        return false;
+    };
+    after.value(row).is_infinite() && before.value(row).is_finite()
+}
+
+fn internal(error: ArrowError) -> Error {
+    Error::internal(format!("values could not be cast: {error}")).with_source(error)
+}

@@ -1,0 +1,144 @@
+//! Columns that stand in the names of folders, as Hive writes them: `country=FR/year=2022/a.csv`.
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
+use tonnage_engine::{Error, Result};
+
+use crate::batch::ReadBatch;
+use crate::format::Format;
+use crate::input::Input;
+use crate::options::{CsvOptions, ReadOptions};
+use crate::rename::Renames;
+use crate::source::Source;
+use crate::text::reader::TextReader;
+
+/// What stands in the name of a folder for NULL.
+pub const FOLDER_OF_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns in the path of a source, each with its value; none stands for NULL.
+pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<String>)> {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let column = |folder: &str| {
+        let (name, value) = folder.split_once('=').filter(|(name, _)| !name.is_empty())?;
+        let value = (value != FOLDER_OF_NULL).then(|| decoded(value));
+        Some((renames.of(&decoded(name)).into_owned(), value))
+    };
+    folders.split('/').filter_map(column).collect()
+}
+
+/// A text in which `%` and two digits stand for a byte.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((byte, behind)) = rest.split_first() {
+        let code = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let is_code = |code: &&str| *byte == b'%' && code.bytes().all(|b| b.is_ascii_hexdigit());
+        let code = code.filter(is_code).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The columns that every row of a source has from its folders.
+pub(crate) struct FolderColumns {
+    row: RecordBatch,
+    schema: SchemaRef,
+}
+
+impl FolderColumns {
+    /// The columns of a source whose own columns are known; none if its folders name none.
+    pub(crate) fn of(
+        source: &Source,
+        options: &ReadOptions,
+        own: &Schema,
+    ) -> Result<Option<FolderColumns>> {
+        let columns = columns_in(source.name(), &options.renames);
+        if !options.folders || columns.is_empty() {
+            return Ok(None);
+        }
+        let is_own =
+            |name: &str| own.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
+        if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {
+            return Err(Error::invalid(format!(
+                "{}: the column {name} stands in the file and in the name of its folder",
+                source.name()
+            )));
+        }
+        let row = one_row(&columns, options).map_err(|error| error.at(source.name()))?;
+        let fields = own.fields().iter().chain(row.schema_ref().fields());
+        let schema = Arc::new(Schema::new(fields.cloned().collect::<Vec<_>>()));
+        Ok(Some(FolderColumns { row, schema }))
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// The rows with the columns of their folders.
+    pub(crate) fn add_to(&self, read: ReadBatch) -> Result<ReadBatch> {
+        let places = UInt32Array::from(vec![0; read.batch.num_rows()]);
+        let mut columns = read.batch.columns().to_vec();
+        for column in self.row.columns() {
+            columns.push(take(column, &places, None).map_err(internal)?);
+        }
+        let batch = RecordBatch::try_new(self.schema(), columns).map_err(internal)?;
+        Ok(ReadBatch { batch, ..read })
+    }
+}
+
+/// The values in their types. They are read as CSV, so they become what text of files becomes.
+fn one_row(columns: &[(String, Option<String>)], options: &ReadOptions) -> Result<RecordBatch> {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let names: Vec<_> = columns.iter().map(|(name, _)| quoted(name)).collect();
+    let values: Vec<_> = columns
+        .iter()
+        .map(|(_, value)| value.as_deref().map_or(FOLDER_OF_NULL.to_owned(), quoted))
+        .collect();
+    let text = format!("{}\n{}\n", names.join(","), values.join(","));
+    let source = Source::memory("the name of its folder", text.into_bytes());
+    let csv = CsvOptions { nulls: vec![FOLDER_OF_NULL.to_owned()], ..CsvOptions::default() };
+    let options = ReadOptions {
+        schema: options.schema.clone(),
+        unmentioned: options.unmentioned,
+        csv,
+        ..ReadOptions::default()
+    };
+    let input = Input::open(&source, &options.stop)?;
+    let mut reader = TextReader::open(&source, input, Format::Csv, &options)?;
+    let read = reader.next()?.ok_or_else(|| Error::internal("a folder without a value"))?;
+    match read.rejected.first() {
+        None => Ok(read.batch),
+        Some(rejected) => {
+            let column = rejected.column.as_deref().unwrap_or_default();
+            let reason = &rejected.reason;
+            Err(Error::invalid(format!("in the name of its folder, column {column}: {reason}")))
+        }
+    }
+}
+
+fn internal(error: ArrowError) -> Error {
+    Error::internal(format!("the columns of a folder: {error}")).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_tell_columns_and_values() {
+        let columns = columns_in(
+            "/data/a=1/b=x%2Fy%3D/plain/c=__HIVE_DEFAULT_PARTITION__/d=5.csv",
+            &Renames::default(),
+        );
+        let expected = [("a", Some("1")), ("b", Some("x/y=")), ("c", None)];
+        let told: Vec<_> =
+            columns.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+        assert_eq!(told, expected);
+        assert_eq!((decoded("100%"), decoded("%+5")), ("100%".to_owned(), "%+5".to_owned()));
+        assert_eq!(decoded("%C3%A9%zz"), "é%zz");
+    }
+}

@@ -1,0 +1,196 @@
+//! Gives a reader one case after another, and holds its answers against each other.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use tonnage::arrow::array::RecordBatch;
+use tonnage::arrow::compute::concat_batches;
+use tonnage::{Key, Store};
+use tonnage_files::{Format, ReadOptions, RecordReader, Sample, Source, infer_common_schema};
+use tonnage_sql::{Sql, SqlOptions, SqlTokens};
+
+use super::mutate::mutated;
+use super::sample::Reader;
+use crate::fallible::Fallible;
+use crate::random::Random;
+
+/// A case that takes longer hangs, or is far too slow. Generous: machines are shared.
+const CASE_MAX: Duration = Duration::from_secs(20);
+/// Complaints after which a child ends.
+const COMPLAINTS_MAX: usize = 20;
+const TABLE: &str = "CREATE TABLE t (a LONG, b STRING, d DOUBLE, at TIMESTAMP(3), j JSON, PRIMARY KEY (SHARD(a), b))";
+
+/// `feed READER SEED FIRST CASES SECONDS NOTE`: prints what is wrong, and how many cases there were.
+pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
+    let [reader, seed, first, cases, seconds, note] = words else {
+        return Err("feed READER SEED FIRST CASES SECONDS NOTE".into());
+    };
+    let (reader, seed): (Reader, u64) = (Reader::parse(reader)?, seed.parse()?);
+    let (first, cases): (u64, u64) = (first.parse()?, cases.parse()?);
+    let (seconds, note): (u64, File) = (seconds.parse()?, File::create(note)?);
+    // What panics is told as a complaint.
+    std::panic::set_hook(Box::new(|_| {}));
+    let (samples, begun) = (reader.samples()?, Instant::now());
+    let (mut done, mut complaints) = (0, Vec::new());
+    let sql = sql()?;
+    for number in first..first.saturating_add(cases) {
+        if begun.elapsed().as_secs() >= seconds || complaints.len() >= COMPLAINTS_MAX {
+            break;
+        }
+        note.write_all_at(format!("{number:<20}\n").as_bytes(), 0)?;
+        let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9) ^ number);
+        let case = mutated(&samples, reader.words(), &mut random);
+        let started = Instant::now();
+        let judged = catch_unwind(AssertUnwindSafe(|| judge(reader, &case, &sql)));
+        let wrong = match judged {
+            Err(panic) => Some(format!("PANIC {}", message(&panic))),
+            Ok(Err(wrong)) => Some(wrong),
+            Ok(Ok(())) if started.elapsed() > CASE_MAX => {
+                Some(format!("SLOW {:.0} s", started.elapsed().as_secs_f64()))
+            }
+            Ok(Ok(())) => None,
+        };
+        let shown: String = case.escape_ascii().to_string().chars().take(600).collect();
+        complaints.extend(
+            wrong.map(|wrong| format!("case {number}: {}: {shown}", wrong.replace('\n', " "))),
+        );
+        done += 1;
+    }
+    println!("COUNT cases {done}");
+    Ok(complaints)
+}
+
+fn message(panic: &Box<dyn std::any::Any + Send>) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+fn sql() -> tonnage::Result<Sql> {
+    let store = Store::open("memory:")?;
+    store.execute(TABLE)?;
+    Sql::new(store, SqlOptions::default())
+}
+
+/// What is wrong with what a reader made of a case.
+fn judge(reader: Reader, case: &[u8], sql: &Sql) -> Result<(), String> {
+    let text = String::from_utf8_lossy(case);
+    match reader {
+        Reader::Csv | Reader::Gzip => judge_file(Format::Csv, case),
+        Reader::JsonLines | Reader::Json | Reader::Zstd => judge_file(Format::JsonLines, case),
+        Reader::Parquet => judge_file(Format::Parquet, case),
+        Reader::Arrow => judge_file(Format::ArrowFile, case),
+        Reader::Key => judge_key(&text),
+        Reader::Ddl => judge_ddl(&text),
+        Reader::Sql => judge_sql(&text, sql),
+    }
+}
+
+/// All rows of a file, how many records were refused, and whether it ended well.
+fn read(
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<(Option<RecordBatch>, u64, bool), String> {
+    let Ok(mut reader) = RecordReader::open(source, options) else { return Ok((None, 0, false)) };
+    let (mut batches, mut rejected, mut next) = (Vec::new(), 0, 0);
+    let mut is_whole = true;
+    for batch in reader.by_ref() {
+        let Ok(batch) = batch else {
+            is_whole = false;
+            break;
+        };
+        let rows = batch.batch.num_rows() as u64 + batch.rejected.len() as u64;
+        if batch.first_record != next || batch.records != rows {
+            return Err(format!("RECORDS {} from {next} are {rows}", batch.records));
+        }
+        next += batch.records;
+        rejected += batch.rejected.len() as u64;
+        batches.push(batch.batch);
+    }
+    let rows =
+        concat_batches(&reader.schema(), &batches).map_err(|error| format!("ROWS {error}"))?;
+    Ok((Some(rows), rejected, is_whole))
+}
+
+fn judge_file(format: Format, case: &[u8]) -> Result<(), String> {
+    let source = Source::memory("case", case);
+    let plain = ReadOptions { format: Some(format), ..ReadOptions::default() };
+    let (rows, rejected, is_whole) = read(&source, &plain)?;
+    let small = ReadOptions { batch_rows: 3, parallelism: 2, ..plain.clone() };
+    let again = read(&source, &small)?;
+    if again != (rows.clone(), rejected, is_whole) {
+        return Err(format!(
+            "SIZE batches of 3 rows give {:?} rows, {} rejected instead of {:?}, {rejected}",
+            again.0.map(|rows| rows.num_rows()),
+            again.1,
+            rows.map(|rows| rows.num_rows())
+        ));
+    }
+    // The types of a new table take all values that decided them.
+    let found = infer_common_schema(std::slice::from_ref(&source), &plain, &Sample::ALL);
+    let Ok(found) = found else { return Ok(()) };
+    if !found.is_guessed || !found.is_whole || !is_whole {
+        return Ok(());
+    }
+    let typed = ReadOptions { schema: Some(found.schema.into()), ..plain };
+    let (typed_rows, typed_rejected, _) = read(&source, &typed)?;
+    let count = |rows: &Option<RecordBatch>| rows.as_ref().map(RecordBatch::num_rows);
+    if (count(&typed_rows), typed_rejected) != (count(&rows), rejected) && format == Format::Csv {
+        return Err(format!(
+            "TYPES {:?} rows, {typed_rejected} rejected instead of {:?}, {rejected}",
+            count(&typed_rows),
+            count(&rows)
+        ));
+    }
+    Ok(())
+}
+
+fn judge_key(text: &str) -> Result<(), String> {
+    let Ok(key) = text.parse::<Key>() else { return Ok(()) };
+    match key.to_string().parse::<Key>() {
+        Ok(again) if again == key => Ok(()),
+        again => Err(format!("KEY {key} reads as {again:?}")),
+    }
+}
+
+/// What a definition makes is described by a definition that makes the same.
+fn judge_ddl(text: &str) -> Result<(), String> {
+    if tonnage::ddl::parse(text).is_err() {
+        return Ok(());
+    }
+    let open = || Store::open("memory:").map_err(|error| format!("STORE {error}"));
+    let (store, again) = (open()?, open()?);
+    let _ = store.execute(text);
+    for table in store.tables() {
+        let path = table.schema().path.clone();
+        let ddl = |store: &Store| store.execute(&format!("DESCRIBE {}", quoted(&path)));
+        let made = ddl(&store).map_err(|error| format!("DESCRIBE {error}"))?;
+        let made: String = made.iter().map(ToString::to_string).collect();
+        again.execute(&made).map_err(|error| format!("DDL {made} is refused: {error}"))?;
+        let other = ddl(&again).map_err(|error| format!("DESCRIBE {error}"))?;
+        let other: String = other.iter().map(ToString::to_string).collect();
+        if made != other {
+            return Err(format!("DDL {made} makes {other}"));
+        }
+    }
+    Ok(())
+}
+
+fn quoted(path: &str) -> String {
+    let names = path.split('.').map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+    names.collect::<Vec<_>>().join(".")
+}
+
+fn judge_sql(text: &str, sql: &Sql) -> Result<(), String> {
+    let tokens = SqlTokens::read(text);
+    let mut behind = 0;
+    for token in tokens.tokens() {
+        if token.range.start < behind || text.get(token.range.clone()).is_none_or(str::is_empty) {
+            return Err(format!("TOKEN {token:?}"));
+        }
+        behind = token.range.end;
+    }
+    let _ = sql.describe(text);
+    Ok(())
+}
