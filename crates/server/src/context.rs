@@ -13,11 +13,11 @@ use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::prepared::PreparedStatements;
-use crate::reload::Tls;
 use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
 use crate::statements::Statements;
+use crate::tls::Tls;
 
 /// Cancels what its owner has begun.
 struct CancelOnDrop(Cancel);

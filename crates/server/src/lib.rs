@@ -44,6 +44,7 @@ mod server;
 mod sessions;
 mod spool;
 mod statements;
+mod tls;
 
 pub use auth::hash_password;
 pub use config::{Config, Settings};

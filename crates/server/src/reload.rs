@@ -5,43 +5,19 @@
 //! again; `POST /v1/admin/reload` tells what is wrong with it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio_rustls::TlsAcceptor;
 use tonnage::Result;
 
 use crate::auth::Users;
 use crate::config::Config;
 use crate::context::Context;
 use crate::drain::Phase;
-use crate::listen::acceptor;
+use crate::tls::read_acceptor;
 
 /// How often the files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
-
-/// What connections are secured with from now on.
-pub(crate) struct Tls(RwLock<TlsAcceptor>);
-
-impl Tls {
-    /// Reads the certificates; nothing where there are none.
-    ///
-    /// # Errors
-    /// `Invalid` for files that cannot be used.
-    pub(crate) fn read(config: &Config) -> Result<Option<Tls>> {
-        Ok(read_acceptor(config)?.map(|acceptor| Tls(RwLock::new(acceptor))))
-    }
-
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-fn read_acceptor(config: &Config) -> Result<Option<TlsAcceptor>> {
-    let clients = config.client_certificates.as_ref();
-    let clients = clients.map(|(file, is_required)| (file.as_path(), *is_required));
-    config.tls.as_ref().map(|(cert, key)| acceptor(cert, key, clients)).transpose()
-}
 
 /// Reads users and certificates again. All of them hold from now on, or none.
 ///
@@ -54,7 +30,7 @@ pub(crate) fn reload(context: &Context) -> Result<()> {
         context.logins.replace(users);
     }
     if let (Some(slot), Some(acceptor)) = (&context.tls, tls) {
-        *slot.0.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        slot.replace(acceptor);
     }
     Ok(())
 }

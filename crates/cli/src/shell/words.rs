@@ -1,7 +1,7 @@
 //! The words of the language: to be completed, coloured and explained.
 
 /// Words that begin statements or stand inside them.
-pub(super) const KEYWORDS: [&str; 130] = [
+pub(super) const KEYWORDS: [&str; 129] = [
     "ADD",
     "ALL",
     "ALTER",
@@ -71,7 +71,6 @@ pub(super) const KEYWORDS: [&str; 130] = [
     "LIKE",
     "LIMIT",
     "LONG",
-    "MATCHED",
     "MERGE",
     "NATURAL",
     "NOT",
@@ -135,7 +134,7 @@ pub(super) const KEYWORDS: [&str; 130] = [
 ];
 
 /// Keywords that are names as well, and so need no quotes where they are one.
-const NAMES_TOO: [&str; 34] = [
+const NAMES_TOO: [&str; 33] = [
     "BEGIN",
     "BIGINT",
     "BINARY",
@@ -154,7 +153,6 @@ const NAMES_TOO: [&str; 34] = [
     "KEY",
     "LAST",
     "LONG",
-    "MATCHED",
     "MERGE",
     "NUMBER",
     "PREPARE",

@@ -127,7 +127,7 @@ fn rows_that_fit_a_condition_are_unloaded() {
 fn an_unload_that_fails_leaves_no_parts_of_files() {
     let place = stored(10);
     place.write("file", "");
-    place.run(&["unload", "ships", "--output-dir", "file/d"]).ends(2).says(&["file/d"]);
+    place.run(&["unload", "ships", "--output-dir", "file/d"]).ends(3).says(&["file/d"]);
     place
         .run(&["unload", "ships", "--output-dir", "d", "--format", "table"])
         .ends(3)

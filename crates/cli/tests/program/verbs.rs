@@ -114,7 +114,7 @@ fn single_rows_under_conditions() {
     let place = Place::new().with_ships();
     let row = r#"{"ship": 1, "at": "2022-01-03T00:00:00", "lat": 1.5}"#;
     let run = place.run(&["put", "ships", row]).ends(0);
-    let version = run.out.trim().rsplit(' ').next().unwrap().to_owned();
+    let version = run.err.trim().rsplit(' ').next().unwrap().to_owned();
     place
         .run(&["put", "ships", row, "--if-absent"])
         .ends(1)

@@ -24,7 +24,7 @@ use crate::auth::PeerCertificate;
 use crate::context::Context;
 use crate::drain::Phase;
 use crate::metrics::Listener;
-use crate::reload::Tls;
+use crate::tls::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// Also how long a connection may lie idle between requests. Load balancers and pools of clients keep

@@ -19,6 +19,7 @@ mod literal;
 mod ordering;
 mod path;
 mod read;
+mod rows;
 mod spec;
 mod table;
 
@@ -30,5 +31,6 @@ pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
+pub(crate) use rows::batch_of;
 pub(crate) use spec::{Latest, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded};

@@ -22,10 +22,9 @@ use datafusion::physical_plan::union::UnionExec;
 use tonnage::Row;
 
 use super::StoreTable;
-use crate::access::SqlTable;
+use crate::access::{SqlTable, batch_of};
 use crate::error::into_datafusion;
 use crate::transaction::Changed;
-use crate::write::batch_of;
 
 /// A table of the store, and what is changed of it.
 #[derive(Debug)]

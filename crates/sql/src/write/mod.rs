@@ -43,7 +43,6 @@ pub(crate) use copy::{Copied, Copy, CopyOf, copy};
 pub(crate) use create::{CreateAs, create_as};
 pub(crate) use insert::{insert_of, insertion, replaces};
 pub(crate) use many::repeated;
-pub(crate) use returned::batch_of;
 pub(crate) use view::{ViewStatement, define_view};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.

@@ -6,16 +6,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::compute::{concat, concat_batches};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
-use tonnage::{Error, Result, Row, Table, TableSchema, Value};
+use tonnage::{Error, Result, Row, Table, TableSchema};
 
 use super::keys::key_text;
 use super::tokens::{quoted, word};
-use crate::access::SqlTable;
+use crate::access::{SqlTable, batch_of};
 use crate::answer::Rows;
 use crate::catalog::Names;
 use crate::error::from_datafusion;
@@ -139,29 +139,6 @@ impl Written {
         )?;
         MemTable::try_new(schema, vec![self.batches]).map_err(from_datafusion)
     }
-}
-
-/// Rows as a table shows them.
-pub(crate) fn batch_of(table: &SqlTable, rows: &[&Row]) -> Result<RecordBatch> {
-    let columns = &table.schema().columns;
-    let fields = &table.arrow.fields()[..columns.len()];
-    let schema = Arc::new(Schema::new(fields.to_vec()));
-    if rows.is_empty() {
-        return Ok(RecordBatch::new_empty(schema));
-    }
-    let column = |column: &tonnage::Column| {
-        let cells = rows.iter().map(|row| {
-            row.get(&column.name).unwrap_or(&Value::Null).to_array(column.column_type, 1)
-        });
-        let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
-        let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
-        let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
-        crate::plan::settle(&mut array);
-        Ok(array)
-    };
-    let arrays = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
-    RecordBatch::try_new(schema, arrays)
-        .map_err(|error| Error::internal(format!("rows written: {error}")))
 }
 
 /// The list behind RETURNING, over the rows of a table.

@@ -1,6 +1,7 @@
 //! Folders that are named by the values of columns, as Hive names them: `country=FR/year=2022`.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
@@ -8,7 +9,6 @@ use arrow::datatypes::{Schema, SchemaRef};
 use tonnage::{Error, Row, Value};
 use tonnage_files::FOLDER_OF_NULL;
 
-use super::parts::without;
 use crate::exit::{CliResult, Failure};
 
 /// The columns that name the folders.
@@ -106,6 +106,13 @@ fn escape(text: &str, folder: &mut String) {
             false => folder.push(char::from(byte)),
         }
     }
+}
+
+/// A schema without some of its columns.
+fn without(schema: &Schema, places: &[usize]) -> SchemaRef {
+    let fields = schema.fields().iter().enumerate();
+    let left = fields.filter(|(place, _)| !places.contains(place));
+    Arc::new(Schema::new(left.map(|(_, field)| field.clone()).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

@@ -85,7 +85,11 @@ impl UnloadArgs {
             }
         };
         let seconds = started.elapsed().as_secs_f64();
-        let files = files.map(|files| format!(" in {} files", grouped(files))).unwrap_or_default();
+        let files = match files {
+            None => String::new(),
+            Some(1) => " in 1 file".to_owned(),
+            Some(files) => format!(" in {} files", grouped(files)),
+        };
         globals.info(format_args!(
             "{}: {} rows{files} in {seconds:.1} s ({} rows/s)",
             table.schema.path,

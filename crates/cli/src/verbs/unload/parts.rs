@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use clap::ValueEnum;
 use tonnage::{Cancel, Error};
 
@@ -248,11 +248,4 @@ impl OpenFiles<'_> {
     fn finish(self) -> CliResult<()> {
         self.files.into_values().try_for_each(|file| file.output.finish().map(drop))
     }
-}
-
-/// A schema without some of its columns.
-pub(super) fn without(schema: &Schema, places: &[usize]) -> SchemaRef {
-    let fields = schema.fields().iter().enumerate();
-    let left = fields.filter(|(place, _)| !places.contains(place));
-    Arc::new(Schema::new(left.map(|(_, field)| field.clone()).collect::<Vec<_>>()))
 }
