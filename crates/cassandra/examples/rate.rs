@@ -319,7 +319,7 @@ impl Dsbulk {
         assert!(answer.status.success(), "{told}");
         let node_us = (node_seconds() - before) * 1e6 / self.rows as f64;
         // total | failed | rows/s | ..., with commas in the numbers.
-        let last = told.lines().filter(|line| line.contains(" | ")).next_back();
+        let last = told.lines().rfind(|line| line.contains(" | "));
         let fields: Vec<String> = last
             .into_iter()
             .flat_map(|line| line.split(" | "))

@@ -28,9 +28,12 @@ const FAILURE: i32 = 4;
 /// A header as column `h` has it.
 pub(crate) type Header = [u8; MARKED_LEN];
 
+/// The hash of a row, and its header, if one is kept here.
+type Place = Option<(u64, Header)>;
+
 /// The headers, by space and key. Of two rows in one place the later stays.
 pub(crate) struct KnownHeaders {
-    places: Box<[Mutex<Option<(u64, Header)>>]>,
+    places: Box<[Mutex<Place>]>,
     credit: AtomicI32,
 }
 
@@ -76,7 +79,7 @@ impl KnownHeaders {
         earned(before.unwrap_or_else(|now| now))
     }
 
-    fn place(&self, hash: u64) -> MutexGuard<'_, Option<(u64, Header)>> {
+    fn place(&self, hash: u64) -> MutexGuard<'_, Place> {
         let place = &self.places[hash as usize % PLACES];
         place.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
-use tonnage::{BulkGet, Cancel};
+use tonnage::Cancel;
 
 use crate::arrow_out::{batch_capsules, schema_capsule, stream_capsule};
 use crate::batch_iterator::BatchIterator;
