@@ -138,7 +138,7 @@ def test_fetch_all_takes_values_of_every_type(store: tonnage.Store) -> None:
     moment = datetime(2022, 1, 3, 6, 0, 0, 500_000)
     values = [moment, Decimal("-12.50"), b"\x00\xff", 2.0, date(2022, 1, 3), None]
     answers = store.fetch_all([("SELECT $1 AS v", (value,)) for value in values])
-    assert [answer.fetchone()[0] for answer in answers] == values
+    assert [answer.fetchone()["v"] for answer in answers] == values
 
 
 def test_a_call_ends_in_its_time(address: str) -> None:
