@@ -84,14 +84,14 @@ impl Fleet {
     }
 
     /// The positions of every `streams`-th ship.
-    pub(crate) fn stream(&self, stream: usize, streams: usize) -> Positions {
+    pub(crate) fn stream(&self, stream: usize, streams: usize) -> FleetPositions {
         let mut chance =
             SmallRng::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(stream as u64));
         let ships = (stream as u32..self.ships)
             .step_by(streams.max(1))
             .map(|index| Ship::new(index, &mut chance))
             .collect();
-        Positions { fleet: *self, ships, chance, step: 0, next: 0 }
+        FleetPositions { fleet: *self, ships, chance, step: 0, next: 0 }
     }
 }
 
@@ -143,7 +143,7 @@ impl Ship {
 }
 
 /// The positions of some ships, batch by batch.
-pub(crate) struct Positions {
+pub(crate) struct FleetPositions {
     fleet: Fleet,
     ships: Vec<Ship>,
     chance: SmallRng,
@@ -152,11 +152,11 @@ pub(crate) struct Positions {
     next: usize,
 }
 
-impl Iterator for Positions {
+impl Iterator for FleetPositions {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut columns = Columns::default();
+        let mut columns = PositionColumns::default();
         while columns.rows < BATCH_ROWS
             && self.step < self.fleet.positions_per_ship
             && !self.ships.is_empty()
@@ -175,7 +175,7 @@ impl Iterator for Positions {
 }
 
 #[derive(Default)]
-struct Columns {
+struct PositionColumns {
     rows: usize,
     ship: Int64Builder,
     at: TimestampSecondBuilder,
@@ -187,7 +187,7 @@ struct Columns {
     status: Int32Builder,
 }
 
-impl Columns {
+impl PositionColumns {
     fn push(&mut self, fleet: &Fleet, ship: &Ship, step: u32) {
         let degrees = ship.course.rem_euclid(TAU).to_degrees();
         self.rows += 1;

@@ -1,7 +1,7 @@
 //! The clock that decides what has expired, injected so that tests can turn it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Tells the time in milliseconds since 1970-01-01T00:00:00Z.
 pub trait Clock: Send + Sync + std::fmt::Debug {
@@ -13,11 +13,18 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-impl Clock for SystemClock {
-    fn now_ms(&self) -> u64 {
+impl SystemClock {
+    /// How long ago 1970 began, as finely as the machine knows it; nothing before.
+    pub fn since_epoch(&self) -> Duration {
         #[expect(clippy::disallowed_methods, reason = "the one place that reads the real clock")]
         let now = SystemTime::now();
-        now.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as u64)
+        now.duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        self.since_epoch().as_millis() as u64
     }
 }
 

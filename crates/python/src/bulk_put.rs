@@ -197,12 +197,12 @@ pub(crate) fn bulk_put<'py>(
         let error = tonnage::Error::unavailable(format!("no thread for the bulk put: {error}"));
         return Err(to_exception(&error));
     }
-    let watch = Watch { arguments, progress: &progress, reported: &reported };
+    let watch = PutWatch { arguments, progress: &progress, reported: &reported };
     let ended = watch.until_it_ends(py, &ended, &cancel, &raised);
     report_of(py, ended, raised.take())
 }
 
-struct Watch<'a, 'py> {
+struct PutWatch<'a, 'py> {
     arguments: &'a PutArguments<'py>,
     progress: &'a Progress,
     reported: &'a Receiver<Report>,
@@ -210,7 +210,7 @@ struct Watch<'a, 'py> {
 
 type Ended = std::result::Result<BulkPutReport, BulkPutError>;
 
-impl Watch<'_, '_> {
+impl PutWatch<'_, '_> {
     fn until_it_ends(
         &self,
         py: Python<'_>,

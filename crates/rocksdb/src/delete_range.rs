@@ -31,7 +31,7 @@ use crate::stall::Patience;
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Span {
+pub(crate) enum ShardSpan {
     /// The range lies under one shard key, in this shard. The shard key is so many bytes of the
     /// start.
     One {
@@ -47,9 +47,9 @@ pub(crate) enum Span {
 impl OpenStore {
     /// A range lies under one shard key when its start holds a whole one and its end is not past
     /// the last key under it.
-    pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<Span> {
+    pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<ShardSpan> {
         let space = self.space(space)?;
-        let Ok(len) = space.shape.shard_key_len(start) else { return Ok(Span::All) };
+        let Ok(len) = space.shape.shard_key_len(start) else { return Ok(ShardSpan::All) };
         let shard_key = &start[..len];
         let mut successor = Vec::with_capacity(len);
         tonnage_engine::range::append_successor(shard_key, &mut successor);
@@ -59,9 +59,9 @@ impl OpenStore {
             successor.is_empty() || end <= &successor[..]
         };
         if !within {
-            return Ok(Span::All);
+            return Ok(ShardSpan::All);
         }
-        Ok(Span::One { shard: self.shard_index_in(&space, shard_key)?, shard_key_len: len })
+        Ok(ShardSpan::One { shard: self.shard_index_in(&space, shard_key)?, shard_key_len: len })
     }
 
     pub(crate) fn delete_ranges(
@@ -81,7 +81,7 @@ impl OpenStore {
                 continue;
             }
             match self.span(space, ranges.start(index), ranges.end(index))? {
-                Span::One { shard, shard_key_len } => {
+                ShardSpan::One { shard, shard_key_len } => {
                     let shard_key = &ranges.start(index)[..shard_key_len];
                     let delete = || {
                         self.delete_narrow(
@@ -99,7 +99,7 @@ impl OpenStore {
                         delete,
                     )?;
                 }
-                Span::All => {
+                ShardSpan::All => {
                     for shard in self.shards() {
                         let range = PhysicalRange { start: &start, end: &end, deadline };
                         self.delete_wide(shard, &range, || self.space(space).map(drop))?;

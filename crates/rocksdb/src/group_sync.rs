@@ -29,12 +29,12 @@ struct State {
     /// Everything up to this sequence number is on the disk.
     synced: u64,
     is_syncing: bool,
-    in_doubt: Option<Doubt>,
+    in_doubt: Option<SyncDoubt>,
 }
 
 /// What a failed sync left in doubt: what was written after one sequence number and up to another.
 #[derive(Debug)]
-struct Doubt {
+struct SyncDoubt {
     after: u64,
     up_to: u64,
     kind: ErrorKind,
@@ -55,7 +55,7 @@ impl State {
     fn fail(&mut self, up_to: u64, error: &Error) {
         let after = self.in_doubt.as_ref().map_or(self.synced, |doubt| doubt.after);
         let (kind, message) = (error.kind(), error.message().to_owned());
-        self.in_doubt = Some(Doubt { after, up_to, kind, message });
+        self.in_doubt = Some(SyncDoubt { after, up_to, kind, message });
     }
 }
 
@@ -81,7 +81,7 @@ impl GroupSync {
         state.is_syncing = true;
         drop(state);
         let covered = latest();
-        let turn = Turn { group: self };
+        let turn = SyncTurn { group: self };
         let synced = sync();
         let mut state = self.state.lock();
         match &synced {
@@ -101,11 +101,11 @@ impl GroupSync {
 }
 
 /// The turn of the one who syncs; over whatever becomes of it.
-struct Turn<'a> {
+struct SyncTurn<'a> {
     group: &'a GroupSync,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for SyncTurn<'_> {
     fn drop(&mut self) {
         self.group.state.lock().is_syncing = false;
         self.group.changed.notify_all();

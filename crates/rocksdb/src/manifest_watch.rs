@@ -20,9 +20,9 @@ const TICK: Duration = Duration::from_millis(100);
 const WEIGH_EVERY: u64 = 50;
 
 /// Follows until it is stopped.
-pub(crate) struct ManifestWatch(Mutex<Option<Watcher>>);
+pub(crate) struct ManifestWatch(Mutex<Option<ManifestWatcher>>);
 
-struct Watcher {
+struct ManifestWatcher {
     /// Its end is what the thread waits for.
     stop: Sender<()>,
     thread: JoinHandle<()>,
@@ -45,13 +45,13 @@ impl ManifestWatch {
             }
         };
         let thread = Builder::new().name("tonnage-manifest".to_owned()).spawn(work);
-        Self(Mutex::new(thread.ok().map(|thread| Watcher { stop, thread })))
+        Self(Mutex::new(thread.ok().map(|thread| ManifestWatcher { stop, thread })))
     }
 
     /// Ends the thread.
     pub(crate) fn stop(&self) {
         let watcher = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Watcher { stop, thread }) = watcher {
+        if let Some(ManifestWatcher { stop, thread }) = watcher {
             drop(stop);
             let _ = thread.join();
         }

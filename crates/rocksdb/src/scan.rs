@@ -20,7 +20,7 @@ use tonnage_engine::{
     Scanner, SpaceId, SpaceInfo, Verdict,
 };
 
-use crate::delete_range::Span;
+use crate::delete_range::ShardSpan;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
@@ -299,8 +299,8 @@ impl<'a> RocksScanner<'a> {
             (0, 1)
         } else {
             match self.engine.span(self.space.id, start, end)? {
-                Span::One { shard, .. } => (shard, shard + 1),
-                Span::All => (0, count),
+                ShardSpan::One { shard, .. } => (shard, shard + 1),
+                ShardSpan::All => (0, count),
             }
         };
         self.shards = Some(shards);

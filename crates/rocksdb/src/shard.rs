@@ -30,7 +30,7 @@ use crate::rows_family::ROWS;
 use crate::settings::{Settings, Share, TableIndexes, db_options, row_options_cached};
 use crate::stall;
 use crate::version::VersionCounter;
-use crate::wal::audit::{self, Cut};
+use crate::wal::audit::{self, LogCut};
 use crate::window::LoadWindows;
 use tonnage_engine::placement_hash;
 
@@ -72,7 +72,7 @@ pub(crate) struct Shard {
     /// The door of small writes, where they wait before they take any lock.
     pub(crate) pace: Arc<Pace>,
     /// What was given up of the log when it was opened.
-    pub(crate) cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<LogCut>,
     /// What was given up of the MANIFEST when it was opened.
     pub(crate) manifest_end: Option<MissingEnd>,
     /// Where filters and indexes of data files are kept.

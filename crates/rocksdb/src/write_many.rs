@@ -25,7 +25,7 @@ use crate::write::{Encoder, has_conditions};
 const PORTION_BYTES: usize = 16 << 20;
 
 /// A sound batch of a shard.
-struct Member<'b> {
+struct GroupedBatch<'b> {
     /// Where it stands among all batches of the call.
     index: usize,
     batch: &'b WriteBatch,
@@ -46,7 +46,8 @@ impl OpenStore {
         let patience = Patience::until(deadline);
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
             batches.iter().map(|_| None).collect();
-        let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();
+        let mut shards: Vec<Vec<GroupedBatch<'_>>> =
+            self.shards().iter().map(|_| Vec::new()).collect();
         let mut known_space = None;
         for (index, batch) in batches.iter().enumerate() {
             let checked =
@@ -54,7 +55,7 @@ impl OpenStore {
             match checked {
                 Ok(to) => {
                     let stripe = Shard::stripe_of(to.shard_key);
-                    shards[to.shard].push(Member { index, batch, stripe, bytes: to.bytes });
+                    shards[to.shard].push(GroupedBatch { index, batch, stripe, bytes: to.bytes });
                 }
                 Err(error) => outcomes[index] = Some(Err(error)),
             }
@@ -94,7 +95,7 @@ impl OpenStore {
     fn write_portion(
         &self,
         shard: &Shard,
-        portion: &[Member<'_>],
+        portion: &[GroupedBatch<'_>],
         (deadline, patience): (Deadline, Patience),
     ) -> Result<Attempt<(Answers, u64)>> {
         let _stripes = stripes(shard, portion, deadline)?;
@@ -107,7 +108,7 @@ impl OpenStore {
         let mut known_space = None;
         // Those of batches that are not carried out are never used.
         let versions = shard.versions.next_many_until(portion.len() as u64, patience.end)?;
-        for (Member { batch, .. }, version) in portion.iter().zip(versions) {
+        for (GroupedBatch { batch, .. }, version) in portion.iter().zip(versions) {
             let judged = self
                 .check_spaces(batch, &mut known_space)
                 .and_then(|()| self.judge(shard, batch, &left));
@@ -134,7 +135,7 @@ impl OpenStore {
 /// Syncs what was written to a shard. Where that fails no batch of it is acknowledged.
 fn sync(
     shard: &Shard,
-    members: &[Member<'_>],
+    members: &[GroupedBatch<'_>],
     written: u64,
     outcomes: &mut [Option<Result<WriteOutcome>>],
 ) {
@@ -152,7 +153,9 @@ fn sync(
 }
 
 /// Cuts what goes to a shard.
-fn portions<'m, 'b>(mut members: &'m [Member<'b>]) -> impl Iterator<Item = &'m [Member<'b>]> {
+fn portions<'m, 'b>(
+    mut members: &'m [GroupedBatch<'b>],
+) -> impl Iterator<Item = &'m [GroupedBatch<'b>]> {
     std::iter::from_fn(move || {
         let mut bytes = 0;
         let fits = members.iter().take_while(|member| {
@@ -169,7 +172,7 @@ fn portions<'m, 'b>(mut members: &'m [Member<'b>]) -> impl Iterator<Item = &'m [
 /// Takes the stripes of a portion in the order in which everybody takes them.
 fn stripes<'s>(
     shard: &'s Shard,
-    portion: &[Member<'_>],
+    portion: &[GroupedBatch<'_>],
     deadline: Deadline,
 ) -> Result<Vec<Stripe<'s>>> {
     let mut numbers: Vec<usize> = portion.iter().map(|member| member.stripe).collect();
@@ -195,7 +198,7 @@ mod tests {
         let sizes = [1, PORTION_BYTES - 1, 1, 2 * PORTION_BYTES, 3, 4];
         let members: Vec<_> = sizes
             .iter()
-            .map(|bytes| Member { index: 0, batch: &batch, stripe: 0, bytes: *bytes })
+            .map(|bytes| GroupedBatch { index: 0, batch: &batch, stripe: 0, bytes: *bytes })
             .collect();
         let lens: Vec<usize> = portions(&members).map(<[_]>::len).collect();
         assert_eq!(lens, [2, 1, 1, 2]);

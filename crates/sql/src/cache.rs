@@ -18,12 +18,12 @@ pub(crate) struct Statement {
     pub(crate) piece: Piece,
     simple: OnceLock<Option<Simple>>,
     table: Mutex<Option<Arc<SqlTable>>>,
-    plan: Mutex<Option<Plan>>,
+    plan: Mutex<Option<CachedPlan>>,
 }
 
 /// A plan with the tables that it was made for.
 #[derive(Clone)]
-pub(crate) struct Plan {
+pub(crate) struct CachedPlan {
     pub(crate) logical: LogicalPlan,
     /// Whether it was optimised, and may be run as it is.
     pub(crate) is_optimised: bool,
@@ -55,7 +55,7 @@ impl Statement {
     }
 
     /// The plan kept, unless one of its tables has changed.
-    pub(crate) fn plan(&self, store: &Store) -> Option<Plan> {
+    pub(crate) fn plan(&self, store: &Store) -> Option<CachedPlan> {
         let is_as_it_was = |entry: &Arc<TableEntry>| {
             store
                 .catalog()
@@ -65,7 +65,7 @@ impl Statement {
         lock(&self.plan).clone().filter(|plan| plan.tables.iter().all(is_as_it_was))
     }
 
-    pub(crate) fn keep(&self, plan: Plan) {
+    pub(crate) fn keep(&self, plan: CachedPlan) {
         *lock(&self.plan) = Some(plan);
     }
 }
@@ -80,11 +80,11 @@ pub(crate) type Statements = Arc<Vec<Arc<Statement>>>;
 /// Texts by what they say; the ones that were not used for longest make room.
 pub(crate) struct Cache {
     texts_max: usize,
-    texts: Mutex<Texts>,
+    texts: Mutex<CachedTexts>,
 }
 
 #[derive(Default)]
-struct Texts {
+struct CachedTexts {
     by_text: HashMap<String, (u64, Statements)>,
     clock: u64,
 }
@@ -110,7 +110,7 @@ impl Cache {
     }
 }
 
-impl Texts {
+impl CachedTexts {
     fn find(&mut self, text: &str) -> Option<Statements> {
         self.clock += 1;
         let (used, statements) = self.by_text.get_mut(text)?;

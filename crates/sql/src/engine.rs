@@ -149,6 +149,9 @@ fn config(options: &SqlOptions) -> SessionConfig {
     settings.optimizer.hash_join_inlist_pushdown_max_size =
         (options.memory_bytes_max / 16).min(64 << 20) / options.workers();
     settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 18;
+    // What each sort keeps for its merge: many of them must fit.
+    settings.execution.sort_spill_reservation_bytes =
+        (options.memory_bytes_max / 32).min(settings.execution.sort_spill_reservation_bytes);
     // A read in the order of the key is ahead of its plan as it is.
     settings.execution.sort_pushdown_buffer_capacity = 4 << 20;
     // It takes each NaN for another, and for less than some number.

@@ -7,13 +7,13 @@ use tonnage::{Acks, Cancel, Consistency, Durability, Error, Result, WriteOptions
 
 /// When a write is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WriteTerms {
+pub(crate) struct StatementTerms {
     pub(crate) durability: Durability,
     /// As the store was opened without it.
     pub(crate) acks: Option<Acks>,
 }
 
-impl WriteTerms {
+impl StatementTerms {
     /// The options of a write that is acknowledged then.
     pub(crate) fn options(self) -> WriteOptions {
         WriteOptions { durability: self.durability, acks: self.acks, ..WriteOptions::default() }
@@ -25,7 +25,7 @@ impl WriteTerms {
 pub(crate) struct Guard {
     cancel: Cancel,
     deadline: Option<(Instant, Duration)>,
-    terms: WriteTerms,
+    terms: StatementTerms,
     consistency: Option<Consistency>,
 }
 
@@ -34,11 +34,11 @@ impl Guard {
     pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
         let deadline =
             timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
-        Self { cancel, deadline, terms: WriteTerms::default(), consistency: None }
+        Self { cancel, deadline, terms: StatementTerms::default(), consistency: None }
     }
 
     /// The same for writes that are acknowledged then.
-    pub(crate) fn with_terms(self, terms: WriteTerms) -> Self {
+    pub(crate) fn with_terms(self, terms: StatementTerms) -> Self {
         Self { terms, ..self }
     }
 
@@ -48,7 +48,7 @@ impl Guard {
     }
 
     /// When a write is acknowledged.
-    pub(crate) fn terms(&self) -> WriteTerms {
+    pub(crate) fn terms(&self) -> StatementTerms {
         self.terms
     }
 

@@ -17,12 +17,12 @@ use tonnage::{Error, Result};
 
 use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
-use crate::cache::{Plan, Statement};
+use crate::cache::{CachedPlan, Statement};
 use crate::catalog::{Context, FileTable, Names, StoreTable};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
-use crate::plan::KeySets;
+use crate::plan::{KeySets, joins_by_hash, or_sorting};
 use crate::request::Parameters;
 use crate::text::Kind;
 use crate::views;
@@ -56,7 +56,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn kept_plan(&self, statement: &Statement) -> Option<Plan> {
+    fn kept_plan(&self, statement: &Statement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => statement.plan(&self.context.store),
@@ -169,7 +169,7 @@ impl Planner {
     }
 
     /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<Plan> {
+    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<CachedPlan> {
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
         // Views may change without a table that does.
         let keeps = !views::expand(&self.context.store, &mut parsed)? && sets.is_empty();
@@ -180,7 +180,8 @@ impl Planner {
             if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
         let tables = tables(&logical).map_err(from_datafusion)?;
         let keeps = keeps && tables.is_some() && self.context.transaction.is_none();
-        let plan = Plan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
+        let plan =
+            CachedPlan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
         if keeps {
             statement.keep(plan.clone());
         }
@@ -222,8 +223,22 @@ impl Planner {
     ) -> Result<SendableRecordBatchStream> {
         let _threads = self.engine.handle().enter();
         let logical = bound(logical, parameters)?;
+        let planned = logical.clone();
         let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
-        execute_stream(physical, state.task_ctx()).map_err(from_datafusion)
+        let joins_by_hash = joins_by_hash(&physical);
+        let rows = execute_stream(physical, state.task_ctx()).map_err(from_datafusion)?;
+        if !joins_by_hash {
+            return Ok(rows);
+        }
+        let (planner, mut state) = (self.clone(), state.clone());
+        Ok(or_sorting(rows, move || {
+            let settings = state.config_mut().options_mut();
+            settings.optimizer.prefer_hash_join = false;
+            // A plan of one part never sorts for a join.
+            settings.execution.target_partitions = settings.execution.target_partitions.max(2);
+            let physical = planner.physical(&state, planned, is_optimised)?;
+            execute_stream(physical, state.task_ctx())
+        }))
     }
 }
 

@@ -58,7 +58,7 @@ fn set(settings: &Settings, store: &Store, cursor: &mut Cursor) -> Result<String
     if cursor.is_word("LOCAL") || cursor.is_word("TRANSACTION") {
         return Err(invalid_at(
             cursor.location(),
-            "settings hold for the session, for there are no transactions over several statements",
+            "settings hold for the session: leave LOCAL or TRANSACTION out",
         ));
     }
     cursor.word("SESSION");

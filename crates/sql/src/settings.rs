@@ -7,7 +7,7 @@ use std::time::Duration;
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
 use crate::cache::Statement;
-use crate::guard::WriteTerms;
+use crate::guard::StatementTerms;
 use crate::levels::{self, name_of_acks, name_of_consistency};
 use crate::options::SqlOptions;
 
@@ -55,9 +55,9 @@ impl Settings {
     }
 
     /// When a write is acknowledged.
-    pub(crate) fn terms(&self, options: &SqlOptions) -> WriteTerms {
+    pub(crate) fn terms(&self, options: &SqlOptions) -> StatementTerms {
         let values = lock(&self.values);
-        WriteTerms {
+        StatementTerms {
             durability: values.durability.unwrap_or(options.durability),
             acks: values.acks.or(options.acks),
         }

@@ -93,12 +93,7 @@ fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
             of_each(&|index| if schema.columns[index].nullable { "yes" } else { "no" }.to_owned()),
         ),
         ("key", of_each(&|index| key_part(&schema, index).to_owned())),
-        (
-            "default",
-            of_each(&|index| {
-                schema.columns[index].default.as_ref().map(ToString::to_string).unwrap_or_default()
-            }),
-        ),
+        ("default", of_each(&|index| schema.columns[index].default_text().unwrap_or_default())),
     ])
 }
 

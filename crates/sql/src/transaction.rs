@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteResult};
 
 use crate::error::invalid_at;
-use crate::guard::WriteTerms;
+use crate::guard::StatementTerms;
 use crate::text::{Cursor, Piece};
 
 /// The most rows that one transaction changes.
@@ -32,8 +32,7 @@ pub(crate) struct Transaction {
 
 #[derive(Debug, Default)]
 struct Changes {
-    /// The first table, and the shard key, that all rows belong to.
-    family: Option<(Table, Vec<Value>)>,
+    /// By their keys as they are stored: all are of one family, where no two tables share a key.
     rows: BTreeMap<Vec<u8>, Change>,
     bytes: usize,
     /// What the statement that runs has changed, as it was before.
@@ -94,7 +93,10 @@ impl Transaction {
     pub(crate) fn has(&self, table: &Table, key: &Row) -> Result<Option<bool>> {
         let mut bytes = Vec::new();
         table.entry().codec.encode_key(key, &mut bytes)?;
-        Ok(lock(&self.changes).rows.get(&bytes).map(|change| change.row.is_some()))
+        let changes = lock(&self.changes);
+        // A table of another family may have the same key.
+        let change = changes.rows.get(&bytes).filter(|own| own.table.path() == table.path());
+        Ok(change.map(|change| change.row.is_some()))
     }
 
     /// Stores a row, whose stored one must be as the condition says.
@@ -151,7 +153,7 @@ impl Transaction {
     /// # Errors
     /// `Conflict` when others have changed a row, or its table, since it was read; then nothing is
     /// written.
-    pub(crate) fn commit(&self, store: &Store, terms: WriteTerms) -> Result<usize> {
+    pub(crate) fn commit(&self, store: &Store, terms: StatementTerms) -> Result<usize> {
         let _turn = lock(&self.turn);
         let over = Changes { is_over: true, ..Changes::default() };
         let changes = std::mem::replace(&mut *lock(&self.changes), over);
@@ -266,20 +268,12 @@ impl Changes {
             };
             self.bytes = self.bytes + bytes - after.map_or(0, |after| after.bytes);
         }
-        if self.rows.is_empty() {
-            self.family = None;
-        }
     }
 
-    /// Refuses rows of another shard key.
-    fn admit(&mut self, change: &Change) -> Result<()> {
-        let schema = change.table.schema();
-        let shard_key: Vec<Value> =
-            change.key.iter().take(schema.shard_key_len).map(|(_, value)| value.clone()).collect();
-        let Some((table, own)) = &self.family else {
-            self.family = Some((change.table.clone(), shard_key));
-            return Ok(());
-        };
+    /// Refuses rows of another shard key than that of the rows before.
+    fn admit(&self, change: &Change) -> Result<()> {
+        let Some(first) = self.rows.values().next() else { return Ok(()) };
+        let (schema, table) = (change.table.schema(), &first.table);
         if table.entry().space != change.table.entry().space {
             return Err(Error::unsupported(format!(
                 "a transaction changes rows of one shard key: {} is no relative of {}, which it has changed; COMMIT first",
@@ -287,22 +281,30 @@ impl Changes {
                 table.path()
             )));
         }
-        if *own != shard_key {
-            let names = schema.key_columns().take(schema.shard_key_len);
-            let names: Vec<_> = names.map(|column| column.name.as_str()).collect();
-            return Err(Error::unsupported(format!(
-                "a transaction changes rows of one shard key: this row of {} has ({}) = ({}), the rows before ({}); COMMIT first, or declare the table with PRIMARY KEY (SHARD(...), ...) so that these rows share one",
-                schema.path,
-                names.join(", "),
-                listed(&shard_key),
-                listed(own)
-            )));
+        let (own, others) = (change.shard_key(), first.shard_key());
+        if own == others {
+            return Ok(());
         }
-        Ok(())
+        let names = schema.key_columns().take(schema.shard_key_len);
+        let names: Vec<_> = names.map(|column| column.name.as_str()).collect();
+        Err(Error::unsupported(format!(
+            "a transaction changes rows of one shard key: this row of {} has ({}) = ({}), the rows before ({}); COMMIT first, or declare the table with PRIMARY KEY (SHARD(...), ...) so that these rows share one",
+            schema.path,
+            names.join(", "),
+            listed(&own),
+            listed(&others)
+        )))
     }
 }
 
-fn listed(values: &[Value]) -> String {
+impl Change {
+    fn shard_key(&self) -> Vec<&Value> {
+        let len = self.table.schema().shard_key_len;
+        self.key.iter().take(len).map(|(_, value)| value).collect()
+    }
+}
+
+fn listed(values: &[&Value]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,4 +1,5 @@
-//! Rows that are numbered before they are stored.
+//! Rows that are numbered, and given the defaults that are made anew for each, before they are
+//! stored.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use tonnage_engine::{Condition, Error, Result};
 use crate::catalog::{IdentityColumn, TableEntry};
 use crate::inner::Inner;
 use crate::row::Row;
-use crate::schema::{Generated, NUMBER_GIVEN};
+use crate::schema::{DefaultFunction, Generated, NUMBER_GIVEN};
 use crate::value::{Value, ValueRef};
 
 impl Inner {
@@ -26,11 +27,35 @@ impl Inner {
         })
     }
 
-    /// The row with a number of its own, where it needs one, and that number.
+    /// The row with what the store makes for it: a number of its own, where it needs one, and the
+    /// defaults that are made anew for each row. Told is the number, else the UUID.
     ///
     /// # Errors
     /// `Invalid` when the row has a number that only the store gives.
-    pub(crate) fn numbered<'r>(
+    pub(crate) fn completed<'r>(
+        &self,
+        table: &TableEntry,
+        row: &'r Row,
+        condition: Condition,
+    ) -> Result<(Cow<'r, Row>, Option<Value>)> {
+        let (mut row, mut told) = self.numbered(table, row, condition)?;
+        for column in table.codec.generated() {
+            let column = &table.schema.columns[*column];
+            let Some(function) = column.default_function else { continue };
+            if row.get(&column.name).is_some() {
+                continue;
+            }
+            let value = function.value(column.column_type)?;
+            if function == DefaultFunction::Uuid {
+                told.get_or_insert_with(|| value.clone());
+            }
+            row.to_mut().set(&column.name, value);
+        }
+        Ok((row, told))
+    }
+
+    /// The row with a number of its own, where it needs one, and that number.
+    fn numbered<'r>(
         &self,
         table: &TableEntry,
         row: &'r Row,

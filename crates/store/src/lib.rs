@@ -90,8 +90,8 @@ pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobSource, LobWrit
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{
-    Column, ColumnDefinition, ColumnType, ElementType, EnumSymbols, Generated, Identity,
-    RecordField, RecordFields, TableDefinition, TableSchema,
+    Column, ColumnDefinition, ColumnType, DefaultFunction, ElementType, EnumSymbols, Generated,
+    Identity, RecordField, RecordFields, TableDefinition, TableSchema,
 };
 pub use store::{OpenCluster, Store, StoreBuilder};
 pub use table::{

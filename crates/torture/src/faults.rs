@@ -53,13 +53,13 @@ const AIMED: [(&str, &str, &str); 10] = [
 ];
 
 /// A fault, as the shim reads it.
-struct Fault {
+struct InjectedFault {
     class: String,
     error: String,
     spec: String,
 }
 
-impl Fault {
+impl InjectedFault {
     fn new(class: &str, call: u64, error: &str, count: i64, part: &str) -> Self {
         let part = if part.is_empty() { String::new() } else { format!(":{part}") };
         let spec = format!("{class}:{call}:{error}:{count}{part}");
@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
         let mut random = Random::new(seed);
         let kind = options.kind(&FAULTS, random.below(1_000))?;
         let fault = match &options.fault {
-            Some(fault) => Fault::parse(fault)?,
+            Some(fault) => InjectedFault::parse(fault)?,
             None if seed.is_multiple_of(3) => aimed(seed / 3),
             None => calls.random_fault(options, &scratch, &kind, &mut random)?,
         };
@@ -92,10 +92,10 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
     Ok(())
 }
 
-fn aimed(turn: u64) -> Fault {
+fn aimed(turn: u64) -> InjectedFault {
     let (class, error, part) = AIMED[turn as usize % AIMED.len()];
     let call = turn / AIMED.len() as u64 % 24 + 1;
-    Fault::new(class, call, error, 1, part)
+    InjectedFault::new(class, call, error, 1, part)
 }
 
 /// How many calls a workload makes in a run without faults, by kind and class.
@@ -127,7 +127,7 @@ impl Calls {
         scratch: &Scratch,
         kind: &Kind,
         random: &mut Random,
-    ) -> Fallible<Fault> {
+    ) -> Fallible<InjectedFault> {
         let (class, errors) = *random.choose(&CLASSES);
         let error = *random.choose(errors);
         let most = self.of(options, scratch, kind)?[class];
@@ -140,11 +140,16 @@ impl Calls {
             "" => most,
             _ => 8,
         };
-        Ok(Fault::new(class, 1 + random.below(most), error, count, part))
+        Ok(InjectedFault::new(class, 1 + random.below(most), error, count, part))
     }
 }
 
-fn work<'a>(options: &Options, kind: &'a Kind, seed: u64, fault: Option<&Fault>) -> Work<'a> {
+fn work<'a>(
+    options: &Options,
+    kind: &'a Kind,
+    seed: u64,
+    fault: Option<&InjectedFault>,
+) -> Work<'a> {
     Work {
         kind,
         seed,
@@ -161,7 +166,7 @@ fn one_run(
     scratch: &Scratch,
     kind: &Kind,
     seed: u64,
-    fault: &Fault,
+    fault: &InjectedFault,
     report: &mut Report,
 ) -> Fallible<()> {
     scratch.clear()?;
@@ -193,7 +198,7 @@ fn subject<'a>(
     scratch: &Scratch,
     kind: &Kind,
     seed: u64,
-    fault: &Fault,
+    fault: &InjectedFault,
     variant: &'a str,
 ) -> Subject<'a> {
     let (kind, spec) = (kind.name(), &fault.spec);
@@ -215,7 +220,7 @@ fn judge_dropped_pages(
     scratch: &Scratch,
     kind: &Kind,
     seed: u64,
-    fault: &Fault,
+    fault: &InjectedFault,
     report: &mut Report,
 ) -> Fallible<()> {
     let trace = Trace::read(&scratch.trace())?;

@@ -33,7 +33,7 @@ use judge::Loss;
 use kind::Kind;
 use options::{HELP, Options};
 use report::Report;
-use work::Plan;
+use work::WorkPlan;
 
 /// The harness could not do its work, so nothing was found out.
 const UNABLE: u8 = 3;
@@ -113,11 +113,11 @@ fn say(complaints: Vec<String>) -> Fallible<bool> {
     Ok(complaints.is_empty())
 }
 
-fn plan(words: &[String]) -> Fallible<Plan> {
+fn plan(words: &[String]) -> Fallible<WorkPlan> {
     let [store, ledger, kind, seed, millis, round, ledger_bytes_max] = words else {
         return Err("work STORE LEDGER KIND SEED MILLIS ROUND BYTES".into());
     };
-    Ok(Plan {
+    Ok(WorkPlan {
         store: PathBuf::from(store),
         ledger: PathBuf::from(ledger),
         kind: Kind::parse(kind)?,

@@ -59,12 +59,12 @@ impl AcknowledgedCounter {
     }
 
     /// The next number; it is acknowledged when the claim is dropped.
-    pub(crate) fn claim(&self) -> Claim<'_> {
+    pub(crate) fn claim(&self) -> InsertClaim<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         while number - self.end().min(number) >= Self::WINDOW {
             std::thread::yield_now();
         }
-        Claim { counter: self, number }
+        InsertClaim { counter: self, number }
     }
 
     fn acknowledge(&self, number: u64) {
@@ -91,19 +91,19 @@ impl AcknowledgedCounter {
 
 /// A number whose record is being inserted.
 #[derive(Debug)]
-pub(crate) struct Claim<'a> {
+pub(crate) struct InsertClaim<'a> {
     counter: &'a AcknowledgedCounter,
     number: u64,
 }
 
-impl Claim<'_> {
+impl InsertClaim<'_> {
     /// The number.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for InsertClaim<'_> {
     fn drop(&mut self) {
         self.counter.acknowledge(self.number);
     }

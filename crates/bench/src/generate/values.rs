@@ -11,12 +11,12 @@ use super::mix;
 /// They are printable ASCII, six random bits a byte: matchers such as LZ4 find nothing in them, an
 /// entropy coder such as Zstandard's saves a quarter.
 #[derive(Clone, Debug)]
-pub(crate) struct Values {
+pub(crate) struct ValueGenerator {
     buffer: Vec<u8>,
     value_bytes: usize,
 }
 
-impl Values {
+impl ValueGenerator {
     /// Large enough that values in one block of a file seldom overlap, small enough for a core's
     /// own cache.
     const BUFFER_BYTES: usize = 1 << 20;
@@ -35,7 +35,7 @@ impl Values {
             false => b' ',
         };
         let buffer_bytes = Self::BUFFER_BYTES.max(value_bytes.saturating_mul(2));
-        Values { buffer: (0..buffer_bytes).map(printable).collect(), value_bytes }
+        ValueGenerator { buffer: (0..buffer_bytes).map(printable).collect(), value_bytes }
     }
 
     /// The value of a row: always the same one for the same row.
@@ -63,14 +63,14 @@ mod tests {
 
     #[test]
     fn a_row_always_has_the_same_value() {
-        let [first, second] = [Values::new(100, 0.0), Values::new(100, 0.0)];
+        let [first, second] = [ValueGenerator::new(100, 0.0), ValueGenerator::new(100, 0.0)];
         assert!((0..1000).all(|row| first.of(row) == second.of(row)));
         assert_ne!(first.of(1), first.of(2));
     }
 
     #[test]
     fn neighbours_in_key_order_have_values_of_their_own() {
-        let values = Values::new(100, 0.0);
+        let values = ValueGenerator::new(100, 0.0);
         let mut rows: Vec<u64> = (0..100_000).collect();
         rows.sort_unstable_by_key(|row| mix(*row));
         let start = |row: u64| values.of(row).as_ptr() as usize;
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn values_have_their_length_and_are_printable() {
         for value_bytes in [0, 1, 100, 3 << 20] {
-            let value = Values::new(value_bytes, 0.3).of(42).to_vec();
+            let value = ValueGenerator::new(value_bytes, 0.3).of(42).to_vec();
             assert_eq!(value.len(), value_bytes);
             assert!(value.iter().all(|byte| (b' '..0x7f).contains(byte)), "{value_bytes}");
         }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn as_much_as_was_asked_for_is_compressible() {
         for compressible in [0.0, 0.25, 0.5, 1.0] {
-            let values = Values::new(1000, compressible);
+            let values = ValueGenerator::new(1000, compressible);
             let equal = values.of(3).iter().filter(|&&byte| byte == b' ').count();
             assert!(
                 (equal as f64 / 1000.0 - compressible).abs() < 0.05,

@@ -26,7 +26,7 @@ pub(crate) use meter::{Meter, Recorder};
 pub use run::Watcher;
 pub(crate) use run::{MeasurePlan, Measured};
 #[cfg(test)]
-pub(crate) use run::{NoWatcher, Phases};
+pub(crate) use run::{NoWatcher, PhaseWatcher};
 
 #[cfg(test)]
 mod tests;

@@ -82,15 +82,15 @@ impl Watcher for NoWatcher {
 
 /// Remembers the phases, and gives up when it has seen so many.
 #[cfg(test)]
-pub(crate) struct Phases {
+pub(crate) struct PhaseWatcher {
     seen: std::sync::Mutex<Vec<String>>,
     phases_max: usize,
 }
 
 #[cfg(test)]
-impl Phases {
+impl PhaseWatcher {
     pub(crate) fn until(phases_max: usize) -> Self {
-        Phases { seen: Default::default(), phases_max }
+        PhaseWatcher { seen: Default::default(), phases_max }
     }
 
     /// How many began with a prefix.
@@ -100,7 +100,7 @@ impl Phases {
 }
 
 #[cfg(test)]
-impl Watcher for Phases {
+impl Watcher for PhaseWatcher {
     fn begin(&self, phase: &str, _total: Option<u64>) {
         self.seen.lock().unwrap().push(phase.to_owned());
     }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use tonnage::{Durability, Error, Result};
 
 use super::System;
-use super::budget::{Budget, MEMTABLES};
+use super::budget::{MEMTABLES, MemoryBudget};
 use super::embedded::Embedded;
 use super::raw::Raw;
 use super::remote::Remote;
@@ -86,7 +86,7 @@ impl SystemSpec {
     /// The set-up of a system on RocksDB as names and values for a report.
     pub(super) fn shown(
         &self,
-        budget: Budget,
+        budget: MemoryBudget,
         compression: &str,
         background_threads: usize,
     ) -> Vec<(String, String)> {

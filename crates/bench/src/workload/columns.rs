@@ -8,7 +8,7 @@ use tonnage::arrow::array::{
 };
 use tonnage::{Error, Result, Row, Value};
 
-use crate::generate::Values;
+use crate::generate::ValueGenerator;
 
 /// A column: what each number has in it.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub(super) enum Column {
     /// Seconds.
     Timestamp(fn(u64) -> i64),
     Text(fn(u64) -> String),
-    Binary(Arc<Values>),
+    Binary(Arc<ValueGenerator>),
 }
 
 /// Columns with their names.

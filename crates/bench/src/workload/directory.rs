@@ -32,26 +32,26 @@ impl FromStr for DataDirectory {
 impl DataDirectory {
     /// Makes a directory of a name not used yet in it. It is deleted with all that is in it when
     /// the answer is dropped.
-    pub(super) fn scratch(&self, name: &str) -> Result<Scratch> {
+    pub(super) fn scratch(&self, name: &str) -> Result<ScratchDirectory> {
         let path = self.path.join(format!("tonnage-bench-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|error| {
             Error::invalid(format!("{} cannot be made: {error}", path.display())).with_source(error)
         })?;
-        Ok(Scratch(path))
+        Ok(ScratchDirectory(path))
     }
 }
 
 /// A directory that goes away with this.
 #[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
+pub(super) struct ScratchDirectory(PathBuf);
 
-impl Scratch {
+impl ScratchDirectory {
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchDirectory {
     fn drop(&mut self) {
         // What is left behind after a failure here is a directory with a telling name.
         let _ = std::fs::remove_dir_all(&self.0);

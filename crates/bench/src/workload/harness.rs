@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use tonnage::Result;
 
-use super::directory::Scratch;
+use super::directory::ScratchDirectory;
 use super::{DataDirectory, RunOptions};
 use crate::measure::{Environment, Measured, Watcher};
 use crate::report::{Report, Run};
 use crate::system::{System, SystemKind, SystemSpec};
 
 /// A benchmark under way.
-pub(super) struct Harness<'a> {
+pub(super) struct BenchRun<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) watcher: &'a dyn Watcher,
     pub(super) report: Report,
@@ -25,10 +25,10 @@ pub(super) struct Harness<'a> {
 pub(super) struct OpenedSystem {
     // Dropped first: a system is closed before its directory goes.
     pub(super) system: Box<dyn System>,
-    _scratch: Scratch,
+    _scratch: ScratchDirectory,
 }
 
-impl<'a> Harness<'a> {
+impl<'a> BenchRun<'a> {
     /// Begins a report on this machine.
     pub(super) fn start(
         workload: &'static str,
@@ -40,7 +40,7 @@ impl<'a> Harness<'a> {
         let directories: Vec<_> = options.directories.iter().map(place).collect();
         let environment = Environment::read(&directories);
         let report = Report::new(workload, &options.command, settings, environment);
-        Harness { options, watcher, report, workload, opened: AtomicUsize::new(1) }
+        BenchRun { options, watcher, report, workload, opened: AtomicUsize::new(1) }
     }
 
     /// Measures each repeat, until somebody stops it.

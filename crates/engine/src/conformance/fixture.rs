@@ -10,7 +10,7 @@ use crate::{
     WriteBatch, WriteOutcome,
 };
 
-use super::{Harness, Recorder};
+use super::{Harness, LoadRecorder};
 
 /// The time when a behaviour begins.
 pub(super) const START_MS: u64 = 1_000_000;
@@ -137,8 +137,8 @@ impl<'h> Fixture<'h> {
     }
 
     /// Loads entries as stream 0 and tells what became of them.
-    pub(super) fn load(&self, on_existing: OnExisting, entries: &Entries) -> Result<Arc<Recorder>> {
-        let recorder = Arc::new(Recorder::default());
+    pub(super) fn load(&self, on_existing: OnExisting, entries: &Entries) -> Result<Arc<LoadRecorder>> {
+        let recorder = Arc::new(LoadRecorder::default());
         let session = self.engine().load(load_options(on_existing, &recorder))?;
         session.push(self.space, 0, entries)?;
         session.finish()?;
@@ -192,7 +192,7 @@ pub(super) fn entries(rows: &[(&[u8], &[u8])]) -> Entries {
     entries
 }
 
-pub(super) fn load_options(on_existing: OnExisting, recorder: &Arc<Recorder>) -> LoadOptions {
+pub(super) fn load_options(on_existing: OnExisting, recorder: &Arc<LoadRecorder>) -> LoadOptions {
     LoadOptions { on_existing, observer: Arc::clone(recorder) as _, ..LoadOptions::default() }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{Fixture, entries, group_range, key, kind, load_options};
-use super::{Harness, Recorder};
+use super::{Harness, LoadRecorder};
 use crate::{
     Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, Ranges,
     ScanOptions, WriteBatch,
@@ -16,7 +16,7 @@ const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::BlindReplac
 fn open(
     fixture: &Fixture,
     on_existing: OnExisting,
-    recorder: &Arc<Recorder>,
+    recorder: &Arc<LoadRecorder>,
 ) -> Box<dyn LoadSession> {
     fixture.engine().load(load_options(on_existing, recorder)).unwrap()
 }
@@ -98,7 +98,7 @@ pub fn fail_stops_at_the_first_stored_row(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let old = key("a", "old");
     fixture.put(&old, b"stored");
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = open(&fixture, OnExisting::Fail, &recorder);
     let stopped = session
         .push(fixture.space, 0, &entries(&[(&old, b"loaded")]))
@@ -167,7 +167,7 @@ pub fn fail_loads_new_rows(harness: &mut dyn Harness) {
 pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let (one, two) = (key("a", "1"), key("a", "2"));
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = open(&fixture, OnExisting::Keep, &recorder);
     session
         .push(fixture.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")]))
@@ -187,7 +187,7 @@ pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let (new, old) = (key("a", "new"), key("a", "old"));
     fixture.put(&old, b"stored");
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = open(&fixture, OnExisting::Replace, &recorder);
     session.push(fixture.space, 0, &entries(&[(&new, b"1"), (&old, b"1"), (&new, b"2")])).unwrap();
     push_at(&fixture, &*session, 0, 3, &old, b"2");
@@ -208,7 +208,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
         (OnExisting::Replace, "replace", 19),
         (OnExisting::BlindReplace, "over", 19),
     ] {
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let options =
             LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
         let session = fixture.engine().load(options).unwrap();
@@ -239,7 +239,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
 pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("b", "1")];
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = open(&fixture, OnExisting::Keep, &recorder);
     for position in 0..200 {
         let mut batch = Entries::new();
@@ -263,7 +263,7 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     for on_existing in [OnExisting::Keep, OnExisting::Replace] {
         let key = key(&format!("{on_existing:?}"), "1");
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         push(&fixture, &*session, 1, &key, b"1");
         push(&fixture, &*session, 2, &key, b"2");
@@ -288,7 +288,7 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
 pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 10);
-    let recorder = Arc::new(Recorder::with_patience(3));
+    let recorder = Arc::new(LoadRecorder::with_patience(3));
     let session = open(&fixture, OnExisting::Keep, &recorder);
     let mut batch = Entries::new();
     (0..10).for_each(|row| batch.push(&key("a", &format!("{row:02}")), b"", row, 0));
@@ -328,7 +328,7 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
     for on_existing in ALL {
         let (new, old) =
             (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         if REPLACING.contains(&on_existing) {
             fixture.put(&old, b"stored");
@@ -373,7 +373,7 @@ pub fn an_entry_replaces_what_was_written_before_its_push(harness: &mut dyn Harn
     {
         let (first, second) =
             (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         fixture.put(&first, b"A");
         push(&fixture, &*session, 0, &first, b"B");
@@ -399,7 +399,7 @@ pub fn a_write_between_two_pushes_parts_them(harness: &mut dyn Harness) {
         (OnExisting::BlindReplace, [2, 1]),
     ] {
         let key = key(&format!("{on_existing:?}"), &format!("{streams:?}"));
-        let session = open(&fixture, on_existing, &Arc::new(Recorder::default()));
+        let session = open(&fixture, on_existing, &Arc::new(LoadRecorder::default()));
         push(&fixture, &*session, streams[0], &key, b"before");
         fixture.put(&key, b"written");
         push(&fixture, &*session, streams[1], &key, b"after");
@@ -417,7 +417,7 @@ pub fn a_write_between_two_pushes_parts_them(harness: &mut dyn Harness) {
 pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         for round in 0..2 {
             let [lost, won] = ["lost", "won"]
@@ -451,7 +451,7 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
             ["changed", "made", "deleted"].map(|name| key(&format!("{on_existing:?}"), name));
         let version = fixture.put(&changed, b"stored");
         let deleted_version = fixture.put(&deleted, b"stored");
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         for (position, key) in (0..).zip([&changed, &made, &deleted]) {
             push_at(&fixture, &*session, 0, position, key, b"loaded");
@@ -481,7 +481,7 @@ pub fn a_load_comes_after_the_keeping_loads_beside_it(harness: &mut dyn Harness)
     let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let key = key(&format!("{on_existing:?}"), "1");
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         push(&fixture, &*session, 0, &key, b"replaces");
         assert_eq!(
@@ -501,7 +501,7 @@ pub fn the_last_write_beside_a_load_decides(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let key = key(&format!("{on_existing:?}"), "1");
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         push(&fixture, &*session, 0, &key, b"loaded");
         fixture.put_if(&key, b"first", Condition::IfAbsent).version().unwrap();
@@ -518,7 +518,7 @@ pub fn a_later_row_that_expired_is_later(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace] {
         let key = key(&format!("{on_existing:?}"), "1");
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
         push(&fixture, &*session, 0, &key, b"loaded");
         let now_ms = fixture.clock.now_ms();
@@ -546,7 +546,7 @@ fn race(fixture: &Fixture, on_existing: OnExisting, round: u32) {
         .map(|row| key(&format!("{on_existing:?}{round}"), &format!("{row:03}")))
         .collect();
     let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = open(fixture, on_existing, &recorder);
     let (engine, space) = (fixture.engine(), fixture.space);
     let write = |key: &Vec<u8>, condition| {

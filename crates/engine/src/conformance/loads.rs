@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{Fixture, entries, forward, group_range, key, load_options, shape};
-use super::{Harness, Recorder};
+use super::{Harness, LoadRecorder};
 use crate::{Durability, Entries, LoadOptions, OnExisting, Ranges, ScanOptions};
 
 /// A key among many: rows of one load spread over a hundred groups.
@@ -25,7 +25,7 @@ fn count(fixture: &Fixture) -> usize {
 /// When `flush` returns, what was pushed can be read and is reported; the session goes on.
 pub fn a_flush_makes_rows_visible_and_reports_them(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Keep, &recorder)).unwrap();
     for (round, group) in (1..).zip(["b", "a", "c"]) {
         session.push(fixture.space, 0, &entries(&[(&key(group, "1"), b"value")])).unwrap();
@@ -41,7 +41,7 @@ pub fn a_flush_makes_rows_visible_and_reports_them(harness: &mut dyn Harness) {
 /// A load, and a flush, of nothing succeed.
 pub fn a_load_of_nothing_succeeds(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Fail, &recorder)).unwrap();
     session.push(fixture.space, 0, &Entries::new()).unwrap();
     session.flush().unwrap();
@@ -95,7 +95,7 @@ pub fn pending_bytes_are_those_since_the_last_flush(harness: &mut dyn Harness) {
 /// Each stream is counted by itself, and the bytes stored are those of its keys and values.
 pub fn each_stream_is_counted_by_itself(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Keep, &recorder)).unwrap();
     let (first, second) = (nth_entries(0..70, b"first"), nth_entries(70..100, b"second"));
     session.push(fixture.space, 5, &first).unwrap();
@@ -110,7 +110,7 @@ pub fn each_stream_is_counted_by_itself(harness: &mut dyn Harness) {
 pub fn several_threads_push_at_once(harness: &mut dyn Harness) {
     const PUSHES: usize = 40;
     let fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let options =
         LoadOptions { memory_bytes_max: 1 << 20, ..load_options(OnExisting::Keep, &recorder) };
     let session = fixture.engine().load(options).unwrap();
@@ -136,7 +136,7 @@ pub fn several_threads_push_at_once(harness: &mut dyn Harness) {
 pub fn one_session_loads_several_spaces(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
     let second = fixture.engine().create_space("second", &shape()).unwrap();
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Fail, &recorder)).unwrap();
     for start in [0, 100] {
         session.push(fixture.space, 0, &nth_entries(start..start + 100, b"first")).unwrap();
@@ -154,7 +154,7 @@ pub fn one_session_loads_several_spaces(harness: &mut dyn Harness) {
 /// Twenty thousand rows pass through 64 KiB of memory, one of them larger than all of that.
 pub fn a_small_memory_limit_holds_any_load(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let options =
         LoadOptions { memory_bytes_max: 64 << 10, ..load_options(OnExisting::Keep, &recorder) };
     let session = fixture.engine().load(options).unwrap();
@@ -195,7 +195,7 @@ pub fn rows_pushed_in_any_order_are_stored_in_key_order(harness: &mut dyn Harnes
 /// Two sessions at once store their rows side by side.
 pub fn two_sessions_load_side_by_side(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    let recorders = [Arc::new(Recorder::default()), Arc::new(Recorder::default())];
+    let recorders = [Arc::new(LoadRecorder::default()), Arc::new(LoadRecorder::default())];
     let sessions = recorders
         .each_ref()
         .map(|recorder| fixture.engine().load(load_options(OnExisting::Keep, recorder)).unwrap());
@@ -248,7 +248,7 @@ pub fn a_second_load_of_the_same_rows_finds_all_existing(harness: &mut dyn Harne
 /// A load borrows nothing of the engine, and is finished when the engine is gone.
 pub fn a_load_outlives_its_engine(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Keep, &recorder)).unwrap();
     session.push(fixture.space, 0, &entries(&[(&key("a", "1"), b"before")])).unwrap();
     fixture.drop_engine();

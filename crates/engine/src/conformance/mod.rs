@@ -37,7 +37,7 @@ use crate::{Clock, Engine};
 
 pub use model::model_test;
 
-use recorder::Recorder;
+use recorder::LoadRecorder;
 
 /// How the suite comes by engines. Each test makes a harness of its own; dropping it may remove
 /// what it stored.

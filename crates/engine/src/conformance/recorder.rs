@@ -7,7 +7,7 @@ use crate::{Error, LoadObserver, Result, SpaceId, StoredRun};
 
 /// What was stored of each stream, and which entries existed.
 #[derive(Default)]
-pub(super) struct Recorder {
+pub(super) struct LoadRecorder {
     stored: Mutex<BTreeMap<u32, StoredRun>>,
     existed: Mutex<Vec<Existed>>,
     /// How many existing entries to put up with before the load is stopped; no end of them when
@@ -24,7 +24,7 @@ pub(super) struct Existed {
     pub(super) space: SpaceId,
 }
 
-impl Recorder {
+impl LoadRecorder {
     /// An observer that stops the load at the entry after the first `patience` that existed.
     pub(super) fn with_patience(patience: usize) -> Self {
         Self { patience: Some(patience), ..Self::default() }
@@ -62,7 +62,7 @@ impl Recorder {
     }
 }
 
-impl LoadObserver for Recorder {
+impl LoadObserver for LoadRecorder {
     fn stored(&self, run: StoredRun) {
         let mut stored = self.stored.lock().unwrap();
         let sum = stored.entry(run.stream).or_insert(StoredRun::none_of(run.stream));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{Fixture, START_MS, entries, forward, group, key, kind, load_options, scan};
-use super::{Harness, Recorder};
+use super::{Harness, LoadRecorder};
 use crate::{
     Condition, Direction, Durability, Engine, ErrorKind, KeyShape, LoadOptions, OnExisting,
     Projection, Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
@@ -206,7 +206,7 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
         OnExisting::Replace,
         OnExisting::BlindReplace,
     ]) {
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session = fixture.engine().load(load_options(on_existing, &recorder)).unwrap();
         let minor = round.to_string();
         session
@@ -232,7 +232,7 @@ pub fn a_large_load_stores_placed_entries(harness: &mut dyn Harness) {
     const ROWS: usize = 60_000;
     let mut fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let options =
         LoadOptions { memory_bytes_max: 4 << 20, ..load_options(OnExisting::Keep, &recorder) };
     let session = fixture.engine().load(options).unwrap();
@@ -284,7 +284,7 @@ fn drop_during_load(harness: &mut dyn Harness, rows: u64) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
     let kept = prefixed_space(&fixture, "kept").expect("one could be made");
-    let recorder = Arc::new(Recorder::default());
+    let recorder = Arc::new(LoadRecorder::default());
     let session = fixture.engine().load(load_options(OnExisting::Keep, &recorder)).unwrap();
     let value = vec![b'v'; 400];
     let names: Vec<_> = (0..rows).map(|row| format!("{row:06}")).collect();

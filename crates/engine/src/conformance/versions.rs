@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{Fixture, entries, key, load_options};
-use super::{Harness, Recorder};
+use super::{Harness, LoadRecorder};
 use crate::{Durability, OnExisting, Ranges, ScanOptions};
 
 /// Each put of a row has a greater version than the one before, and reads and scans tell it.
@@ -55,7 +55,7 @@ pub fn versions_grow_across_flushes_of_one_load(harness: &mut dyn Harness) {
     let key = key("a", "1");
     let session = fixture
         .engine()
-        .load(load_options(OnExisting::Replace, &Arc::new(Recorder::default())))
+        .load(load_options(OnExisting::Replace, &Arc::new(LoadRecorder::default())))
         .unwrap();
     session.push(fixture.space, 0, &entries(&[(&key, b"first")])).unwrap();
     session.flush().unwrap();

@@ -39,14 +39,14 @@ pub(super) struct MemoryLoad {
 }
 
 struct State {
-    buffer: Buffer,
+    buffer: PushedEntries,
     /// What stopped the load, once something did.
     stopped: Option<(ErrorKind, String)>,
 }
 
 /// Entries in the order they were pushed.
 #[derive(Default)]
-struct Buffer {
+struct PushedEntries {
     entries: Entries,
     origins: Vec<Origin>,
 }
@@ -62,7 +62,7 @@ struct Origin {
 
 /// What becomes of one entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum EntryFate {
     Inserted,
     Replaced,
     /// A row that someone else wrote after the entry was pushed stays in its place.
@@ -74,7 +74,7 @@ enum Fate {
 
 impl MemoryLoad {
     pub(super) fn new(store: Arc<MemoryStore>, options: LoadOptions) -> Self {
-        let state = State { buffer: Buffer::default(), stopped: None };
+        let state = State { buffer: PushedEntries::default(), stopped: None };
         Self { store, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
@@ -110,7 +110,7 @@ impl MemoryLoad {
         applied
     }
 
-    fn apply_chunks(&self, buffer: &Buffer, deadline: Deadline) -> Result<()> {
+    fn apply_chunks(&self, buffer: &PushedEntries, deadline: Deadline) -> Result<()> {
         for placed in [true, false] {
             let mut start = 0;
             for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
@@ -126,7 +126,7 @@ impl MemoryLoad {
     /// Applies neighbouring entries of one space, from `start` on.
     fn apply_run(
         &self,
-        buffer: &Buffer,
+        buffer: &PushedEntries,
         mut start: usize,
         run: &[Origin],
         deadline: Deadline,
@@ -142,7 +142,7 @@ impl MemoryLoad {
             fates.clear();
             match &space {
                 Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),
-                None => fates.resize(chunk.len(), Fate::Superseded),
+                None => fates.resize(chunk.len(), EntryFate::Superseded),
             }
             self.report(buffer, start, &fates)?;
             start += chunk.len();
@@ -155,10 +155,10 @@ impl MemoryLoad {
     fn store(
         &self,
         space: &Space,
-        buffer: &Buffer,
+        buffer: &PushedEntries,
         start: usize,
         len: usize,
-        fates: &mut Vec<Fate>,
+        fates: &mut Vec<EntryFate>,
     ) {
         let mut rows = space.rows_mut();
         let now_ms = self.store.clock.now_ms();
@@ -166,10 +166,10 @@ impl MemoryLoad {
             let (key, Origin { is_shard_prefixed, version, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
             let fate = match is_shard_prefixed {
-                true => Fate::Inserted,
+                true => EntryFate::Inserted,
                 false => self.fate(&rows, key, version, now_ms),
             };
-            if matches!(fate, Fate::Inserted | Fate::Replaced) {
+            if matches!(fate, EntryFate::Inserted | EntryFate::Replaced) {
                 let is_late = !is_shard_prefixed
                     && rows.get(key).is_some_and(|row| row.header.version > version);
                 let version = if is_late { self.store.versions.next() } else { version };
@@ -182,7 +182,7 @@ impl MemoryLoad {
                 );
             }
             fates.push(fate);
-            if fate == Fate::Existed && self.options.on_existing == OnExisting::Fail {
+            if fate == EntryFate::Existed && self.options.on_existing == OnExisting::Fail {
                 return;
             }
         }
@@ -193,27 +193,27 @@ impl MemoryLoad {
         matches!(self.options.on_existing, OnExisting::Keep | OnExisting::Fail)
     }
 
-    fn fate(&self, rows: &RowMap, key: &[u8], version: u64, now_ms: u64) -> Fate {
-        let Some(row) = rows.get(key) else { return Fate::Inserted };
+    fn fate(&self, rows: &RowMap, key: &[u8], version: u64, now_ms: u64) -> EntryFate {
+        let Some(row) = rows.get(key) else { return EntryFate::Inserted };
         let (is_later, is_live) = (row.header.version > version, row.is_live(now_ms));
         match self.options.on_existing {
-            OnExisting::Keep | OnExisting::Fail if is_live || is_later => Fate::Existed,
+            OnExisting::Keep | OnExisting::Fail if is_live || is_later => EntryFate::Existed,
             OnExisting::Replace | OnExisting::BlindReplace if is_later && !row.is_conditional => {
-                Fate::Overtaken
+                EntryFate::Overtaken
             }
-            _ if is_live => Fate::Replaced,
-            _ => Fate::Inserted,
+            _ if is_live => EntryFate::Replaced,
+            _ => EntryFate::Inserted,
         }
     }
 
     /// Tells the observer what became of the entries from `start` on.
-    fn report(&self, buffer: &Buffer, start: usize, fates: &[Fate]) -> Result<()> {
+    fn report(&self, buffer: &PushedEntries, start: usize, fates: &[EntryFate]) -> Result<()> {
         let observer = &self.options.observer;
         let tells_new = self.options.on_existing != OnExisting::BlindReplace;
         let runs = runs_stored(buffer, start, fates).into_iter();
         runs.map(|run| if tells_new { run } else { run.without_replaced() })
             .for_each(|run| observer.stored(run));
-        for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
+        for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == EntryFate::Existed) {
             let (key, Origin { space, stream, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
             let (position, value) = (buffer.entries.position(index), buffer.entries.value(index));
@@ -266,7 +266,7 @@ impl LoadSession for MemoryLoad {
     }
 }
 
-impl Buffer {
+impl PushedEntries {
     fn push(&mut self, origin: Origin, entries: &Entries, index: usize) {
         let (key, value) = (entries.key(index), entries.value(index));
         self.entries.push(key, value, entries.position(index), entries.expires_at_ms(index));
@@ -290,9 +290,9 @@ impl Buffer {
 
 /// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are
 /// mostly of the same one.
-fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> {
+fn runs_stored(buffer: &PushedEntries, start: usize, fates: &[EntryFate]) -> Vec<StoredRun> {
     let mut runs: Vec<StoredRun> = Vec::new();
-    for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != Fate::Existed) {
+    for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != EntryFate::Existed) {
         let stream = buffer.origins[index].stream;
         let place = runs.iter().rposition(|run| run.stream == stream).unwrap_or_else(|| {
             runs.push(StoredRun::none_of(stream));
@@ -300,11 +300,11 @@ fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> 
         });
         let run = &mut runs[place];
         match fate {
-            Fate::Inserted => run.inserted += 1,
-            Fate::Overtaken => run.overtaken += 1,
+            EntryFate::Inserted => run.inserted += 1,
+            EntryFate::Overtaken => run.overtaken += 1,
             _ => run.replaced += 1,
         }
-        if matches!(fate, Fate::Inserted | Fate::Replaced) {
+        if matches!(fate, EntryFate::Inserted | EntryFate::Replaced) {
             run.bytes +=
                 (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
         }

@@ -13,13 +13,13 @@ use super::versions::Versions;
 pub(super) struct MemoryStore {
     pub(super) capability: Capability,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) spaces: RwLock<Spaces>,
+    pub(super) spaces: RwLock<MemorySpaces>,
     pub(super) versions: Versions,
 }
 
 /// The spaces that exist, and the number of the next one.
 #[derive(Debug)]
-pub(super) struct Spaces {
+pub(super) struct MemorySpaces {
     pub(super) by_id: BTreeMap<SpaceId, Arc<Space>>,
     /// The names in use.
     pub(super) names: HashSet<String>,
@@ -49,7 +49,7 @@ impl MemoryStore {
                 shards: 1,
             },
             clock,
-            spaces: RwLock::new(Spaces {
+            spaces: RwLock::new(MemorySpaces {
                 by_id: BTreeMap::new(),
                 names: HashSet::new(),
                 next_id: 0,

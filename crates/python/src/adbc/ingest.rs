@@ -20,14 +20,14 @@ pub(super) const ON_EXISTING: &str = "tonnage.on_existing";
 
 /// What is to be taken.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ingest {
+pub(super) struct IngestOptions {
     pub(super) table: Option<String>,
     pub(super) mode: Option<IngestMode>,
     pub(super) primary_key: Option<String>,
     pub(super) on_existing: Option<OnExisting>,
 }
 
-impl Ingest {
+impl IngestOptions {
     /// What is in the way of the table that is to be made, or of these columns in one that is there.
     pub(super) fn obstacle(&self, store: &Store, schema: &Schema) -> Option<String> {
         let path = self.table.as_deref()?;
@@ -52,7 +52,7 @@ impl Ingest {
     ) -> Result<u64> {
         let path = self.table.as_deref().unwrap_or_default();
         let place = self.place(store, path, &rows.schema())?;
-        let failure = Arc::new(FirstFailure::default());
+        let failure = Arc::new(FirstReason::default());
         let options = BulkPutOptions {
             on_existing: self.on_existing.unwrap_or(OnExisting::Fail),
             errors_max: ErrorsMax::Count(0),
@@ -174,15 +174,15 @@ impl Drop for Place {
 
 /// Keeps why the first entry failed.
 #[derive(Default)]
-struct FirstFailure(Mutex<Option<String>>);
+struct FirstReason(Mutex<Option<String>>);
 
-impl FirstFailure {
+impl FirstReason {
     fn take(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl BulkPutCallbacks for FirstFailure {
+impl BulkPutCallbacks for FirstReason {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| match entry.column {

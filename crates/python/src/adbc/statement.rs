@@ -11,7 +11,7 @@ use tonnage::{Cancel, OnExisting};
 use tonnage_sql::{Answer, Changes, Parameters, Prepared, Request, Sql};
 
 use super::error::{OrStatus, internal, invalid, invalid_state, not_found, not_offered};
-use super::ingest::{Ingest, ON_EXISTING, PRIMARY_KEY};
+use super::ingest::{IngestOptions, ON_EXISTING, PRIMARY_KEY};
 use super::objects::CATALOG;
 use super::options::{text, truth};
 use super::reader::{Batches, Reader, nothing, one};
@@ -22,7 +22,7 @@ pub(crate) struct TonnageStatement {
     text: Option<String>,
     prepared: Option<Prepared>,
     bound: Option<Box<dyn RecordBatchReader + Send>>,
-    ingest: Ingest,
+    ingest: IngestOptions,
     running: Running,
 }
 
@@ -52,7 +52,7 @@ impl TonnageStatement {
             text: None,
             prepared: None,
             bound: None,
-            ingest: Ingest::default(),
+            ingest: IngestOptions::default(),
             running: Running::default(),
         }
     }

@@ -15,7 +15,7 @@ use crate::python_rows::{Raised, pair_keys, table_keys};
 const KEYS_MAX: usize = 4_096;
 
 /// Batches of keys, and whether drawing them needs the interpreter.
-pub(crate) type KeyBatches = (Box<dyn Iterator<Item = Result<RecordBatch>> + Send>, bool);
+pub(crate) type DrawnKeys = (Box<dyn Iterator<Item = Result<RecordBatch>> + Send>, bool);
 
 /// Keys of a table.
 ///
@@ -24,7 +24,7 @@ pub(crate) type KeyBatches = (Box<dyn Iterator<Item = Result<RecordBatch>> + Sen
 pub(crate) fn keys_of_table(
     keys: &Bound<'_, PyAny>,
     entry: &Arc<TableEntry>,
-) -> PyResult<KeyBatches> {
+) -> PyResult<DrawnKeys> {
     if let Some(reader) = reader_of(keys)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok((Box::new(batches), false));
@@ -50,7 +50,7 @@ pub(crate) fn keys_of_table(
 ///
 /// # Errors
 /// `TypeError` for what is no iterable.
-pub(crate) fn keys_of_pairs(keys: &Bound<'_, PyAny>) -> PyResult<KeyBatches> {
+pub(crate) fn keys_of_pairs(keys: &Bound<'_, PyAny>) -> PyResult<DrawnKeys> {
     let keys = pair_keys(keys.try_iter()?.unbind(), Raised::default());
     let batch = |keys: Vec<Key>| batch_of_keys(&keys);
     Ok((Box::new(Chunks { items: keys, batch }), true))

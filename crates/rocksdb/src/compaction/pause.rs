@@ -82,7 +82,7 @@ struct Shared {
 }
 
 struct State {
-    phase: Phase,
+    phase: PausePhase,
     /// Loads that merge at this moment.
     merging: usize,
     /// Loads that left files at level 0 since compaction last worked.
@@ -93,7 +93,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum PausePhase {
     Steady,
     Resting,
     CatchingUp,
@@ -110,7 +110,7 @@ impl CompactionPause {
     /// For a database that was just opened.
     pub(crate) fn new(db: Arc<DB>, pace: Arc<Pace>) -> Self {
         let state = State {
-            phase: Phase::Steady,
+            phase: PausePhase::Steady,
             merging: 0,
             overlapping: 0,
             last_load: Instant::now(),
@@ -121,7 +121,7 @@ impl CompactionPause {
             keeper: Mutex::new(None),
         };
         if !respite.shared.is_usual() {
-            respite.keep(&mut respite.shared.state(), Phase::CatchingUp);
+            respite.keep(&mut respite.shared.state(), PausePhase::CatchingUp);
         }
         respite
     }
@@ -131,11 +131,11 @@ impl CompactionPause {
         let mut state = self.shared.state();
         state.merging += 1;
         let files_before = self.shared.files_at_top();
-        if state.phase != Phase::Resting
+        if state.phase != PausePhase::Resting
             && state.overlapping < OVERLAPPING_MAX
             && files_before <= FILES_MAX
         {
-            self.keep(&mut state, Phase::Resting);
+            self.keep(&mut state, PausePhase::Resting);
         }
         Merging { shared: &self.shared, files_before }
     }
@@ -143,14 +143,14 @@ impl CompactionPause {
     /// Lets compaction go on at once.
     pub(crate) fn end(&self) {
         let mut state = self.shared.state();
-        if state.phase == Phase::Resting {
+        if state.phase == PausePhase::Resting {
             self.shared.end_rest(&mut state);
         }
     }
 
     /// Enters a phase that a keeper has to end. Where no thread can be had for one, everything
     /// stays as it is.
-    fn keep(&self, state: &mut State, phase: Phase) {
+    fn keep(&self, state: &mut State, phase: PausePhase) {
         if !state.kept {
             let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
             *keeper = Keeper::start(&self.shared);
@@ -195,47 +195,47 @@ impl Shared {
         let mut state = self.state();
         let is_over = state.merging == 0 && state.last_load.elapsed() >= PAUSE;
         match state.phase {
-            Phase::Resting
+            PausePhase::Resting
                 if is_over
                     || state.overlapping >= OVERLAPPING_MAX
                     || self.files_at_top() > FILES_MAX =>
             {
                 self.end_rest(&mut state);
             }
-            Phase::CatchingUp if self.is_usual() => self.enter(&mut state, Phase::Steady),
+            PausePhase::CatchingUp if self.is_usual() => self.enter(&mut state, PausePhase::Steady),
             _ => {}
         }
-        state.kept = state.phase != Phase::Steady;
+        state.kept = state.phase != PausePhase::Steady;
         !state.kept
     }
 
     fn end_rest(&self, state: &mut State) {
-        let next = if self.is_usual() { Phase::Steady } else { Phase::CatchingUp };
+        let next = if self.is_usual() { PausePhase::Steady } else { PausePhase::CatchingUp };
         self.enter(state, next);
     }
 
     /// A phase that RocksDB does not take, as on a full disk, is tried again by the keeper.
-    fn enter(&self, state: &mut State, phase: Phase) {
+    fn enter(&self, state: &mut State, phase: PausePhase) {
         let Some(rows) = self.db.cf_handle(ROWS) else { return };
         if has_stopped(&self.db) {
             return;
         }
         let limits = match phase {
             // RocksDB has none either while compaction is off.
-            Phase::Resting => None,
-            Phase::CatchingUp => Some(limits_above(Backlog::of(&self.db))),
-            Phase::Steady => Some(STEADY),
+            PausePhase::Resting => None,
+            PausePhase::CatchingUp => Some(limits_above(Backlog::of(&self.db))),
+            PausePhase::Steady => Some(STEADY),
         };
         let triggers = limits.map(Limits::options);
         let mut options = vec![(
             "disable_auto_compactions",
-            if phase == Phase::Resting { "true" } else { "false" },
+            if phase == PausePhase::Resting { "true" } else { "false" },
         )];
         options.extend(triggers.iter().flatten().map(|(name, value)| (*name, value.as_str())));
         if self.db.set_options_cf(rows, &options).is_ok() {
             state.phase = phase;
             self.pace.set_limits(limits);
-            if phase == Phase::Steady {
+            if phase == PausePhase::Steady {
                 state.overlapping = 0;
             }
         }

@@ -2,7 +2,7 @@
 
 use tonnage_engine::Result;
 
-use super::range::KeyRange;
+use super::range::KeyBounds;
 use super::record::{Record, RecordSpan};
 use super::run::SortedRun;
 use super::spill::{SpillFile, SpillReader};
@@ -21,7 +21,7 @@ pub(super) enum Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A cursor over a run.
-    pub(super) fn over_run(run: &'a SortedRun, range: &KeyRange) -> Self {
+    pub(super) fn over_run(run: &'a SortedRun, range: &KeyBounds) -> Self {
         let next = range.lower.as_ref().map_or(0, |lower| run.lower_bound(lower));
         let end = range.upper.as_ref().map_or(run.len(), |upper| run.lower_bound(upper));
         Cursor::Memory(RunCursor {
@@ -33,7 +33,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A cursor over a spill file.
-    pub(super) fn over_file(file: &'a SpillFile, range: &KeyRange) -> Self {
+    pub(super) fn over_file(file: &'a SpillFile, range: &KeyBounds) -> Self {
         let reader = file.reader(range.lower.as_deref());
         Cursor::File(Box::new(FileCursor {
             reader,
@@ -102,7 +102,7 @@ impl RunCursor<'_> {
 #[derive(Debug)]
 pub(super) struct FileCursor<'a> {
     reader: SpillReader<'a>,
-    range: KeyRange,
+    range: KeyBounds,
     span: RecordSpan,
     started: bool,
 }

@@ -13,7 +13,7 @@ use super::context::{Context, catch};
 use super::index_output::IndexOutput;
 use super::output::Output;
 use super::pool::Gathered;
-use super::range::KeyRange;
+use super::range::KeyBounds;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
@@ -29,7 +29,7 @@ const FILE_BYTES: u64 = 128 << 20;
 struct Task<'a> {
     lane: Lane,
     sources: &'a Sources,
-    range: KeyRange,
+    range: KeyBounds,
     way: Way,
 }
 
@@ -124,13 +124,13 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
     };
     let mut tasks = Vec::new();
     for (&lane, sources) in sources {
-        let everything = KeyRange::default();
+        let everything = KeyBounds::default();
         if is_small(lane.shard) {
             tasks.push(Task { lane, sources, range: everything, way: Way::Log });
             continue;
         }
         let samples = sources.samples();
-        let mut cut = |all: &KeyRange, way: Way| {
+        let mut cut = |all: &KeyBounds, way: Way| {
             let ranges = samples.cut(all, FILE_BYTES, context.parallelism() as u64);
             tasks.extend(ranges.into_iter().map(|range| Task { lane, sources, range, way }));
         };
@@ -140,7 +140,7 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
             Zone::Placed => context
                 .placed
                 .iter()
-                .for_each(|space| cut(&KeyRange::of_space(*space), Way::PlacedFile(*space))),
+                .for_each(|space| cut(&KeyBounds::of_space(*space), Way::PlacedFile(*space))),
         }
     }
     tasks

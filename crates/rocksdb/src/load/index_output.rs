@@ -10,7 +10,7 @@ use super::conflict::EntryOutcome;
 use super::context::Context;
 use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile, ingest};
 use super::output::CHECK_EVERY;
-use super::range::KeyRange;
+use super::range::KeyBounds;
 use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
@@ -23,7 +23,7 @@ pub(super) struct IndexOutput<'a> {
     pub(super) shard: &'a Shard,
     pub(super) sources: &'a Sources,
     pub(super) space: SpaceId,
-    pub(super) range: &'a KeyRange,
+    pub(super) range: &'a KeyBounds,
 }
 
 impl IndexOutput<'_> {

@@ -12,9 +12,9 @@ use super::record::{Precedence, Record, prefix_number};
 
 /// Yields the records of all sources by key; of equal keys the one to be stored comes first.
 #[derive(Debug)]
-pub(super) struct Merge<'a> {
+pub(super) struct SourceMerge<'a> {
     cursors: Vec<Cursor<'a>>,
-    heads: Vec<Head>,
+    heads: Vec<MergeHead>,
     /// `tree[0]` is the winner, the others are losers. Node `n` has the children `2n` and `2n + 1`;
     /// source `s` is the leaf `s + sources`.
     tree: Vec<usize>,
@@ -26,12 +26,12 @@ pub(super) struct Merge<'a> {
 
 /// What decides most matches: ended sources lose, then the smaller prefix wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Head {
+struct MergeHead {
     ended: bool,
     prefix: u128,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> SourceMerge<'a> {
     /// Merges cursors that stand before their first entry. All keys share their first `common`
     /// bytes.
     pub(super) fn new(
@@ -39,7 +39,7 @@ impl<'a> Merge<'a> {
         common: usize,
         precedence: Precedence,
     ) -> Result<Self> {
-        let heads = vec![Head { ended: true, prefix: 0 }; cursors.len()];
+        let heads = vec![MergeHead { ended: true, prefix: 0 }; cursors.len()];
         let mut merge =
             Self { cursors, heads, tree: Vec::new(), common, precedence, started: false };
         for source in 0..merge.cursors.len() {
@@ -66,10 +66,11 @@ impl<'a> Merge<'a> {
     fn advance(&mut self, source: usize) -> Result<()> {
         let cursor = &mut self.cursors[source];
         self.heads[source] = match cursor.advance()? {
-            true => {
-                Head { ended: false, prefix: prefix_number::<16>(cursor.record().key, self.common) }
-            }
-            false => Head { ended: true, prefix: 0 },
+            true => MergeHead {
+                ended: false,
+                prefix: prefix_number::<16>(cursor.record().key, self.common),
+            },
+            false => MergeHead { ended: true, prefix: 0 },
         };
         Ok(())
     }

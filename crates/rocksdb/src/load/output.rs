@@ -15,8 +15,8 @@ use tonnage_engine::{Durability, OnExisting, Result, SpaceId};
 use super::conflict::EntryOutcome;
 use super::context::Context;
 use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
-use super::merge::Merge;
-use super::range::KeyRange;
+use super::merge::SourceMerge;
+use super::range::KeyBounds;
 use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
@@ -31,7 +31,7 @@ pub(super) struct Output<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) shard: &'a Shard,
     pub(super) sources: &'a Sources,
-    pub(super) range: &'a KeyRange,
+    pub(super) range: &'a KeyBounds,
 }
 
 /// What the first pass found out.
@@ -71,7 +71,7 @@ impl Output<'_> {
         if is_needed { self.shard.sync_log() } else { Ok(()) }
     }
 
-    pub(super) fn merge(&self) -> Result<Merge<'_>> {
+    pub(super) fn merge(&self) -> Result<SourceMerge<'_>> {
         self.sources.merge(self.range, self.context.precedence())
     }
 

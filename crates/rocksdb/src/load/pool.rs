@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use tonnage_engine::{Deadline, Error, ErrorKind, Result};
 
-use super::range::KeyRange;
+use super::range::KeyBounds;
 use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
@@ -352,7 +352,7 @@ fn spill_merged(
     place: &SpillPlace,
 ) -> Result<SpillFile> {
     let mut writer = SpillWriter::create(place)?;
-    let mut merge = sources.merge(&KeyRange::default(), precedence)?;
+    let mut merge = sources.merge(&KeyBounds::default(), precedence)?;
     while let Some(record) = merge.next()? {
         writer.push(record)?;
     }

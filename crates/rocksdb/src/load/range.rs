@@ -13,12 +13,12 @@ const SAMPLE_BYTES: u64 = 256 << 10;
 
 /// Keys from `lower` on and before `upper`; no bound where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct KeyRange {
+pub(super) struct KeyBounds {
     pub(super) lower: Option<Vec<u8>>,
     pub(super) upper: Option<Vec<u8>>,
 }
 
-impl KeyRange {
+impl KeyBounds {
     /// All keys of a space.
     pub(super) fn of_space(space: SpaceId) -> Self {
         let start = space.0.to_be_bytes().to_vec();
@@ -55,7 +55,7 @@ impl Samples {
 
     /// Cuts what lies in `all` into ranges of about `range_bytes`, but at least `ranges_min` where
     /// there is enough to cut.
-    pub(super) fn cut(&self, all: &KeyRange, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
+    pub(super) fn cut(&self, all: &KeyBounds, range_bytes: u64, ranges_min: u64) -> Vec<KeyBounds> {
         let mut samples: Vec<&(Vec<u8>, u64)> =
             self.samples.iter().filter(|(key, _)| all.contains(key)).collect();
         samples.sort_unstable();
@@ -77,14 +77,14 @@ impl Samples {
     }
 }
 
-fn ranges_between(cuts: Vec<Vec<u8>>, all: &KeyRange) -> Vec<KeyRange> {
+fn ranges_between(cuts: Vec<Vec<u8>>, all: &KeyBounds) -> Vec<KeyBounds> {
     let mut lower = all.lower.clone();
     let mut ranges = Vec::with_capacity(cuts.len() + 1);
     for cut in cuts {
-        ranges.push(KeyRange { lower: lower.take(), upper: Some(cut.clone()) });
+        ranges.push(KeyBounds { lower: lower.take(), upper: Some(cut.clone()) });
         lower = Some(cut);
     }
-    ranges.push(KeyRange { lower, upper: all.upper.clone() });
+    ranges.push(KeyBounds { lower, upper: all.upper.clone() });
     ranges
 }
 
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn the_keys_of_a_space_end_where_those_of_the_next_begin() {
         assert_eq!(
-            KeyRange::of_space(SpaceId(3)),
-            KeyRange { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) }
+            KeyBounds::of_space(SpaceId(3)),
+            KeyBounds { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) }
         );
-        assert_eq!(KeyRange::of_space(SpaceId(u32::MAX)).upper, None);
+        assert_eq!(KeyBounds::of_space(SpaceId(u32::MAX)).upper, None);
     }
 
     fn samples(keys: impl IntoIterator<Item = u16>) -> Samples {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn ranges_are_even_and_cover_everything_without_overlap() {
-        let ranges = samples((0..1000).rev()).cut(&KeyRange::default(), 10_000, 2);
+        let ranges = samples((0..1000).rev()).cut(&KeyBounds::default(), 10_000, 2);
         assert_eq!(ranges.len(), 10);
         assert_eq!((&ranges[0].lower, &ranges[9].upper), (&None, &None));
         for (index, pair) in ranges.windows(2).enumerate() {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_part_of_the_keys_is_cut_by_what_lies_in_it() {
         let key = |number: u16| Some(number.to_be_bytes().to_vec());
-        let part = KeyRange { lower: key(200), upper: key(300) };
+        let part = KeyBounds { lower: key(200), upper: key(300) };
         let ranges = samples(0..1000).cut(&part, 1_000_000, 2);
         assert_eq!(ranges.len(), 2);
         assert_eq!((&ranges[0].lower, &ranges[1].upper), (&part.lower, &part.upper));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn equal_keys_stay_in_one_range() {
-        assert_eq!(samples([7; 1000]).cut(&KeyRange::default(), 10_000, 4).len(), 2);
-        assert_eq!(samples([]).cut(&KeyRange::default(), 10_000, 1), [KeyRange::default()]);
+        assert_eq!(samples([7; 1000]).cut(&KeyBounds::default(), 10_000, 4).len(), 2);
+        assert_eq!(samples([]).cut(&KeyBounds::default(), 10_000, 1), [KeyBounds::default()]);
     }
 }

@@ -19,8 +19,8 @@ use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceInfo};
 
 use super::conflict::{ConflictResolver, EntryOutcome};
 use super::context::Context;
-use super::merge::Merge;
-use super::range::KeyRange;
+use super::merge::SourceMerge;
+use super::range::KeyBounds;
 use super::record::{Record, RecordSpan};
 use super::sources::Sources;
 use super::tally::Tally;
@@ -43,7 +43,7 @@ pub(super) fn store(
     shard: &Shard,
     sources: &Sources,
     zone: Zone,
-    range: &KeyRange,
+    range: &KeyBounds,
 ) -> Result<()> {
     let mut small = Small {
         context,
@@ -53,7 +53,7 @@ pub(super) fn store(
         before: None,
         fates: Vec::new(),
         tally: Tally::default(),
-        existing: Existing::default(),
+        existing: ExistingEntries::default(),
     };
     let mut merge = sources.merge(range, context.precedence())?;
     let mut chunk = Chunk::default();
@@ -82,7 +82,7 @@ struct Small<'a> {
     fates: Vec<EntryOutcome>,
     tally: Tally,
     /// Entries whose key is stored, by whomever.
-    existing: Existing,
+    existing: ExistingEntries,
 }
 
 impl<'a> Small<'a> {
@@ -196,7 +196,7 @@ struct Chunk {
 
 impl Chunk {
     /// Takes the next entries; says whether there were any.
-    fn fill(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
+    fn fill(&mut self, merge: &mut SourceMerge<'_>) -> Result<bool> {
         self.arena.clear();
         self.spans.clear();
         while self.arena.len() < CHUNK_BYTES
@@ -221,13 +221,13 @@ impl Chunk {
 
 /// Entries to be reported as existing.
 #[derive(Default)]
-struct Existing {
+struct ExistingEntries {
     keys: Slices,
     values: Slices,
     origins: Vec<(u32, u64)>,
 }
 
-impl Existing {
+impl ExistingEntries {
     fn push(&mut self, record: &Record<'_>) {
         self.keys.push(record.key);
         self.values.push(record.value);

@@ -3,8 +3,8 @@
 use tonnage_engine::Result;
 
 use super::cursor::Cursor;
-use super::merge::Merge;
-use super::range::{KeyRange, Samples};
+use super::merge::SourceMerge;
+use super::range::{KeyBounds, Samples};
 use super::record::{Precedence, common_len};
 use super::run::SortedRun;
 use super::spill::SpillFile;
@@ -24,10 +24,14 @@ impl Sources {
     }
 
     /// Merges what lies in a range.
-    pub(super) fn merge(&self, range: &KeyRange, precedence: Precedence) -> Result<Merge<'_>> {
+    pub(super) fn merge(
+        &self,
+        range: &KeyBounds,
+        precedence: Precedence,
+    ) -> Result<SourceMerge<'_>> {
         let runs = self.runs.iter().map(|run| Cursor::over_run(run, range));
         let files = self.files.iter().map(|file| Cursor::over_file(file, range));
-        Merge::new(runs.chain(files).collect(), shared_len(range), precedence)
+        SourceMerge::new(runs.chain(files).collect(), shared_len(range), precedence)
     }
 
     /// Keys from all over, to cut by.
@@ -40,7 +44,7 @@ impl Sources {
 }
 
 /// How many leading bytes all keys of a range are sure to share.
-fn shared_len(range: &KeyRange) -> usize {
+fn shared_len(range: &KeyBounds) -> usize {
     match (&range.lower, &range.upper) {
         (Some(lower), Some(upper)) => common_len(lower, upper),
         _ => 0,

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tonnage_engine::header::Header;
 use tonnage_engine::{ErrorKind, SpaceId};
 
-use super::range::KeyRange;
+use super::range::KeyBounds;
 use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
@@ -47,7 +47,7 @@ fn spill_of(run: &SortedRun, place: &SpillPlace) -> SpillFile {
     writer.finish(LANE).unwrap()
 }
 
-fn merged(sources: &Sources, range: &KeyRange, precedence: Precedence) -> Vec<Row> {
+fn merged(sources: &Sources, range: &KeyBounds, precedence: Precedence) -> Vec<Row> {
     let mut merge = sources.merge(range, precedence).unwrap();
     let mut rows = Vec::new();
     while let Some(record) = merge.next().unwrap() {
@@ -127,7 +127,7 @@ proptest! {
                 _ => sources.runs.push(run),
             }
         }
-        prop_assert_eq!(merged(&sources, &KeyRange::default(), precedence), expected(&rows, precedence));
+        prop_assert_eq!(merged(&sources, &KeyBounds::default(), precedence), expected(&rows, precedence));
     }
 
     #[test]
@@ -139,7 +139,7 @@ proptest! {
         let on_disk = (!on_disk.is_empty()).then(|| run_of(on_disk, Precedence::First));
         sources.files.extend(on_disk.map(|run| spill_of(&run, &place(&directory))));
 
-        let ranges = sources.samples().cut(&KeyRange::default(), range_bytes, 2);
+        let ranges = sources.samples().cut(&KeyBounds::default(), range_bytes, 2);
         let parts: Vec<Vec<Row>> = ranges.iter().map(|range| merged(&sources, range, Precedence::First)).collect();
         prop_assert_eq!(parts.concat(), expected(&rows, Precedence::First));
         for pair in parts.windows(2) {
@@ -170,7 +170,7 @@ fn keys_that_differ_late_are_sorted() {
     let rows: Vec<Row> = (0..200).map(|row| (1, key(row * 77 % 200), 0, u64::from(row))).collect();
     let sources = Sources { runs: vec![run_of(&rows, Precedence::First)], files: Vec::new() };
     assert_eq!(
-        merged(&sources, &KeyRange::default(), Precedence::First),
+        merged(&sources, &KeyBounds::default(), Precedence::First),
         expected(&rows, Precedence::First)
     );
 }
@@ -193,7 +193,7 @@ fn a_damaged_spill_file_is_noticed() {
         let file = spill_of(&run, &place(&directory));
         file.flip_bit(flipped);
         let sources = Sources { runs: Vec::new(), files: vec![file] };
-        let mut merge = match sources.merge(&KeyRange::default(), Precedence::First) {
+        let mut merge = match sources.merge(&KeyBounds::default(), Precedence::First) {
             Ok(merge) => merge,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corruption, "byte {flipped}");
@@ -224,6 +224,6 @@ fn the_index_of_a_large_spill_file_stays_small() {
     assert_eq!(index.iter().map(|(_, bytes)| bytes).sum::<u64>(), file.bytes());
     let lower = [&1_u32.to_be_bytes()[..], &key(333)].concat();
     let sources = Sources { runs: Vec::new(), files: vec![file] };
-    let range = KeyRange { lower: Some(lower), upper: None };
+    let range = KeyBounds { lower: Some(lower), upper: None };
     assert_eq!(merged(&sources, &range, Precedence::First), rows[333..]);
 }

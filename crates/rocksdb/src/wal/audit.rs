@@ -36,7 +36,7 @@ use crate::wal::log_format::{HEADER, Header, Records, Stop, TYPES, block_end, ch
 
 /// What of a log was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct LogCut {
     pub(crate) log: u64,
     /// How many bytes of it stay.
     kept: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Cut {
 
 /// Audits the logs of the database `db` of a data directory, and cuts off what a crash has torn.
 /// With `to_damage` a damaged log is cut before the damage.
-pub(crate) fn audit(directory: &Path, db: &Path, to_damage: bool) -> Result<Vec<Cut>> {
+pub(crate) fn audit(directory: &Path, db: &Path, to_damage: bool) -> Result<Vec<LogCut>> {
     let synced = Synced::read(directory)?;
     let live = LiveState::read(db).map_err(|error| unavailable(db, error))?;
     let first = live.as_ref().map_or(0, LiveState::first_log);
@@ -92,7 +92,7 @@ fn logs_in(db: &Path) -> Result<Vec<(u64, PathBuf)>> {
 }
 
 /// Cuts the latest log first: whoever is interrupted finds the same verdict again.
-fn cut(db: &Path, cuts: &[Cut]) -> Result<()> {
+fn cut(db: &Path, cuts: &[LogCut]) -> Result<()> {
     for cut in cuts.iter().rev() {
         let path = log_path(db, cut.log);
         let shorten = || {
@@ -118,7 +118,7 @@ struct Damage {
 }
 
 impl Damage {
-    fn error(&self, db: &Path, cuts: &[Cut]) -> Error {
+    fn error(&self, db: &Path, cuts: &[LogCut]) -> Error {
         let bytes: u64 = cuts.iter().map(|cut| cut.lost).sum();
         Error::corruption(format!(
             "{}: the write-ahead log is damaged at byte {}: {}; restore the store from a copy, or give up the {bytes} bytes of \
@@ -134,7 +134,7 @@ impl Damage {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Verdict {
     /// By ascending log; with damage, what would have to be given up.
-    cuts: Vec<Cut>,
+    cuts: Vec<LogCut>,
     damage: Option<Damage>,
 }
 
@@ -190,8 +190,8 @@ impl Scan {
         Some(Place { is_torn: broken.is_torn && broken.end > bytes, ..*broken })
     }
 
-    fn cut_at(&self, kept: usize) -> Cut {
-        Cut { log: self.number, kept: kept as u64, lost: (self.len - kept) as u64 }
+    fn cut_at(&self, kept: usize) -> LogCut {
+        LogCut { log: self.number, kept: kept as u64, lost: (self.len - kept) as u64 }
     }
 
     /// Whether the next log may have lost nothing that it follows.

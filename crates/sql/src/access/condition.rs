@@ -10,7 +10,7 @@ use tonnage::{ColumnType, TableSchema};
 
 /// One demand on one column.
 #[derive(Clone, Debug)]
-pub(crate) struct Condition {
+pub(crate) struct ColumnCondition {
     /// The column's place in the table.
     pub(crate) column: usize,
     pub(crate) test: Test,
@@ -35,7 +35,7 @@ pub(crate) struct Bound {
     pub(crate) inclusive: bool,
 }
 
-impl Condition {
+impl ColumnCondition {
     /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
     /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
     /// SQL compares them as text.

@@ -5,13 +5,13 @@ use std::fmt;
 use arrow::error::ArrowError;
 use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 
-use super::condition::{Bound, Condition, Demands};
+use super::condition::{Bound, ColumnCondition, Demands};
 use super::value_of;
 
 /// What is demanded of each column.
 pub(super) fn gather(
     schema: &TableSchema,
-    conditions: &[Condition],
+    conditions: &[ColumnCondition],
 ) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
     let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 
 use super::SqlTable;
-use super::condition::Condition;
+use super::condition::ColumnCondition;
 use super::demands::{broken, gather};
 use super::index_path::{IndexPath, counted, used};
 use super::index_ranges::ranges_of;
@@ -42,7 +42,7 @@ pub(crate) enum IndexChoice {
 /// Finds the index to read through, where one is better than `key_path`.
 pub(crate) fn choose_index(
     table: &SqlTable,
-    conditions: &[Condition],
+    conditions: &[ColumnCondition],
     places: &[JsonPathCondition],
     key_path: &Path,
 ) -> Result<IndexChoice> {

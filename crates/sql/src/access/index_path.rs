@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tonnage::{Index, IndexRange, IndexRows, IndexScanOptions, Result};
 
 use super::SqlTable;
-use super::condition::Condition;
+use super::condition::ColumnCondition;
 use super::demands::Shown;
 
 /// Ranges of entries of one index.
@@ -40,7 +40,7 @@ impl IndexPath {
 
     /// Whether a condition holds for every row that comes: each row is held against its entry by
     /// the store.
-    pub(super) fn answers(&self, table: &SqlTable, condition: &Condition) -> bool {
+    pub(super) fn answers(&self, table: &SqlTable, condition: &ColumnCondition) -> bool {
         let name = &table.schema().columns[condition.column].name;
         let used = &self.index.columns()[..used(&self.ranges, self.values)];
         used.iter().any(|column| column.path.is_empty() && column.column == *name)

@@ -1,6 +1,6 @@
 //! How the store can be asked for the rows of a table.
 //!
-//! 1. What a statement demands of single columns becomes [`Condition`]s, whoever wrote them down:
+//! 1. What a statement demands of single columns becomes [`ColumnCondition`]s, whoever wrote them down:
 //!    the parser of simple statements, a plan of DataFusion, or a join that knows its keys by now.
 //! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as
 //!    possible: whole keys, partial keys with a range on the column that follows, or everything. It
@@ -23,7 +23,7 @@ mod rows;
 mod spec;
 mod table;
 
-pub(crate) use condition::{Bound, Condition, Test, comparable};
+pub(crate) use condition::{Bound, ColumnCondition, Test, comparable};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_path::IndexPath;
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};

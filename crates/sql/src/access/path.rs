@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
 use super::IndexPath;
-use super::condition::{Condition, Demands};
+use super::condition::{ColumnCondition, Demands};
 use super::demands::{Shown, broken, gather, range};
 
 /// The most keys that lists of several columns may multiply to.
@@ -42,7 +42,7 @@ pub(crate) struct PathChoice {
 }
 
 /// Finds the path that answers the most.
-pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<PathChoice> {
+pub(crate) fn choose(schema: &TableSchema, conditions: &[ColumnCondition]) -> Result<PathChoice> {
     let demands = gather(schema, conditions).map_err(broken)?;
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(broken)? {

@@ -27,13 +27,13 @@ use super::sorted::{Gathering, Sorted};
 
 /// One side of the join.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct AsOfSide {
     pub(super) plan: Arc<dyn ExecutionPlan>,
     pub(super) keys: Vec<Arc<dyn PhysicalExpr>>,
     pub(super) moment: Arc<dyn PhysicalExpr>,
 }
 
-impl Side {
+impl AsOfSide {
     /// The keys of the rows of a batch, and their moments behind them.
     fn values(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let all = self.keys.iter().chain([&self.moment]);
@@ -43,8 +43,8 @@ impl Side {
 
 /// Joins each row of the left side with the nearest one of the right.
 pub(super) struct AsOfExec {
-    left: Side,
-    right: Side,
+    left: AsOfSide,
+    right: AsOfSide,
     op: Operator,
     is_outer: bool,
     sorted: Arc<OnceCell<Sorted>>,
@@ -54,8 +54,8 @@ pub(super) struct AsOfExec {
 
 impl AsOfExec {
     pub(super) fn new(
-        left: Side,
-        right: Side,
+        left: AsOfSide,
+        right: AsOfSide,
         op: Operator,
         is_outer: bool,
         schema: SchemaRef,
@@ -82,7 +82,7 @@ impl AsOfExec {
 }
 
 /// The right side, gathered and sorted.
-async fn gathered(side: &Side, context: Arc<TaskContext>) -> Result<Sorted> {
+async fn gathered(side: &AsOfSide, context: Arc<TaskContext>) -> Result<Sorted> {
     let schema = side.plan.schema();
     let keys = side.keys.iter().map(|key| key.data_type(&schema)).collect::<Result<Vec<_>>>()?;
     let types = (keys, side.moment.data_type(&schema)?);
@@ -155,8 +155,8 @@ impl ExecutionPlan for AsOfExec {
         let [left, right] = children.as_slice() else {
             return internal_err!("an ASOF join has two sides");
         };
-        let left = Side { plan: left.clone(), ..self.left.clone() };
-        let right = Side { plan: right.clone(), ..self.right.clone() };
+        let left = AsOfSide { plan: left.clone(), ..self.left.clone() };
+        let right = AsOfSide { plan: right.clone(), ..self.right.clone() };
         Ok(Arc::new(Self::new(left, right, self.op, self.is_outer, self.schema())))
     }
 

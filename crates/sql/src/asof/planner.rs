@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::AsOf;
-use super::exec::{AsOfExec, Side};
+use super::exec::{AsOfExec, AsOfSide};
 
 /// Makes physical plans, ASOF joins among them.
 #[derive(Debug)]
@@ -57,12 +57,12 @@ impl ExtensionPlanner for AsOfPlanner {
         let keys_of = |side: fn(&(Expr, Expr)) -> &Expr, schema: &DFSchema| {
             node.keys.iter().map(|pair| made(side(pair), schema)).collect::<Result<Vec<_>>>()
         };
-        let left_side = Side {
+        let left_side = AsOfSide {
             plan: left_plan.clone(),
             keys: keys_of(|(left, _)| left, left.schema())?,
             moment: made(&node.moments.0, left.schema())?,
         };
-        let right_side = Side {
+        let right_side = AsOfSide {
             plan: right_plan.clone(),
             keys: keys_of(|(_, right)| right, right.schema())?,
             moment: made(&node.moments.1, right.schema())?,

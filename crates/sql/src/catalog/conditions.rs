@@ -6,11 +6,11 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 
-use crate::access::{Bound, Condition, SqlTable, Test, comparable};
+use crate::access::{Bound, ColumnCondition, SqlTable, Test, comparable};
 use crate::plan::key_set_of;
 
 /// The conditions that an expression consists of, when it consists of nothing else.
-pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<Condition>> {
+pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCondition>> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => comparison(table, left, *op, right),
         Expr::Between(Between { expr, negated: false, low, high }) => {
@@ -37,7 +37,7 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<Conditio
     }
 }
 
-fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<Condition>> {
+fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnCondition>> {
     fitting(
         table,
         column(table, expr)?,
@@ -46,7 +46,12 @@ fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<Condition>> {
     )
 }
 
-fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Option<Vec<Condition>> {
+fn comparison(
+    table: &SqlTable,
+    left: &Expr,
+    op: Operator,
+    right: &Expr,
+) -> Option<Vec<ColumnCondition>> {
     if op == Operator::And {
         let (left, right) = (condition_of(table, left)?, condition_of(table, right)?);
         return Some([left, right].concat());
@@ -75,13 +80,13 @@ fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Opti
 }
 
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
-fn either(left: Vec<Condition>, right: Vec<Condition>) -> Option<Vec<Condition>> {
-    let [Condition { column, test: Test::In(values) }] = left.as_slice() else { return None };
-    let [Condition { column: other, test: Test::In(others) }] = right.as_slice() else {
+fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec<ColumnCondition>> {
+    let [ColumnCondition { column, test: Test::In(values) }] = left.as_slice() else { return None };
+    let [ColumnCondition { column: other, test: Test::In(others) }] = right.as_slice() else {
         return None;
     };
     let values = arrow::compute::concat(&[values.as_ref(), others.as_ref()]).ok()?;
-    (column == other).then(|| vec![Condition { column: *column, test: Test::In(values) }])
+    (column == other).then(|| vec![ColumnCondition { column: *column, test: Test::In(values) }])
 }
 
 /// A condition whose values are of the column's own type: others are compared after a conversion
@@ -91,9 +96,9 @@ fn fitting(
     column: usize,
     values: ArrayRef,
     test: impl FnOnce(ArrayRef) -> Test,
-) -> Option<Vec<Condition>> {
+) -> Option<Vec<ColumnCondition>> {
     (values.data_type() == table.arrow.field(column).data_type())
-        .then(|| vec![Condition { column, test: test(values) }])
+        .then(|| vec![ColumnCondition { column, test: test(values) }])
 }
 
 fn column(table: &SqlTable, expr: &Expr) -> Option<usize> {

@@ -73,7 +73,7 @@ fn columns(store: &Store) -> Result<RecordBatch> {
             "ordinal_position",
             numbers(columns.iter().map(|(_, place, _)| Some(*place as i32 + 1)).collect()),
         ),
-        ("column_default", of_each(&|column| column.default.as_ref().map(ToString::to_string))),
+        ("column_default", of_each(&Column::default_text)),
         ("is_nullable", of_each(&|column| yes(column.nullable))),
         ("data_type", of_each(&|column| Some(column.column_type.to_string()))),
         ("numeric_precision", digits(&precision)),

@@ -15,7 +15,7 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
+    ColumnCondition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
 };
 use crate::error::into_datafusion;
 use crate::guard::Guard;
@@ -108,7 +108,7 @@ impl StoreTable {
     }
 
     /// The conditions that filters consist of, of those that consist of nothing else.
-    fn conditions(&self, filters: &[&Expr]) -> Vec<Option<Vec<Condition>>> {
+    fn conditions(&self, filters: &[&Expr]) -> Vec<Option<Vec<ColumnCondition>>> {
         filters.iter().map(|filter| condition_of(&self.table, filter)).collect()
     }
 
@@ -125,7 +125,7 @@ impl StoreTable {
 
     /// Whether the key might answer a filter.
     fn is_on_key(&self, filter: &Expr) -> bool {
-        let is_key = |condition: &Condition| self.table.schema().is_key(condition.column);
+        let is_key = |condition: &ColumnCondition| self.table.schema().is_key(condition.column);
         condition_of(&self.table, filter).is_some_and(|conditions| conditions.iter().all(is_key))
     }
 
@@ -155,14 +155,14 @@ impl StoreTable {
     }
 }
 
-fn flat(parts: &[Option<Vec<Condition>>]) -> Vec<Condition> {
+fn flat(parts: &[Option<Vec<ColumnCondition>>]) -> Vec<ColumnCondition> {
     parts.iter().flatten().flatten().cloned().collect()
 }
 
 /// Which filters are answered, of whose conditions these are.
-fn answered(parts: &[Option<Vec<Condition>>], answered: Vec<bool>) -> Vec<bool> {
+fn answered(parts: &[Option<Vec<ColumnCondition>>], answered: Vec<bool>) -> Vec<bool> {
     let mut answered = answered.into_iter();
-    let is_answered = |part: &Option<Vec<Condition>>| match part {
+    let is_answered = |part: &Option<Vec<ColumnCondition>>| match part {
         None => false,
         Some(conditions) => {
             answered.by_ref().take(conditions.len()).filter(|answered| *answered).count()

@@ -26,7 +26,7 @@ pub(crate) struct Aggregates {
 }
 
 struct Part {
-    feed: Feed,
+    feed: AggregateFeed,
     /// How it is told of by EXPLAIN.
     shown: String,
     /// Whether the least (false) or greatest (true) value of this column is asked for, and nothing
@@ -34,7 +34,7 @@ struct Part {
     end: Option<(usize, bool)>,
 }
 
-enum Feed {
+enum AggregateFeed {
     /// `count(*)`
     Rows(i64),
     Values {
@@ -84,8 +84,8 @@ impl Aggregates {
         batch: &RecordBatch,
     ) -> Result<()> {
         match &mut self.parts[part].feed {
-            Feed::Rows(count) => *count += batch.num_rows() as i64,
-            Feed::Values { column, data_type, accumulator, .. } => {
+            AggregateFeed::Rows(count) => *count += batch.num_rows() as i64,
+            AggregateFeed::Values { column, data_type, accumulator, .. } => {
                 let place = columns.iter().position(|read| read == column);
                 let place =
                     place.ok_or_else(|| Error::internal("an aggregate's column was not read"))?;
@@ -106,8 +106,11 @@ impl Aggregates {
     pub(super) fn merge(&mut self, other: Self) -> Result<()> {
         for (part, other) in self.parts.iter_mut().zip(other.parts) {
             match (&mut part.feed, other.feed) {
-                (Feed::Rows(count), Feed::Rows(more)) => *count += more,
-                (Feed::Values { accumulator, .. }, Feed::Values { accumulator: mut other, .. }) => {
+                (AggregateFeed::Rows(count), AggregateFeed::Rows(more)) => *count += more,
+                (
+                    AggregateFeed::Values { accumulator, .. },
+                    AggregateFeed::Values { accumulator: mut other, .. },
+                ) => {
                     let state = other
                         .state()
                         .and_then(|state| state.iter().map(ScalarValue::to_array).collect());
@@ -123,8 +126,8 @@ impl Aggregates {
     /// The one row of results.
     pub(super) fn finish(mut self) -> Result<RecordBatch> {
         let values = self.parts.iter_mut().map(|part| match &mut part.feed {
-            Feed::Rows(count) => ScalarValue::Int64(Some(*count)).to_array(),
-            Feed::Values { accumulator, .. } => {
+            AggregateFeed::Rows(count) => ScalarValue::Int64(Some(*count)).to_array(),
+            AggregateFeed::Values { accumulator, .. } => {
                 accumulator.evaluate().and_then(|value| value.to_array())
             }
         });
@@ -142,8 +145,8 @@ impl Aggregates {
 impl Part {
     fn fresh(&self) -> Result<Self> {
         let feed = match &self.feed {
-            Feed::Rows(_) => Feed::Rows(0),
-            Feed::Values { column, data_type, function, .. } => Feed::Values {
+            AggregateFeed::Rows(_) => AggregateFeed::Rows(0),
+            AggregateFeed::Values { column, data_type, function, .. } => AggregateFeed::Values {
                 column: *column,
                 data_type: data_type.clone(),
                 function: function.clone(),
@@ -166,7 +169,7 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
         let shown = "count(*)".to_owned();
         let field =
             Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
-        return Some((Part { feed: Feed::Rows(0), shown, end: None }, Arc::new(field)));
+        return Some((Part { feed: AggregateFeed::Rows(0), shown, end: None }, Arc::new(field)));
     };
     let column = spec.table.schema().column_index(column_name)?;
     let function = engine.state.aggregate_functions().get(&call.function)?.clone();
@@ -186,7 +189,7 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
         .clone()
         .with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
     let end = matches!(function.name(), "min" | "max").then(|| (column, function.name() == "max"));
-    let feed = Feed::Values {
+    let feed = AggregateFeed::Values {
         column,
         data_type: taken.data_type().clone(),
         function: Arc::new(built),

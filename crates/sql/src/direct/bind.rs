@@ -9,8 +9,8 @@ use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
 use crate::access::{
-    Bound, Condition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose, choose_index,
-    direction_for,
+    Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
+    choose_index, direction_for,
 };
 use crate::engine::Engine;
 use crate::options::SqlOptions;
@@ -79,7 +79,7 @@ pub(crate) fn bind(
 }
 
 /// The path that answers all conditions: one through the key, or else through an index that pays.
-fn path(table: &SqlTable, conditions: &[Condition]) -> Result<Option<Path>> {
+fn path(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<Option<Path>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
     let choice = choose(table.schema(), conditions)?;
     if all(&choice.answered) {
@@ -97,7 +97,7 @@ fn conditions(
     simple: &Simple,
     table: &SqlTable,
     parameters: &Parameters,
-) -> Result<Option<Vec<Condition>>> {
+) -> Result<Option<Vec<ColumnCondition>>> {
     let mut conditions = Vec::with_capacity(simple.filters.len());
     for filter in &simple.filters {
         let Some(condition) = condition(filter, table, parameters)? else { return Ok(None) };
@@ -110,7 +110,7 @@ fn condition(
     filter: &Filter,
     table: &SqlTable,
     parameters: &Parameters,
-) -> Result<Option<Condition>> {
+) -> Result<Option<ColumnCondition>> {
     let schema = table.schema();
     let may_be_answered = |column: &usize| schema.is_key(*column) || table.is_indexed(*column, &[]);
     let Some(column) = schema.column_index(&filter.column).filter(may_be_answered) else {
@@ -127,7 +127,7 @@ fn condition(
         FilterTest::Low(_, inclusive) => Test::Low(Bound { value, inclusive }),
         FilterTest::High(_, inclusive) => Test::High(Bound { value, inclusive }),
     };
-    Ok(Some(Condition { column, test }))
+    Ok(Some(ColumnCondition { column, test }))
 }
 
 /// The columns to read. One that is named twice is not simple.

@@ -14,7 +14,9 @@ use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
-use crate::access::{Bound, Condition, IndexChoice, Path, ReadSpec, Test, choose, choose_index};
+use crate::access::{
+    Bound, ColumnCondition, IndexChoice, Path, ReadSpec, Test, choose, choose_index,
+};
 use crate::error::into_datafusion;
 
 /// Whether an expression will change while the plan runs.
@@ -76,7 +78,7 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
 }
 
 /// An expression as a condition on one column of the table.
-fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Condition> {
+fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
     if let Some(list) = expr.downcast_ref::<InListExpr>() {
         let column = column(spec, list.expr())?;
         let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;
@@ -104,10 +106,10 @@ fn fitting(
     column: usize,
     values: ArrayRef,
     test: impl Fn(ArrayRef) -> Test,
-) -> Option<Condition> {
+) -> Option<ColumnCondition> {
     let field = spec.table.arrow.fields().get(column)?;
     (values.data_type() == field.data_type() && values.null_count() < values.len())
-        .then(|| Condition { column, test: test(values) })
+        .then(|| ColumnCondition { column, test: test(values) })
 }
 
 fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {

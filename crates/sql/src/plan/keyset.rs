@@ -125,36 +125,36 @@ impl KeySets {
 /// The values of a list that holds whole numbers only, or texts only.
 fn plain_values(list: &[ast::Expr]) -> Option<ArrayRef> {
     match literal(list.first()?)? {
-        Literal::Number(_) => {
+        ListedLiteral::Number(_) => {
             let numbers = list.iter().map(|expr| {
-                if let Literal::Number(number) = literal(expr)? { Some(number) } else { None }
+                if let ListedLiteral::Number(number) = literal(expr)? { Some(number) } else { None }
             });
             Some(Arc::new(Int64Array::from(numbers.collect::<Option<Vec<_>>>()?)))
         }
-        Literal::Text(_) => {
+        ListedLiteral::Text(_) => {
             let texts = list.iter().map(|expr| {
-                if let Literal::Text(text) = literal(expr)? { Some(text) } else { None }
+                if let ListedLiteral::Text(text) = literal(expr)? { Some(text) } else { None }
             });
             Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
         }
     }
 }
 
-enum Literal<'a> {
+enum ListedLiteral<'a> {
     Number(i64),
     Text(&'a str),
 }
 
-fn literal(expr: &ast::Expr) -> Option<Literal<'_>> {
+fn literal(expr: &ast::Expr) -> Option<ListedLiteral<'_>> {
     match expr {
         ast::Expr::Value(value) => match &value.value {
-            Value::Number(digits, _) => digits.parse().ok().map(Literal::Number),
-            Value::SingleQuotedString(text) => Some(Literal::Text(text)),
+            Value::Number(digits, _) => digits.parse().ok().map(ListedLiteral::Number),
+            Value::SingleQuotedString(text) => Some(ListedLiteral::Text(text)),
             _ => None,
         },
         ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match literal(expr)? {
-            Literal::Number(number) => number.checked_neg().map(Literal::Number),
-            Literal::Text(_) => None,
+            ListedLiteral::Number(number) => number.checked_neg().map(ListedLiteral::Number),
+            ListedLiteral::Text(_) => None,
         },
         _ => None,
     }

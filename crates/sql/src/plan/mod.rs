@@ -16,6 +16,7 @@ mod parts;
 mod pushdown;
 mod relations;
 mod scan;
+mod sorted_joins;
 mod types;
 mod uuid;
 
@@ -30,5 +31,6 @@ pub(crate) use overflow::OverflowRule;
 pub(crate) use pushdown::physical_rules;
 pub(crate) use relations::OwnRelations;
 pub(crate) use scan::StoreScan;
+pub(crate) use sorted_joins::{joins_by_hash, or_sorting};
 pub(crate) use types::TypeRule;
 pub(crate) use uuid::UuidPlanner;

@@ -141,9 +141,9 @@ fn varies(expr: &Expr) -> bool {
     expr.exists(|expr| Ok(is_read(expr))).unwrap_or(true)
 }
 
-type Zone = Option<Arc<str>>;
+type ZoneName = Option<Arc<str>>;
 
-fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, Zone)> {
+fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, ZoneName)> {
     match expr.get_type(schema).ok()? {
         DataType::Timestamp(unit, zone) => Some((unit, zone)),
         _ => None,

@@ -17,17 +17,17 @@ type PartQueue = Arc<Mutex<VecDeque<Read>>>;
 /// The runs of one node of a plan.
 #[derive(Debug)]
 pub(super) struct SharedRead {
-    runs: Mutex<Runs>,
+    runs: Mutex<RangeRuns>,
 }
 
 #[derive(Default)]
-struct Runs {
+struct RangeRuns {
     /// How often each reader has begun. A node that is run again reads everything again.
     begun: Vec<usize>,
     queues: Vec<PartQueue>,
 }
 
-impl std::fmt::Debug for Runs {
+impl std::fmt::Debug for RangeRuns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} runs", self.queues.len())
     }
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Runs {
 
 impl SharedRead {
     pub(super) fn new(readers: usize) -> Self {
-        Self { runs: Mutex::new(Runs { begun: vec![0; readers], queues: Vec::new() }) }
+        Self { runs: Mutex::new(RangeRuns { begun: vec![0; readers], queues: Vec::new() }) }
     }
 
     /// What one reader has to do in the run that it begins now.

@@ -11,51 +11,48 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
+/// A trait of hooks that do nothing unless they are written, and the one visitor that calls them.
 macro_rules! hooks {
-    ($($hook:ident($node:ty)),* $(,)?) => {
-        $(fn $hook(&mut self, _: $node) -> ControlFlow<Error> {
-            ControlFlow::Continue(())
-        })*
+    ($(#[$what:meta])* $trait:ident by $called:ident as $visitor:ident, $($hook:ident($node:ty)),*) => {
+        $(#[$what])*
+        pub(crate) trait $trait {
+            $(fn $hook(&mut self, _: $node) -> ControlFlow<Error> {
+                ControlFlow::Continue(())
+            })*
+        }
+
+        struct $called<'a>(&'a mut dyn $trait);
+
+        impl $visitor for $called<'_> {
+            type Break = Error;
+
+            $(fn $hook(&mut self, node: $node) -> ControlFlow<Error> {
+                self.0.$hook(node)
+            })*
+        }
     };
 }
 
-macro_rules! handed_on {
-    ($($hook:ident($node:ty)),* $(,)?) => {
-        $(fn $hook(&mut self, node: $node) -> ControlFlow<Error> {
-            self.0.$hook(node)
-        })*
-    };
+hooks! {
+    /// What is done to the parts of a statement. An error ends the walk.
+    Rewriter by Rewriting as VisitorMut,
+    pre_visit_query(&mut Query),
+    post_visit_query(&mut Query),
+    pre_visit_select(&mut Select),
+    post_visit_select(&mut Select),
+    pre_visit_expr(&mut Expr),
+    post_visit_expr(&mut Expr),
+    pre_visit_table_factor(&mut TableFactor),
+    post_visit_table_factor(&mut TableFactor)
 }
 
-/// What is done to the parts of a statement. An error ends the walk.
-pub(crate) trait Rewriter {
-    hooks! {
-        pre_visit_query(&mut Query),
-        post_visit_query(&mut Query),
-        pre_visit_select(&mut Select),
-        post_visit_select(&mut Select),
-        pre_visit_expr(&mut Expr),
-        post_visit_expr(&mut Expr),
-        pre_visit_table_factor(&mut TableFactor),
-        post_visit_table_factor(&mut TableFactor),
-    }
-}
-
-struct Rewriting<'a>(&'a mut dyn Rewriter);
-
-impl VisitorMut for Rewriting<'_> {
-    type Break = Error;
-
-    handed_on! {
-        pre_visit_query(&mut Query),
-        post_visit_query(&mut Query),
-        pre_visit_select(&mut Select),
-        post_visit_select(&mut Select),
-        pre_visit_expr(&mut Expr),
-        post_visit_expr(&mut Expr),
-        pre_visit_table_factor(&mut TableFactor),
-        post_visit_table_factor(&mut TableFactor),
-    }
+hooks! {
+    /// What is looked at in a statement. An error ends the walk.
+    Looker by Looking as Visitor,
+    pre_visit_query(&Query),
+    pre_visit_expr(&Expr),
+    pre_visit_table_factor(&TableFactor),
+    pre_visit_relation(&ObjectName)
 }
 
 /// Walks over a part of a statement, and changes it.
@@ -64,29 +61,6 @@ impl VisitorMut for Rewriting<'_> {
 /// The one that ended the walk.
 pub(crate) fn walk_mut(part: &mut impl VisitMut, rewriter: &mut dyn Rewriter) -> Result<()> {
     ended(part.visit(&mut Rewriting(rewriter)))
-}
-
-/// What is looked at in a statement. An error ends the walk.
-pub(crate) trait Looker {
-    hooks! {
-        pre_visit_query(&Query),
-        pre_visit_expr(&Expr),
-        pre_visit_table_factor(&TableFactor),
-        pre_visit_relation(&ObjectName),
-    }
-}
-
-struct Looking<'a>(&'a mut dyn Looker);
-
-impl Visitor for Looking<'_> {
-    type Break = Error;
-
-    handed_on! {
-        pre_visit_query(&Query),
-        pre_visit_expr(&Expr),
-        pre_visit_table_factor(&TableFactor),
-        pre_visit_relation(&ObjectName),
-    }
 }
 
 /// Walks over a part of a statement.

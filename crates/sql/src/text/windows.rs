@@ -39,7 +39,7 @@ impl Windows {
 
     /// Writes out every window that is named somewhere in a part of the statement.
     pub(super) fn write_into(&self, part: &mut impl VisitMut) -> Result<()> {
-        walk_mut(part, &mut Writer(self))
+        walk_mut(part, &mut WindowWriter(self))
     }
 
     fn find(&self, name: &Ident) -> Result<&WindowSpec> {
@@ -83,9 +83,9 @@ impl Windows {
     }
 }
 
-struct Writer<'a>(&'a Windows);
+struct WindowWriter<'a>(&'a Windows);
 
-impl Rewriter for Writer<'_> {
+impl Rewriter for WindowWriter<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         let written = match &function.over {

@@ -15,7 +15,7 @@ use crate::request::Parameters;
 use crate::text::{Cursor, Kind, Piece};
 
 /// A statement that changes rows, read.
-struct Reading {
+struct ChangeStatement {
     table: Table,
     alias: Option<String>,
     with: Vec<TokenWithSpan>,
@@ -24,7 +24,7 @@ struct Reading {
     condition: Vec<TokenWithSpan>,
 }
 
-impl Reading {
+impl ChangeStatement {
     fn change<'a>(
         &'a self,
         planner: &'a Planner,
@@ -46,7 +46,7 @@ impl Reading {
 /// - `[WITH ...] UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
 /// - `[WITH ...] DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
 /// - `TRUNCATE [TABLE] table`
-fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
+fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
     let (with, piece) = &piece.without_with();
     let mut cursor = Cursor::new(piece);
     let with = with.clone();
@@ -61,14 +61,14 @@ fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
             let items = assignments(&mut cursor, table.schema())?;
             let others = others(&mut cursor, "FROM");
             let condition = condition(&mut cursor)?;
-            Ok(Reading { table, alias, with, items, others, condition })
+            Ok(ChangeStatement { table, alias, with, items, others, condition })
         }
         Kind::Truncate => {
             cursor.word("TABLE");
             let table = table(planner, &mut cursor)?;
             cursor.end()?;
             let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
-            Ok(Reading { table, alias: None, with, items, others, condition })
+            Ok(ChangeStatement { table, alias: None, with, items, others, condition })
         }
         _ => {
             if !cursor.word("FROM") {
@@ -78,7 +78,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<Reading> {
             let alias = alias(&mut cursor, "USING")?;
             let others = others(&mut cursor, "USING");
             let condition = condition(&mut cursor)?;
-            Ok(Reading { table, alias, with, items: Vec::new(), others, condition })
+            Ok(ChangeStatement { table, alias, with, items: Vec::new(), others, condition })
         }
     }
 }

@@ -1,9 +1,10 @@
 //! DEFAULT in the places of values.
 
-use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value as Literal};
-use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
-use tonnage::{ColumnType, Error, Result, TableSchema, Value};
+use tonnage::{ColumnType, DefaultFunction, Error, Result, TableSchema, Value};
 
 /// Puts defaults into the places of DEFAULT among VALUES. A column that has it in every row is
 /// taken out, for the store fills it.
@@ -40,33 +41,21 @@ fn is_default(cell: &Expr) -> bool {
 
 /// What a column holds that is not given, as an expression.
 fn default_of(schema: &TableSchema, name: &str) -> Result<Expr> {
-    let mut tokens = default_tokens(schema, name)?;
-    let number = |text: String| Expr::value(Literal::Number(text, false));
-    Ok(match (tokens.pop(), tokens.pop()) {
-        (Some(Token::Number(text, _)), None) => number(text),
-        (Some(Token::Number(text, _)), Some(_)) => {
-            Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(text)) }
-        }
-        (Some(Token::SingleQuotedString(text)), _) => {
-            Expr::value(Literal::SingleQuotedString(text))
-        }
-        (Some(Token::Word(word)), _) if word.keyword == Keyword::TRUE => {
-            Expr::value(Literal::Boolean(true))
-        }
-        (Some(Token::Word(word)), _) if word.keyword == Keyword::FALSE => {
-            Expr::value(Literal::Boolean(false))
-        }
-        _ => Expr::value(Literal::Null),
-    })
+    let tokens = default_tokens(schema, name)?;
+    let parsed = Parser::new(&GenericDialect).with_tokens(tokens).parse_expr();
+    parsed.map_err(|error| Error::internal(format!("the default of column '{name}': {error}")))
 }
 
-/// The same as tokens: a literal, a number perhaps behind its sign.
+/// The same as tokens: a literal, a number perhaps behind its sign, or the call of a function.
 pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Token>> {
     let column = &schema.columns[schema.require_column(name)?];
     if column.identity.is_some() {
         return Err(Error::unsupported(format!(
             "column '{name}' is an IDENTITY, whose DEFAULT is a number of the store: leave the column out, in a statement of its own"
         )));
+    }
+    if let Some(function) = column.default_function {
+        return function_tokens(function);
     }
     Ok(match &column.default {
         None | Some(Value::Null) => vec![Token::make_keyword("NULL")],
@@ -90,4 +79,15 @@ pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Tok
             }
         }
     })
+}
+
+fn function_tokens(function: DefaultFunction) -> Result<Vec<Token>> {
+    let name = match function {
+        DefaultFunction::Now => "now",
+        DefaultFunction::CurrentDate => "current_date",
+        DefaultFunction::CurrentTime => "current_time",
+        DefaultFunction::Uuid => "uuid",
+        other => return Err(Error::internal(format!("DEFAULT {other} has no function"))),
+    };
+    Ok(vec![Token::make_word(name, None), Token::LParen, Token::RParen])
 }

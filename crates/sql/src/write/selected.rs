@@ -20,7 +20,7 @@ use super::tokens::{made, quoted, separated, word};
 use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
-use crate::guard::{Guard, WriteTerms};
+use crate::guard::{Guard, StatementTerms};
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::parse;
@@ -211,7 +211,7 @@ impl<'a> RowChange<'a> {
         self.planner.context.transaction.as_deref()
     }
 
-    pub(super) fn terms(&self) -> WriteTerms {
+    pub(super) fn terms(&self) -> StatementTerms {
         self.guard.terms()
     }
 

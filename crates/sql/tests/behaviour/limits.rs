@@ -79,6 +79,31 @@ fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
     assert_fails(starved.execute(sorted), ErrorKind::Exhausted, "");
 }
 
+/// A hash join holds one side whole: it failed here, however large the disk.
+#[test]
+fn a_join_larger_than_its_memory_goes_by_way_of_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    for parallelism in [1, 2] {
+        let sql = session_with(SqlOptions {
+            memory_bytes_max: 32 << 20,
+            spill_directory: Some(directory.path().to_path_buf()),
+            parallelism: Some(parallelism),
+            ..SqlOptions::default()
+        });
+        let side = |text: &str| {
+            format!(
+                "(SELECT value AS k, repeat('{text}', 100) || value AS t FROM generate_series(1, 500000))"
+            )
+        };
+        let joined = format!(
+            "SELECT count(*), max(a.t) > 'x', max(b.t) > 'y' FROM {} AS a JOIN {} AS b ON a.k = b.k",
+            side("x"),
+            side("y")
+        );
+        assert_eq!(rows(&sql, &joined), [["500000", "true", "true"]]);
+    }
+}
+
 #[test]
 fn options_out_of_their_range_are_refused_by_name() {
     let store = || tonnage::Store::open("memory:").unwrap();

@@ -11,7 +11,7 @@ use tonnage_engine::{CheckpointFile, Result};
 
 use super::copy::{failed, read_through, sync_directory, tail_checksum};
 use super::entry::{FileEntry, WHOLE};
-use super::manifest::{BackupInfo, Manifest};
+use super::manifest::{BackupInfo, BackupManifest};
 use super::repository::{BackupRepository, Lock, PARTIAL};
 use crate::Cancel;
 use crate::inner::Inner;
@@ -71,7 +71,7 @@ pub(crate) fn make(
     };
     let files = staged.files.iter().map(|file| maker.add(file)).collect::<Result<Vec<_>>>()?;
     sync_directory(&repository.files())?;
-    let manifest = Manifest { number, made_ms, shards: staged.shards, files };
+    let manifest = BackupManifest { number, made_ms, shards: staged.shards, files };
     repository.write_manifest(&manifest)?;
     Ok(BackupReport {
         info: manifest.info(),

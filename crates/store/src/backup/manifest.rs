@@ -39,14 +39,14 @@ pub struct BackupInfo {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Manifest {
+pub(super) struct BackupManifest {
     pub(super) number: u64,
     pub(super) made_ms: u64,
     pub(super) shards: usize,
     pub(super) files: Vec<FileEntry>,
 }
 
-impl Manifest {
+impl BackupManifest {
     pub(super) fn info(&self) -> BackupInfo {
         BackupInfo {
             number: self.number,
@@ -125,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
     use tonnage_engine::ErrorKind;
 
-    fn manifest(sizes: &[u64]) -> Manifest {
+    fn manifest(sizes: &[u64]) -> BackupManifest {
         let file = |(at, bytes): (usize, &u64)| FileEntry {
             name: format!("shard-{}/db/{at:06}.sst", at % 2),
             bytes: *bytes,
@@ -133,30 +133,30 @@ mod tests {
             checksum: blake3::hash(&bytes.to_be_bytes()).to_hex().to_string(),
         };
         let files = sizes.iter().enumerate().map(file).collect();
-        Manifest { number: 7, made_ms: 1_763_786_406_000, shards: 2, files }
+        BackupManifest { number: 7, made_ms: 1_763_786_406_000, shards: 2, files }
     }
 
     proptest! {
         #[test]
         fn a_manifest_is_read_back(sizes in proptest::collection::vec(any::<u64>(), 0..9)) {
             let manifest = manifest(&sizes);
-            prop_assert_eq!(Manifest::parse(manifest.to_text().as_bytes()).unwrap(), manifest);
+            prop_assert_eq!(BackupManifest::parse(manifest.to_text().as_bytes()).unwrap(), manifest);
         }
 
         #[test]
         fn a_manifest_with_any_byte_changed_or_cut_is_refused(at in 0_usize..500, flip in 1_u8..) {
             let mut bytes = manifest(&[1, 2, 3]).to_text().into_bytes();
             let at = at % bytes.len();
-            prop_assert!(Manifest::parse(&bytes[..at]).is_err());
+            prop_assert!(BackupManifest::parse(&bytes[..at]).is_err());
             bytes[at] ^= flip;
-            prop_assert!(Manifest::parse(&bytes).is_err());
+            prop_assert!(BackupManifest::parse(&bytes).is_err());
         }
     }
 
     #[test]
     fn a_newer_format_is_unsupported() {
         let text = manifest(&[]).to_text().replace("format 1", "format 2");
-        let error = Manifest::parse(text.as_bytes()).unwrap_err();
+        let error = BackupManifest::parse(text.as_bytes()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 }

@@ -10,7 +10,7 @@ use tonnage_engine::{Error, Result};
 
 use super::copy::{failed, sync_directory, write_whole};
 use super::entry::FileEntry;
-use super::manifest::{BackupInfo, FORMAT, Manifest};
+use super::manifest::{BackupInfo, BackupManifest, FORMAT};
 
 const MARKER: &str = "TONNAGE-BACKUPS";
 const MARKER_LINE: &str = "tonnage backups";
@@ -203,11 +203,11 @@ impl BackupRepository {
         self.root.join(BACKUPS).join(format!("{number:06}"))
     }
 
-    pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
-        Manifest::read(&self.manifest_path(number))
+    pub(super) fn manifest(&self, number: u64) -> Result<BackupManifest> {
+        BackupManifest::read(&self.manifest_path(number))
     }
 
-    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+    pub(super) fn write_manifest(&self, manifest: &BackupManifest) -> Result<()> {
         let name = format!("{:06}", manifest.number);
         write_whole(&self.root.join(BACKUPS), &name, &manifest.to_text())
     }

@@ -11,7 +11,7 @@ use tonnage_rocksdb::RestoreTarget;
 
 use super::copy::{failed, read_through, sync_directory};
 use super::entry::FileEntry;
-use super::manifest::{BackupInfo, Manifest};
+use super::manifest::{BackupInfo, BackupManifest};
 use super::repository::{BackupRepository, Lock};
 use crate::Cancel;
 use crate::limits::Limits;
@@ -59,7 +59,7 @@ impl BackupRepository {
 
 fn restore(
     repository: &BackupRepository,
-    manifest: &Manifest,
+    manifest: &BackupManifest,
     target: &Path,
     options: &RestoreOptions,
 ) -> Result<RestoreReport> {

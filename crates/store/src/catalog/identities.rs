@@ -45,7 +45,7 @@ impl IdentityColumn {
 
 /// Numbers that were noted as taken and not given yet.
 #[derive(Default)]
-struct Block {
+struct NumberBlock {
     next: i128,
     left: u64,
 }
@@ -54,7 +54,7 @@ struct Block {
 #[derive(Default)]
 pub(super) struct Identities {
     space: OnceLock<SpaceId>,
-    blocks: Mutex<HashMap<IdentityColumn, Arc<Mutex<Block>>>>,
+    blocks: Mutex<HashMap<IdentityColumn, Arc<Mutex<NumberBlock>>>>,
 }
 
 impl Identities {
@@ -96,7 +96,7 @@ impl Identities {
         column: IdentityColumn,
         identity: &Identity,
         wanted: u64,
-    ) -> Result<Block> {
+    ) -> Result<NumberBlock> {
         let space = self.made_space(engine)?;
         let left = wanted.max(identity.cache.into());
         let key = column.key();
@@ -118,7 +118,7 @@ impl Identities {
             let mut batch = WriteBatch::new(space);
             batch.put(&key, &behind.to_le_bytes(), 0, unchanged);
             if engine.write(&batch, Durability::Fsync)?.version().is_some() {
-                return Ok(Block { next, left });
+                return Ok(NumberBlock { next, left });
             }
         }
     }

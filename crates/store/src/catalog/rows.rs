@@ -18,16 +18,17 @@ use crate::index::StoredIndex;
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
-/// read. Who does not know of indexes, further types, identity columns or numbers of more than 38
-/// digits must not write such a table.
+/// read. Who does not know of indexes, further types, identity columns, numbers of more than 38
+/// digits or defaults made for each row must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
 const FORMAT_WITH_IDENTITY: u32 = 4;
 const FORMAT_WITH_WIDE_NUMBERS: u32 = 5;
+const FORMAT_WITH_DEFAULT_FUNCTIONS: u32 = 6;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ struct AnyRow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredRow {
+struct CatalogRow {
     format: u32,
     space: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -83,7 +84,9 @@ impl StoredTable {
         let before = schema.history.iter().flat_map(|layout| &layout.columns);
         let types = schema.columns.iter().map(|column| column.column_type);
         let mut types = types.chain(before.map(|column| column.column_type));
-        if types.clone().any(|own| own.holds_wide()) {
+        if schema.columns.iter().any(|column| column.default_function.is_some()) {
+            FORMAT_WITH_DEFAULT_FUNCTIONS
+        } else if types.clone().any(|own| own.holds_wide()) {
             FORMAT_WITH_WIDE_NUMBERS
         } else if schema.identity_column().is_some() {
             FORMAT_WITH_IDENTITY
@@ -97,7 +100,7 @@ impl StoredTable {
     }
 
     pub(super) fn value(&self) -> Result<Vec<u8>> {
-        let row = StoredRow {
+        let row = CatalogRow {
             format: self.format(),
             space: self.space.0,
             next_table_id: self.next_table_id,
@@ -118,7 +121,7 @@ impl StoredTable {
                 any.format
             )));
         }
-        let row: StoredRow = serde_json::from_slice(value).map_err(damaged)?;
+        let row: CatalogRow = serde_json::from_slice(value).map_err(damaged)?;
         row.schema.check().map_err(damaged)?;
         row.indexes
             .iter()

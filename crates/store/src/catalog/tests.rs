@@ -366,6 +366,7 @@ fn only_tables_that_need_a_newer_format_have_it() {
     let nested = "CREATE TABLE t (id LONG, r RECORD(a ARRAY(NUMBER(76))), PRIMARY KEY (id))";
     assert_eq!(format(nested), 5);
     assert_eq!(format(&numbered.replace("PRIMARY", "n NUMBER(50), PRIMARY")), 5);
+    assert_eq!(format("CREATE TABLE t (id UUID DEFAULT uuid(), PRIMARY KEY (id))"), 6);
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub struct Rejected {
 pub(crate) type DrawNumbers<'a> = &'a dyn Fn(usize) -> Result<Vec<i64>>;
 
 /// The first fault of each row that has one.
-type Faults = BTreeMap<usize, (String, String)>;
+type RowFaults = BTreeMap<usize, (String, String)>;
 
 impl TableCodec {
     /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that
@@ -115,7 +115,7 @@ impl TableCodec {
         let identity = self.identity.zip(draw);
         let places = self.places_in(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
-        let mut faults = Faults::new();
+        let mut faults = RowFaults::new();
         let mut arrays = Vec::with_capacity(places.len());
         for (index, (column, place)) in self.schema.columns.iter().zip(places).enumerate() {
             let draw = identity.filter(|(own, _)| *own == index).map(|(_, draw)| draw);
@@ -156,7 +156,9 @@ impl TableCodec {
                 )));
             }
         }
-        let is_missing = |column: usize| places[column].is_none() && Some(column) != numbered;
+        let is_missing = |column: usize| {
+            places[column].is_none() && Some(column) != numbered && !self.is_generated(column)
+        };
         match self.key.iter().find(|step| is_missing(step.column)) {
             Some(step) => Err(self.missing_key_column(step)),
             None => Ok(places),
@@ -168,7 +170,7 @@ impl TableCodec {
         batch: &RecordBatch,
         place: usize,
         column: &Column,
-        faults: &mut Faults,
+        faults: &mut RowFaults,
     ) -> Result<ArrayRef> {
         let (array, failures) =
             cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
@@ -215,7 +217,7 @@ impl TableCodec {
         given: ArrayRef,
         column: &Column,
         draw: DrawNumbers<'_>,
-        faults: &mut Faults,
+        faults: &mut RowFaults,
     ) -> Result<ArrayRef> {
         let generated = column.identity.map(|identity| identity.generated);
         if generated == Some(Generated::Always) {
@@ -239,10 +241,13 @@ impl TableCodec {
     }
 
     fn fill(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
-        match &column.default {
-            Some(default) => default.to_array(column.column_type, rows),
-            None if column.nullable => Ok(new_null_array(&column.column_type.data_type(), rows)),
-            None => Err(Error::invalid(format!(
+        match (&column.default_function, &column.default) {
+            (Some(function), _) => function.array(column.column_type, rows),
+            (None, Some(default)) => default.to_array(column.column_type, rows),
+            (None, None) if column.nullable => {
+                Ok(new_null_array(&column.column_type.data_type(), rows))
+            }
+            (None, None) => Err(Error::invalid(format!(
                 "table {}: column '{}' is missing, and declared NOT NULL without DEFAULT",
                 self.schema.path, column.name
             ))),
@@ -250,7 +255,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut Faults) {
+    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut RowFaults) {
         let in_key = self.schema.key_columns().any(|key| key.id == column.id);
         let reason = if in_key {
             "is NULL, but part of the primary key"
@@ -262,7 +267,7 @@ impl TableCodec {
         }
     }
 
-    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut Faults) {
+    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut RowFaults) {
         let value_columns = || {
             self.value.iter().filter(|column| matches!(column.slot.place, Place::Variable(_))).map(
                 |column| (&arrays[column.column], self.schema.columns[column.column].column_type),
@@ -311,7 +316,7 @@ impl TableCodec {
         &self,
         arrays: Vec<ArrayRef>,
         rows: usize,
-        faults: Faults,
+        faults: RowFaults,
     ) -> Result<Aligned> {
         if faults.is_empty() {
             return Ok(Aligned {
@@ -373,7 +378,7 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize]) {
     }
 }
 
-fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut Faults) {
+fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut RowFaults) {
     for (row, len) in lens.iter().enumerate().filter(|(_, len)| **len > limit) {
         faults.entry(row).or_insert_with(|| {
             (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}"))

@@ -84,6 +84,8 @@ pub struct TableCodec {
     limits: Limits,
     /// The column that the store numbers rows in.
     identity: Option<usize>,
+    /// The columns whose default is made anew for each row.
+    generated: Vec<usize>,
     /// Places of columns by their name in lower case.
     by_name: HashMap<String, usize>,
     /// The key columns in key order.
@@ -136,6 +138,9 @@ impl TableCodec {
             arrow: schema.arrow_schema(),
             limits,
             identity: schema.identity_column(),
+            generated: (0..schema.columns.len())
+                .filter(|column| schema.columns[*column].default_function.is_some())
+                .collect(),
             by_name: schema
                 .columns
                 .iter()
@@ -161,6 +166,18 @@ impl TableCodec {
     #[inline]
     pub(crate) fn identity(&self) -> Option<usize> {
         self.identity
+    }
+
+    /// The places of the columns whose default is made anew for each row.
+    #[inline]
+    pub(crate) fn generated(&self) -> &[usize] {
+        &self.generated
+    }
+
+    /// Whether the default of a column is made anew for each row.
+    #[inline]
+    fn is_generated(&self, column: usize) -> bool {
+        self.schema.columns[column].default_function.is_some()
     }
 
     /// The Arrow schema of aligned batches.

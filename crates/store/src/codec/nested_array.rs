@@ -42,19 +42,19 @@ fn nested_array<'a>(
 ) -> std::result::Result<ArrayRef, usize> {
     match (column_type, column_type.data_type()) {
         (ColumnType::Array(element), DataType::List(field)) => {
-            let gathered = Gathered::entries(rows, cells, element.column_type(), false)?;
+            let gathered = GatheredEntries::entries(rows, cells, element.column_type(), false)?;
             let values = gathered.values(element.column_type())?;
-            let Gathered { offsets, mut nulls, .. } = gathered;
+            let GatheredEntries { offsets, mut nulls, .. } = gathered;
             let list = ListArray::try_new(field, offsets_of(offsets), values, nulls.finish());
             Ok(Arc::new(list.map_err(|_| 0_usize)?))
         }
         (ColumnType::Map(element), DataType::Map(field, is_sorted)) => {
-            let gathered = Gathered::entries(rows, cells, element.column_type(), true)?;
+            let gathered = GatheredEntries::entries(rows, cells, element.column_type(), true)?;
             let values = gathered.values(element.column_type())?;
             let names = gathered.names()?;
             let DataType::Struct(fields) = field.data_type() else { return Err(0) };
             let entries = StructArray::try_new(fields.clone(), vec![names, values], None);
-            let Gathered { offsets, mut nulls, .. } = gathered;
+            let GatheredEntries { offsets, mut nulls, .. } = gathered;
             let map = MapArray::try_new(
                 field,
                 offsets_of(offsets),
@@ -96,7 +96,7 @@ fn offsets_of(offsets: Vec<i32>) -> OffsetBuffer<i32> {
 }
 
 /// The entries of the arrays or maps of many rows, end to end.
-struct Gathered<'a> {
+struct GatheredEntries<'a> {
     names: Vec<Option<&'a [u8]>>,
     parts: Parts<'a>,
     /// Where the entries of each row begin and end.
@@ -104,14 +104,14 @@ struct Gathered<'a> {
     nulls: NullBufferBuilder,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> GatheredEntries<'a> {
     fn entries(
         rows: usize,
         cells: &impl Cells<'a>,
         element: ColumnType,
         has_names: bool,
     ) -> std::result::Result<Self, usize> {
-        let mut gathered = Gathered {
+        let mut gathered = GatheredEntries {
             names: Vec::new(),
             parts: Parts(Vec::new()),
             offsets: vec![0],

@@ -285,7 +285,9 @@ impl TableCodec {
         let (mut hint, mut bytes) = (0, Vec::new());
         for step in &self.key {
             let given = self.lookup(row, step.column, &mut hint);
-            if given.is_none() && self.identity == Some(step.column) {
+            if given.is_none()
+                && (self.identity == Some(step.column) || self.is_generated(step.column))
+            {
                 continue;
             }
             if given.is_none_or(|value| self.push_key_step(step, value.into(), &mut bytes).is_err())
@@ -296,7 +298,10 @@ impl TableCodec {
         self.begin_value(&mut bytes);
         for value_column in &self.value {
             let given = self.lookup(row, value_column.column, &mut hint);
-            if given.is_none() && self.identity == Some(value_column.column) {
+            if given.is_none()
+                && (self.identity == Some(value_column.column)
+                    || self.is_generated(value_column.column))
+            {
                 continue;
             }
             if self.push_cell(value_column, given.map(ValueRef::from), &mut bytes).is_err() {

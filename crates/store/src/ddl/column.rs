@@ -4,10 +4,10 @@ use sqlparser::tokenizer::Token;
 use tonnage_engine::Result;
 
 use super::cursor::Cursor;
-use crate::schema::{ColumnDefinition, Generated, Identity, NUMBER_DIGITS_MAX};
+use crate::schema::{ColumnDefinition, DefaultFunction, Generated, Identity, NUMBER_DIGITS_MAX};
 use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Value};
 
-/// `name TYPE [NOT NULL | NULL] [DEFAULT literal] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
+/// `name TYPE [NOT NULL | NULL] [DEFAULT literal | function] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
     let name = cursor.name("the name of a column")?;
     let serial = serial(cursor);
@@ -29,7 +29,10 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
         } else if cursor.word("NULL") {
             column.nullable = true;
         } else if cursor.word("DEFAULT") {
-            column.default = Some(literal(cursor, column.column_type)?);
+            (column.default, column.default_function) = match default_function(cursor)? {
+                Some(function) => (None, Some(function)),
+                None => (Some(literal(cursor, column.column_type)?), None),
+            };
         } else if cursor.is_word("GENERATED") {
             let place = cursor.location();
             cursor.word("GENERATED");
@@ -305,6 +308,44 @@ fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
     }
     let text = literal_text(cursor)?;
     Value::parse(&text, column_type).map_err(|error| cursor.error_at(location, error.message()))
+}
+
+/// A function that makes a default anew for each row, under the names of PostgreSQL and DuckDB.
+pub(super) fn default_function(cursor: &mut Cursor) -> Result<Option<DefaultFunction>> {
+    const BARE: [(&str, DefaultFunction); 5] = [
+        ("CURRENT_TIMESTAMP", DefaultFunction::Now),
+        ("LOCALTIMESTAMP", DefaultFunction::Now),
+        ("CURRENT_DATE", DefaultFunction::CurrentDate),
+        ("CURRENT_TIME", DefaultFunction::CurrentTime),
+        ("LOCALTIME", DefaultFunction::CurrentTime),
+    ];
+    const CALLED: [(&str, DefaultFunction); 5] = [
+        ("NOW", DefaultFunction::Now),
+        ("UUID", DefaultFunction::Uuid),
+        ("GEN_RANDOM_UUID", DefaultFunction::Uuid),
+        ("RANDOM_UUID", DefaultFunction::Uuid),
+        ("UUIDV4", DefaultFunction::Uuid),
+    ];
+    if let Some((_, function)) = BARE.iter().find(|(word, _)| cursor.word(word)) {
+        // How many digits there are is said by the type of the column.
+        if cursor.token(&Token::LParen) && !cursor.token(&Token::RParen) {
+            cursor.whole::<u8>("how many digits stand behind the second")?;
+            cursor.expect(&Token::RParen)?;
+        }
+        return Ok(Some(*function));
+    }
+    if let Some((word, function)) = CALLED.iter().find(|(word, _)| cursor.is_call(word)) {
+        cursor.expect_word(word)?;
+        cursor.expect(&Token::LParen)?;
+        cursor.expect(&Token::RParen)?;
+        return Ok(Some(*function));
+    }
+    match cursor.is_expression() {
+        true => Err(cursor.expected(
+            "a literal, now(), current_date, current_time or uuid(): a DEFAULT is no other expression",
+        )),
+        false => Ok(None),
+    }
 }
 
 /// TRUE, FALSE, a number with or without sign, or text in quotes, as text.

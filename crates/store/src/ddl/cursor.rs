@@ -67,6 +67,13 @@ impl Cursor {
         self.is_word(word) && self.parser.peek_nth_token_ref(1).token == Token::LParen
     }
 
+    /// Whether an expression comes next rather than a literal: a call, or parentheses.
+    pub(super) fn is_expression(&self) -> bool {
+        let (next, after) = (self.parser.peek_token_ref(), self.parser.peek_nth_token_ref(1));
+        next.token == Token::LParen
+            || matches!(next.token, Token::Word(_)) && after.token == Token::LParen
+    }
+
     /// Whether `ALWAYS AS (` comes next: a value computed of other columns.
     pub(super) fn is_generated_value(&self) -> bool {
         let is = |at: usize, word: &str| matches!(&self.parser.peek_nth_token_ref(at).token, Token::Word(found) if found.value.eq_ignore_ascii_case(word));

@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::{Location, Token};
 use tonnage_engine::{Error, Result};
 
-use super::column::{column, literal_text};
+use super::column::{column, default_function, literal_text};
 use super::cursor::Cursor;
 use crate::TableDefinition;
 use crate::index::{IndexColumn, IndexDefinition};
@@ -331,6 +331,9 @@ fn alter_column(cursor: &mut Cursor) -> Result<Change> {
     let place = cursor.location();
     if cursor.word("SET") {
         if cursor.word("DEFAULT") {
+            if let Some(function) = default_function(cursor)? {
+                return Ok(Change::SetDefaultFunction { name, function });
+            }
             let default = match cursor.word("NULL") {
                 true => None,
                 false => Some(literal_text(cursor)?),

@@ -10,7 +10,7 @@ use super::definition::IndexColumn;
 use super::list::OpenIndex;
 use super::lookup::{IndexRows, read};
 use super::options::{IndexRange, IndexScanOptions};
-use super::scan::Walk;
+use super::scan::EntryWalk;
 use crate::bulk::get::{SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
@@ -151,7 +151,7 @@ impl Index {
     pub fn count_entries(&self, range: &IndexRange, most: u64) -> Result<u64> {
         self.check_ready()?;
         let engine = &*self.store.engine;
-        let mut walk = Walk::new(engine, self.index.space(), Direction::Unordered);
+        let mut walk = EntryWalk::new(engine, self.index.space(), Direction::Unordered);
         walk.add(self.index.codec.bounds(&range.prefix, range.range.as_ref())?);
         let (mut count, mut entries) = (0, Slices::new());
         while count < most && !walk.is_over() {

@@ -44,22 +44,22 @@ struct Shared {
     changed: Condvar,
     stopping: AtomicBool,
     /// What is done before anything else.
-    chore: Mutex<Option<Chore>>,
+    chore: Mutex<Option<IndexChore>>,
 }
 
 /// Work on an engine that looks now and then whether it is to end.
-type Chore = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
+type IndexChore = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
 
 /// What is to be cleaned, by table.
 #[derive(Default)]
 struct Notes {
-    tables: HashMap<(SpaceId, u32), Left>,
+    tables: HashMap<(SpaceId, u32), StaleEntries>,
     /// Goes up with each note.
     noted: u64,
 }
 
 /// What was left in the indexes of one table.
-struct Left {
+struct StaleEntries {
     table: Arc<TableEntry>,
     entries: u64,
     /// How many make a walk worth while.
@@ -88,7 +88,7 @@ impl Janitor {
             let mut notes = self.shared.notes();
             notes.noted += 1;
             let key = (table.space, table.schema.table_id);
-            let left = notes.tables.entry(key).or_insert_with(|| Left {
+            let left = notes.tables.entry(key).or_insert_with(|| StaleEntries {
                 table: table.clone(),
                 entries: 0,
                 enough: ENTRIES_MIN,
@@ -140,7 +140,7 @@ impl Drop for Janitor {
     }
 }
 
-impl Left {
+impl StaleEntries {
     fn is_enough(&self) -> bool {
         self.entries >= self.enough
     }
@@ -173,7 +173,7 @@ impl Shared {
 
     /// The next table with enough stale entries, once nothing is noted any more. Nothing when the
     /// store closes.
-    fn next(&self) -> Option<Left> {
+    fn next(&self) -> Option<StaleEntries> {
         let mut notes = self.notes();
         loop {
             if self.is_stopping() {
@@ -194,7 +194,7 @@ impl Shared {
     }
 
     /// Whether there are enough for the size of the table; else they are kept until there are.
-    fn is_worth_it(&self, left: &Left) -> bool {
+    fn is_worth_it(&self, left: &StaleEntries) -> bool {
         if left.table.indexes.is_dropped() {
             return false;
         }
@@ -203,15 +203,15 @@ impl Shared {
         if left.entries >= enough {
             return true;
         }
-        self.put_back(Left { table: left.table.clone(), entries: left.entries, enough });
+        self.put_back(StaleEntries { table: left.table.clone(), entries: left.entries, enough });
         false
     }
 
-    fn put_back(&self, left: Left) {
+    fn put_back(&self, left: StaleEntries) {
         let mut notes = self.notes();
         let key = (left.table.space, left.table.schema.table_id);
         let noted = notes.tables.remove(&key).map_or(0, |noted| noted.entries);
-        notes.tables.insert(key, Left { entries: left.entries + noted, ..left });
+        notes.tables.insert(key, StaleEntries { entries: left.entries + noted, ..left });
     }
 
     /// Whether the indexes are clean, or need not be cleaned again.

@@ -30,7 +30,7 @@ const NESTED: u8 = 4;
 
 /// What a place in a document holds.
 #[derive(Debug, PartialEq)]
-enum Scalar<'a> {
+enum JsonScalar<'a> {
     Null,
     Boolean(bool),
     Number(f64),
@@ -59,7 +59,7 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
 /// that cannot be read has nothing anywhere.
 pub(super) fn push_place(document: &str, path: &[String], cell: &mut Vec<u8>) {
     let mut reader = serde_json::Deserializer::from_str(document);
-    push_scalar(&Place(path).deserialize(&mut reader).unwrap_or(Scalar::Null), cell);
+    push_scalar(&Place(path).deserialize(&mut reader).unwrap_or(JsonScalar::Null), cell);
 }
 
 /// Appends the cell that is asked for with a value.
@@ -108,34 +108,34 @@ pub(super) fn cell_end(entry: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-fn push_scalar(scalar: &Scalar<'_>, cell: &mut Vec<u8>) {
+fn push_scalar(scalar: &JsonScalar<'_>, cell: &mut Vec<u8>) {
     match scalar {
-        Scalar::Null => cell.push(NULL),
-        Scalar::Boolean(value) => cell.extend_from_slice(&[PRESENT, BOOLEAN, u8::from(*value)]),
-        Scalar::Number(value) => {
+        JsonScalar::Null => cell.push(NULL),
+        JsonScalar::Boolean(value) => cell.extend_from_slice(&[PRESENT, BOOLEAN, u8::from(*value)]),
+        JsonScalar::Number(value) => {
             cell.extend_from_slice(&[PRESENT, NUMBER]);
             cell.extend_from_slice(&key_f64(*value));
         }
-        Scalar::Text(text) => {
+        JsonScalar::Text(text) => {
             cell.extend_from_slice(&[PRESENT, TEXT]);
             push_escaped(text.as_bytes(), cell);
         }
-        Scalar::Nested => cell.extend_from_slice(&[PRESENT, NESTED]),
+        JsonScalar::Nested => cell.extend_from_slice(&[PRESENT, NESTED]),
     }
 }
 
-fn asked(value: &Value) -> Result<Scalar<'_>> {
+fn asked(value: &Value) -> Result<JsonScalar<'_>> {
     Ok(match value {
-        Value::Null => Scalar::Null,
-        Value::Boolean(value) => Scalar::Boolean(*value),
-        Value::String(text) => Scalar::Text(Cow::Borrowed(text)),
+        Value::Null => JsonScalar::Null,
+        Value::Boolean(value) => JsonScalar::Boolean(*value),
+        Value::String(text) => JsonScalar::Text(Cow::Borrowed(text)),
         Value::Integer(_)
         | Value::Long(_)
         | Value::Float(_)
         | Value::Double(_)
         | Value::Number { .. }
         | Value::WideNumber(_) => match value.convert_to(ColumnType::Double)? {
-            Value::Double(value) => Scalar::Number(value),
+            Value::Double(value) => JsonScalar::Number(value),
             _ => return Err(Error::internal("a number is no double")),
         },
         other => {
@@ -151,72 +151,72 @@ fn asked(value: &Value) -> Result<Scalar<'_>> {
 struct Place<'p>(&'p [String]);
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
-    type Value = Scalar<'de>;
+    type Value = JsonScalar<'de>;
 
     fn deserialize<D: Deserializer<'de>>(
         self,
         deserializer: D,
-    ) -> std::result::Result<Scalar<'de>, D::Error> {
+    ) -> std::result::Result<JsonScalar<'de>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl Place<'_> {
-    fn here<'de>(&self, scalar: Scalar<'de>) -> Scalar<'de> {
-        if self.0.is_empty() { scalar } else { Scalar::Null }
+    fn here<'de>(&self, scalar: JsonScalar<'de>) -> JsonScalar<'de> {
+        if self.0.is_empty() { scalar } else { JsonScalar::Null }
     }
 }
 
 impl<'de> Visitor<'de> for Place<'_> {
-    type Value = Scalar<'de>;
+    type Value = JsonScalar<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<Scalar<'de>, E> {
-        Ok(Scalar::Null)
+    fn visit_unit<E>(self) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(JsonScalar::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Boolean(value)))
+    fn visit_bool<E>(self, value: bool) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Boolean(value)))
     }
 
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Number(value as f64)))
+    fn visit_i64<E>(self, value: i64) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Number(value as f64)))
     }
 
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Number(value as f64)))
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Number(value as f64)))
     }
 
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Number(value)))
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Number(value)))
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Text(Cow::Borrowed(text))))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Text(Cow::Borrowed(text))))
     }
 
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Scalar<'de>, E> {
-        Ok(self.here(Scalar::Text(Cow::Owned(text.to_owned()))))
+    fn visit_str<E>(self, text: &str) -> std::result::Result<JsonScalar<'de>, E> {
+        Ok(self.here(JsonScalar::Text(Cow::Owned(text.to_owned()))))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(
         self,
         mut items: A,
-    ) -> std::result::Result<Scalar<'de>, A::Error> {
+    ) -> std::result::Result<JsonScalar<'de>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(self.here(Scalar::Nested))
+        Ok(self.here(JsonScalar::Nested))
     }
 
     fn visit_map<A: MapAccess<'de>>(
         self,
         mut fields: A,
-    ) -> std::result::Result<Scalar<'de>, A::Error> {
+    ) -> std::result::Result<JsonScalar<'de>, A::Error> {
         let Some((first, rest)) = self.0.split_first() else {
             while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            return Ok(Scalar::Nested);
+            return Ok(JsonScalar::Nested);
         };
         let mut found = None;
         while let Some(name) = fields.next_key::<Cow<'de, str>>()? {
@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for Place<'_> {
                 false => drop(fields.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(found.unwrap_or(Scalar::Null))
+        Ok(found.unwrap_or(JsonScalar::Null))
     }
 }
 

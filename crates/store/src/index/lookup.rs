@@ -15,9 +15,9 @@ use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, S
 
 use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
-use super::scan::{Bounds, Walk};
+use super::scan::{Bounds, EntryWalk};
 use crate::TableBatch;
-use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Patience, Source, SpaceParts};
+use crate::bulk::get::{Drawn, PARTS_PER_WORKER, WaitLimit, Source, SpaceParts};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;
@@ -73,7 +73,7 @@ pub(super) fn read(
         classifier: table.classifier.clone(),
         table_id: table.schema.table_id,
         index: index.clone(),
-        walk: Walk::new(&*engine, index.space(), options.direction),
+        walk: EntryWalk::new(&*engine, index.space(), options.direction),
         ranges: Some(ranges),
         is_ordered,
         gathered: first,
@@ -162,7 +162,7 @@ struct EntrySource {
     classifier: Arc<KeyClassifier>,
     table_id: u32,
     index: Arc<OpenIndex>,
-    walk: Walk,
+    walk: EntryWalk,
     /// Nothing once it has ended.
     ranges: Option<RangeSource>,
     is_ordered: bool,
@@ -178,7 +178,7 @@ impl EntrySource {
         let since = Instant::now();
         for drawn in 0..self.gathered.min(RANGES_DRAWN_MAX) {
             let is_first = drawn == 0 && is_waiting;
-            let patience = if is_first { Patience::Endless } else { Patience::MOMENT };
+            let patience = if is_first { WaitLimit::Endless } else { WaitLimit::MOMENT };
             let range = match ranges.next_within(patience)? {
                 Drawn::Item(range) => range,
                 Drawn::Nothing => break,

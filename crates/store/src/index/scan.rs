@@ -22,7 +22,7 @@ const SCAN_RANGES_MAX: usize = 1_024;
 
 /// A walk over ranges of entries, in all shards.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct EntryWalk {
     space: SpaceId,
     direction: Direction,
     shards: u32,
@@ -36,7 +36,7 @@ pub(super) struct Walk {
     left: Vec<(u32, Bounds)>,
 }
 
-impl Walk {
+impl EntryWalk {
     pub(super) fn new(engine: &dyn Engine, space: SpaceId, direction: Direction) -> Self {
         let shards = engine.capability().shards;
         Self { space, direction, shards, ranges: Vec::new(), range: 0, shard: 0, left: Vec::new() }

@@ -1,6 +1,6 @@
 //! What keeps writers, loads and changes of tables and indexes from missing each other.
 //!
-//! - Every write of rows holds a [`Pass`] from before it looks up the indexes of its table until it
+//! - Every write of rows holds a [`WriterPass`] from before it looks up the indexes of its table until it
 //!   is stored. Whoever drops a table or changes the list of its indexes publishes the change and
 //!   then waits until all passes given out before are back.
 //! - A load stores entries before rows. Would a write remove an entry in between, because it
@@ -55,7 +55,7 @@ pub(crate) struct WriteGate {
 }
 
 /// What a writer holds while it writes.
-pub(crate) struct Pass<'a>(Held<'a>);
+pub(crate) struct WriterPass<'a>(Held<'a>);
 
 enum Held<'a> {
     /// Others write too.
@@ -64,7 +64,7 @@ enum Held<'a> {
     Alone(Vec<RwLockWriteGuard<'a, Joined>>),
 }
 
-impl Pass<'_> {
+impl WriterPass<'_> {
     /// Whether a load holds rows of this space, so that no entries of its indexes may be removed.
     #[inline]
     pub(crate) fn sees_loads(&self, space: SpaceId) -> bool {
@@ -125,15 +125,17 @@ pub(crate) struct OpenLoad<'a> {
 impl WriteGate {
     /// Lets a writer in.
     #[inline]
-    pub(crate) fn enter(&self) -> Pass<'_> {
-        Pass(Held::Shared(self.slots[own_slot()].0.read().unwrap_or_else(PoisonError::into_inner)))
+    pub(crate) fn enter(&self) -> WriterPass<'_> {
+        WriterPass(Held::Shared(
+            self.slots[own_slot()].0.read().unwrap_or_else(PoisonError::into_inner),
+        ))
     }
 
     /// Lets a writer in and keeps all others out.
-    pub(crate) fn enter_alone(&self) -> Pass<'_> {
+    pub(crate) fn enter_alone(&self) -> WriterPass<'_> {
         let slots =
             self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner));
-        Pass(Held::Alone(slots.collect()))
+        WriterPass(Held::Alone(slots.collect()))
     }
 
     /// Waits until every pass that was given out before is back.

@@ -12,7 +12,7 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Patience, Source, count_space, keys_left,
+    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, WaitLimit, Source, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
@@ -277,7 +277,7 @@ impl Given {
     }
 
     /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
-    fn next(&mut self, patience: Patience, number: usize) -> Result<Drawn<Slices>> {
+    fn next(&mut self, patience: WaitLimit, number: usize) -> Result<Drawn<Slices>> {
         match self {
             Given::Single(keys) => {
                 let next = keys.next_within(patience)?;
@@ -321,7 +321,7 @@ const RANGES_MOST: usize = 256;
 
 impl PairTasks {
     /// Makes sure that there is a current key; false when none comes in time, or ever.
-    fn has_key(&mut self, patience: Patience) -> bool {
+    fn has_key(&mut self, patience: WaitLimit) -> bool {
         while self.next == self.current.len() && !self.exhausted {
             match self.source.next(patience, self.keys) {
                 Ok(Drawn::Item(keys)) => {
@@ -362,7 +362,7 @@ impl PairTasks {
     }
 
     fn points(&mut self) -> Option<ReadTask> {
-        while !self.points.is_full() && self.has_key(Patience::Since(self.points.since())) {
+        while !self.points.is_full() && self.has_key(WaitLimit::Since(self.points.since())) {
             self.points.push(self.current.get(self.next));
             self.next += 1;
         }
@@ -386,7 +386,7 @@ impl PairTasks {
         let mut ranges = Ranges::new();
         let mut minor_max = None;
         let mut parents = 0;
-        while parents < most && self.has_key(Patience::MOMENT) {
+        while parents < most && self.has_key(WaitLimit::MOMENT) {
             let parent = self.current.get(self.next);
             if self.depth.is_children() {
                 let minor = minor_components(parent)? + 1;
@@ -412,7 +412,7 @@ impl TaskSource for PairTasks {
         if let Some(task) = self.points.next_task() {
             return Ok(Some(task));
         }
-        if !self.has_key(Patience::Endless) {
+        if !self.has_key(WaitLimit::Endless) {
             return self.failure.take().map_or(Ok(None), Err);
         }
         if self.depth == Depth::ParentOnly { Ok(self.points()) } else { self.ranges().map(Some) }

@@ -6,7 +6,7 @@ use tonnage_engine::{
     Deadline, Direction, Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, SpaceId,
 };
 
-use super::head::{Draft, Head};
+use super::head::{DraftMark, Head};
 use super::keys::{LobKeys, LobRow};
 use super::space::space;
 use crate::inner::Inner;
@@ -115,7 +115,7 @@ impl Object {
     fn orphans(
         &self,
         head: Option<&Head>,
-        draft: Option<&Draft>,
+        draft: Option<&DraftMark>,
     ) -> impl Iterator<Item = (u64, u64)> {
         let mut needed = BTreeSet::new();
         needed.extend(head.iter().flat_map(|head| &head.segments).map(|it| it.generation));

@@ -85,7 +85,7 @@ impl Head {
 
 /// What somebody who writes has noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct DraftMark {
     /// The version of the row that holds the draft. Each write of the writer changes it, so nobody
     /// else can go on with what he knows of it.
     pub(super) claim: u64,
@@ -98,7 +98,7 @@ pub(super) struct Draft {
     pub(super) chunks: u64,
 }
 
-impl Draft {
+impl DraftMark {
     /// Format, bytes of a chunk (4), whether it appends (1), generation (8; 0 for the version of
     /// the row), chunks (8), version (8) and bytes (8) of what it goes on from; little-endian.
     pub(super) fn to_bytes(self) -> Vec<u8> {
@@ -173,10 +173,11 @@ mod tests {
         assert_eq!(Head::parse(&head().to_bytes(), 13).unwrap(), head());
         let base = Base { version: 7, bytes: 1 << 40 };
         let chunk_bytes = 1 << 20;
-        let draft = Draft { claim: 9, generation: 5, chunk_bytes, appends: true, base, chunks: 4 };
-        assert_eq!(Draft::parse(&draft.to_bytes(), 9).unwrap(), draft);
-        let first = Draft { generation: 0, chunks: 0, ..draft };
-        assert_eq!(Draft::parse(&first.to_bytes(), 9).unwrap().generation, 9);
+        let draft =
+            DraftMark { claim: 9, generation: 5, chunk_bytes, appends: true, base, chunks: 4 };
+        assert_eq!(DraftMark::parse(&draft.to_bytes(), 9).unwrap(), draft);
+        let first = DraftMark { generation: 0, chunks: 0, ..draft };
+        assert_eq!(DraftMark::parse(&first.to_bytes(), 9).unwrap().generation, 9);
     }
 
     #[test]
@@ -196,7 +197,7 @@ mod tests {
             if let Ok(head) = Head::parse(&bytes, 1) {
                 prop_assert_eq!(head.to_bytes(), bytes.clone());
             }
-            let _ = Draft::parse(&bytes, 1);
+            let _ = DraftMark::parse(&bytes, 1);
         }
     }
 }

@@ -4,7 +4,7 @@ use tonnage_engine::{
     Deadline, Durability, Engine, Error, KeyPart, Ranges, Result, Rows, Slices, SpaceId,
 };
 
-use super::head::{Draft, Head, Segment};
+use super::head::{DraftMark, Head, Segment};
 use crate::inner::Inner;
 use crate::kv::Key;
 use crate::read::read_by;
@@ -106,7 +106,7 @@ impl LobKeys {
         engine: &dyn Engine,
         space: SpaceId,
         deadline: Deadline,
-    ) -> Result<(Option<Head>, Option<Draft>)> {
+    ) -> Result<(Option<Head>, Option<DraftMark>)> {
         let mut keys = Slices::new();
         keys.push(&self.head_key());
         keys.push(&self.draft_key());
@@ -116,7 +116,7 @@ impl LobKeys {
             let (value, version) = (rows.values.get(at), rows.versions[at]);
             match origin {
                 0 => state.0 = Some(Head::parse(value, version)),
-                _ => state.1 = Some(Draft::parse(value, version)),
+                _ => state.1 = Some(DraftMark::parse(value, version)),
             }
         }
         let named = |error: Error| error.at(&self.name);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Deadline, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
 
-use super::head::{Draft, Head, Segment, base_of};
+use super::head::{DraftMark, Head, Segment, base_of};
 use super::keys::LobKeys;
 use super::options::{LobInfo, LobOptions};
 use super::reader::read_chunk;
@@ -22,7 +22,7 @@ pub struct LobWriter {
     space: SpaceId,
     keys: LobKeys,
     options: LobOptions,
-    draft: Draft,
+    draft: DraftMark,
     buffer: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl LobWriter {
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
             let base = base_of(head.as_ref());
             let (claim, generation, chunks) = (0, 0, 0);
-            let mut draft = Draft { claim, generation, chunk_bytes, appends, base, chunks };
+            let mut draft = DraftMark { claim, generation, chunk_bytes, appends, base, chunks };
             // Whose draft is replaced can never finish, nor store another chunk.
             let unchanged = condition(before.map(|before| before.claim));
             let mut batch = WriteBatch::new(space);

@@ -63,7 +63,7 @@ impl ReadAhead {
     pub(crate) fn hold<T: Piece>(self: &Arc<Self>, piece: T) -> Held<T> {
         let bytes = piece.bytes();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        Held { piece, _share: Share { of: self.clone(), bytes } }
+        Held { piece, _share: AheadShare { of: self.clone(), bytes } }
     }
 
     /// The bytes of all pieces that wait.
@@ -81,7 +81,7 @@ pub(crate) trait Piece {
 /// A piece that waits for its reader, and is counted meanwhile.
 pub(crate) struct Held<T> {
     piece: T,
-    _share: Share,
+    _share: AheadShare,
 }
 
 impl<T> Held<T> {
@@ -94,12 +94,12 @@ impl<T> Held<T> {
     }
 }
 
-struct Share {
+struct AheadShare {
     of: Arc<ReadAhead>,
     bytes: usize,
 }
 
-impl Drop for Share {
+impl Drop for AheadShare {
     fn drop(&mut self) {
         self.of.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
 
 /// Where a worker puts the pieces of a task: those that must come one behind the other go through a
 /// queue of their own.
-pub(crate) struct Line<T> {
+pub(crate) struct PieceLine<T> {
     results: Sender<Answer<T>>,
     rest: Option<Sender<HeldResult<T>>>,
     has_sent: bool,
@@ -25,7 +25,7 @@ pub(crate) enum Sent<T> {
     NotYet(Held<T>),
 }
 
-impl<T> Line<T> {
+impl<T> PieceLine<T> {
     pub(crate) fn to(results: Sender<Answer<T>>) -> Self {
         Self { results, rest: None, has_sent: false }
     }

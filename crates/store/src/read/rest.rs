@@ -18,7 +18,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use tonnage_engine::{Error, Result, Rows};
 
 use crate::read::ahead::Held;
-use crate::read::line::{Line, Sent};
+use crate::read::line::{PieceLine, Sent};
 use crate::read::open_scan::OpenScan;
 use crate::read::plan::{BatchSize, ReadPlan, Shaper};
 
@@ -31,13 +31,13 @@ const FIRST_REST_AFTER: Duration = Duration::from_millis(10);
 /// A scan with everything that it takes to go on.
 pub(crate) struct ScanAtWork<S: Shaper> {
     scan: OpenScan<S>,
-    line: Line<S::Output>,
+    line: PieceLine<S::Output>,
     /// A piece that found no room.
     waiting: Option<Held<S::Output>>,
 }
 
 impl<S: Shaper> ScanAtWork<S> {
-    pub(crate) fn new(scan: OpenScan<S>, line: Line<S::Output>) -> Self {
+    pub(crate) fn new(scan: OpenScan<S>, line: PieceLine<S::Output>) -> Self {
         Self { scan, line, waiting: None }
     }
 
@@ -89,7 +89,7 @@ impl<S: Shaper> ScanAtWork<S> {
 /// be large. False when nobody wants more.
 fn emit<S: Shaper>(
     plan: &ReadPlan<S>,
-    line: &mut Line<S::Output>,
+    line: &mut PieceLine<S::Output>,
     waiting: &mut Option<Held<S::Output>>,
     piece: Held<S::Output>,
 ) -> bool {

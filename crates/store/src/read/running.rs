@@ -13,13 +13,13 @@ use crate::read::control::{ReadControl, ReadMetrics};
 use crate::read::dispatch::{dispatch, panicked};
 use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
 use crate::read::key_batches::TASKS_MOST;
-use crate::read::line::Line;
+use crate::read::line::PieceLine;
 use crate::read::open_scan::OpenScan;
 use crate::read::outlet::Outlet;
 use crate::read::plan::{ReadPlan, Shaper};
 use crate::read::rest::{Resting, ScanAtWork};
 use crate::read::task::{ReadTask, TaskSource};
-use crate::read::worker::Worker;
+use crate::read::worker::ReadWorker;
 
 /// The most tasks that are handed over at once.
 const TASKS_AT_HAND_MAX: usize = 1_024;
@@ -78,7 +78,7 @@ impl<T: Send + 'static> Running<T> {
         let (brake, go_ahead) = bounded::<()>(0);
         let brake = is_scan.then_some(brake);
         let resting = Arc::new(Resting::new(go_ahead));
-        let worker = Worker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting };
+        let worker = ReadWorker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting };
         let threads = plan.threads.lend(if single { 1 } else { plan.workers }, 1);
         let count = threads.amount();
         let at_once = if is_scan { 1 } else { count };
@@ -122,8 +122,8 @@ impl<T: Send + 'static> Running<T> {
         let (stop_sender, stop) = bounded::<()>(0);
         let (results, current) = bounded(QUEUED_BATCHES_MAX);
         let resting = Arc::new(Resting::new(ended()));
-        let worker = Worker { plan: plan.clone(), jobs: [ended(), ended()], stop, resting };
-        let workers = vec![worker.spawn(Some(ScanAtWork::new(scan, Line::to(results))))];
+        let worker = ReadWorker { plan: plan.clone(), jobs: [ended(), ended()], stop, resting };
+        let workers = vec![worker.spawn(Some(ScanAtWork::new(scan, PieceLine::to(results))))];
         Self {
             control: plan.control.clone(),
             queues: ended(),
@@ -204,7 +204,7 @@ impl<T> Drop for Running<T> {
 }
 
 /// Starts so many more workers once they are wanted, and threads for scans that rested.
-fn wake<S: Shaper>(worker: Worker<S>, mut to_start: usize) -> Wake {
+fn wake<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> Wake {
     Box::new(move |threads, reader| {
         if to_start > 0 && (reader == Reader::Waits || !worker.resting.is_held_back()) {
             threads.extend((0..to_start).map(|_| worker.spawn(None)));

@@ -11,21 +11,21 @@ use crossbeam_channel::{Receiver, select};
 use tonnage_engine::{Error, ReadOptions, Result, Rows, Slices};
 
 use crate::read::job::Job;
-use crate::read::line::Line;
+use crate::read::line::PieceLine;
 use crate::read::open_scan::OpenScan;
 use crate::read::plan::{BatchSize, ReadPlan, Shaper};
 use crate::read::rest::{Resting, ScanAtWork};
 use crate::read::task::ReadTask;
 
 /// A worker, wherever it is.
-pub(crate) struct Worker<S: Shaper> {
+pub(crate) struct ReadWorker<S: Shaper> {
     pub(crate) plan: Arc<ReadPlan<S>>,
     pub(crate) jobs: [Receiver<Job<S::Output>>; 2],
     pub(crate) stop: Receiver<()>,
     pub(crate) resting: Arc<Resting<S>>,
 }
 
-impl<S: Shaper> Clone for Worker<S> {
+impl<S: Shaper> Clone for ReadWorker<S> {
     fn clone(&self) -> Self {
         Self {
             plan: self.plan.clone(),
@@ -36,7 +36,7 @@ impl<S: Shaper> Clone for Worker<S> {
     }
 }
 
-impl<S: Shaper> Worker<S> {
+impl<S: Shaper> ReadWorker<S> {
     /// Starts a thread that works, first on a scan that rested.
     pub(crate) fn spawn(&self, scan: Option<ScanAtWork<S>>) -> JoinHandle<()> {
         let worker = self.clone();
@@ -61,14 +61,14 @@ impl<S: Shaper> Worker<S> {
                 recv(self.stop) -> _ => return,
             };
             let Ok(Job { task, results }) = job else { return };
-            if !self.carry_out(&task, Line::to(results)) {
+            if !self.carry_out(&task, PieceLine::to(results)) {
                 return;
             }
         }
     }
 
     /// False when the worker rests.
-    fn carry_out(&self, task: &ReadTask, mut line: Line<S::Output>) -> bool {
+    fn carry_out(&self, task: &ReadTask, mut line: PieceLine<S::Output>) -> bool {
         let plan = &*self.plan;
         match caught(|| OpenScan::of(plan, task)) {
             Ok(Some(scan)) => self.go_on(ScanAtWork::new(scan, line)),

@@ -11,7 +11,7 @@ use super::Row;
 use super::serde_error::SerdeError;
 use crate::value::Value;
 
-type Written<T> = std::result::Result<T, SerdeError>;
+type SerdeResult<T> = std::result::Result<T, SerdeError>;
 
 impl Row {
     /// The row of a struct, or of a map with names: a column for each field. A field that holds
@@ -61,12 +61,12 @@ struct ValueSerializer;
 struct Items(Vec<Value>);
 
 /// The members of a map, and the name of the one that comes next.
-struct Members {
+struct MapMembers {
     members: Vec<(String, Value)>,
     name: Option<String>,
 }
 
-fn unfit<T>(what: &str) -> Written<T> {
+fn unfit<T>(what: &str) -> SerdeResult<T> {
     Err(SerdeError::custom(format!("{what} does not fit into a row")))
 }
 
@@ -77,88 +77,88 @@ impl Serializer for ValueSerializer {
     type SerializeTuple = Items;
     type SerializeTupleStruct = Items;
     type SerializeTupleVariant = Impossible<Value, SerdeError>;
-    type SerializeMap = Members;
-    type SerializeStruct = Members;
+    type SerializeMap = MapMembers;
+    type SerializeStruct = MapMembers;
     type SerializeStructVariant = Impossible<Value, SerdeError>;
 
-    fn serialize_bool(self, value: bool) -> Written<Value> {
+    fn serialize_bool(self, value: bool) -> SerdeResult<Value> {
         Ok(Value::Boolean(value))
     }
 
-    fn serialize_i8(self, value: i8) -> Written<Value> {
+    fn serialize_i8(self, value: i8) -> SerdeResult<Value> {
         Ok(Value::Integer(value.into()))
     }
 
-    fn serialize_i16(self, value: i16) -> Written<Value> {
+    fn serialize_i16(self, value: i16) -> SerdeResult<Value> {
         Ok(Value::Integer(value.into()))
     }
 
-    fn serialize_i32(self, value: i32) -> Written<Value> {
+    fn serialize_i32(self, value: i32) -> SerdeResult<Value> {
         Ok(Value::Integer(value))
     }
 
-    fn serialize_i64(self, value: i64) -> Written<Value> {
+    fn serialize_i64(self, value: i64) -> SerdeResult<Value> {
         Ok(Value::Long(value))
     }
 
-    fn serialize_i128(self, value: i128) -> Written<Value> {
+    fn serialize_i128(self, value: i128) -> SerdeResult<Value> {
         Ok(Value::Number { unscaled: value, scale: 0 })
     }
 
-    fn serialize_u8(self, value: u8) -> Written<Value> {
+    fn serialize_u8(self, value: u8) -> SerdeResult<Value> {
         Ok(Value::Integer(value.into()))
     }
 
-    fn serialize_u16(self, value: u16) -> Written<Value> {
+    fn serialize_u16(self, value: u16) -> SerdeResult<Value> {
         Ok(Value::Integer(value.into()))
     }
 
-    fn serialize_u32(self, value: u32) -> Written<Value> {
+    fn serialize_u32(self, value: u32) -> SerdeResult<Value> {
         Ok(Value::Long(value.into()))
     }
 
-    fn serialize_u64(self, value: u64) -> Written<Value> {
+    fn serialize_u64(self, value: u64) -> SerdeResult<Value> {
         Ok(i64::try_from(value)
             .map_or_else(|_| Value::Number { unscaled: value.into(), scale: 0 }, Value::Long))
     }
 
-    fn serialize_u128(self, value: u128) -> Written<Value> {
+    fn serialize_u128(self, value: u128) -> SerdeResult<Value> {
         Ok(Value::number(i256::from_parts(value, 0), 0))
     }
 
-    fn serialize_f32(self, value: f32) -> Written<Value> {
+    fn serialize_f32(self, value: f32) -> SerdeResult<Value> {
         Ok(Value::Float(value))
     }
 
-    fn serialize_f64(self, value: f64) -> Written<Value> {
+    fn serialize_f64(self, value: f64) -> SerdeResult<Value> {
         Ok(Value::Double(value))
     }
 
-    fn serialize_char(self, value: char) -> Written<Value> {
+    fn serialize_char(self, value: char) -> SerdeResult<Value> {
         Ok(Value::String(value.to_string()))
     }
 
-    fn serialize_str(self, value: &str) -> Written<Value> {
+    fn serialize_str(self, value: &str) -> SerdeResult<Value> {
         Ok(Value::String(value.to_owned()))
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Written<Value> {
+    fn serialize_bytes(self, value: &[u8]) -> SerdeResult<Value> {
         Ok(Value::Binary(value.to_vec()))
     }
 
-    fn serialize_none(self) -> Written<Value> {
+    fn serialize_none(self) -> SerdeResult<Value> {
         Ok(Value::Null)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written<Value> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> SerdeResult<Value> {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Written<Value> {
+    fn serialize_unit(self) -> SerdeResult<Value> {
         Ok(Value::Null)
     }
 
-    fn serialize_unit_struct(self, _name: &'static str) -> Written<Value> {
+    fn serialize_unit_struct(self, _name: &'static str) -> SerdeResult<Value> {
         Ok(Value::Null)
     }
 
@@ -168,7 +168,7 @@ impl Serializer for ValueSerializer {
         _name: &'static str,
         _index: u32,
         variant: &'static str,
-    ) -> Written<Value> {
+    ) -> SerdeResult<Value> {
         Ok(Value::String(variant.to_owned()))
     }
 
@@ -176,7 +176,7 @@ impl Serializer for ValueSerializer {
         self,
         _name: &'static str,
         value: &T,
-    ) -> Written<Value> {
+    ) -> SerdeResult<Value> {
         value.serialize(self)
     }
 
@@ -187,19 +187,19 @@ impl Serializer for ValueSerializer {
         _index: u32,
         variant: &'static str,
         value: &T,
-    ) -> Written<Value> {
+    ) -> SerdeResult<Value> {
         Ok(Value::Map(vec![(variant.to_owned(), value.serialize(self)?)]))
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> Written<Items> {
+    fn serialize_seq(self, len: Option<usize>) -> SerdeResult<Items> {
         Ok(Items(Vec::with_capacity(len.unwrap_or(0).min(4_096))))
     }
 
-    fn serialize_tuple(self, len: usize) -> Written<Items> {
+    fn serialize_tuple(self, len: usize) -> SerdeResult<Items> {
         self.serialize_seq(Some(len))
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> Written<Items> {
+    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> SerdeResult<Items> {
         self.serialize_seq(Some(len))
     }
 
@@ -209,15 +209,15 @@ impl Serializer for ValueSerializer {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Written<Self::SerializeTupleVariant> {
+    ) -> SerdeResult<Self::SerializeTupleVariant> {
         unfit(&format!("the variant {variant} with several values"))
     }
 
-    fn serialize_map(self, _len: Option<usize>) -> Written<Members> {
-        Ok(Members { members: Vec::new(), name: None })
+    fn serialize_map(self, _len: Option<usize>) -> SerdeResult<MapMembers> {
+        Ok(MapMembers { members: Vec::new(), name: None })
     }
 
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Written<Members> {
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> SerdeResult<MapMembers> {
         self.serialize_map(None)
     }
 
@@ -227,13 +227,13 @@ impl Serializer for ValueSerializer {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Written<Self::SerializeStructVariant> {
+    ) -> SerdeResult<Self::SerializeStructVariant> {
         unfit(&format!("the variant {variant} with fields"))
     }
 }
 
 impl Items {
-    fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+    fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> SerdeResult<()> {
         let place = self.0.len();
         let item = item.serialize(ValueSerializer);
         self.0.push(item.map_err(|error| error.at(&format!("element {place}")))?);
@@ -245,11 +245,11 @@ impl SerializeSeq for Items {
     type Ok = Value;
     type Error = SerdeError;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> SerdeResult<()> {
         self.push(item)
     }
 
-    fn end(self) -> Written<Value> {
+    fn end(self) -> SerdeResult<Value> {
         Ok(Value::Array(self.0))
     }
 }
@@ -258,11 +258,11 @@ impl SerializeTuple for Items {
     type Ok = Value;
     type Error = SerdeError;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> SerdeResult<()> {
         self.push(item)
     }
 
-    fn end(self) -> Written<Value> {
+    fn end(self) -> SerdeResult<Value> {
         Ok(Value::Array(self.0))
     }
 }
@@ -271,17 +271,17 @@ impl SerializeTupleStruct for Items {
     type Ok = Value;
     type Error = SerdeError;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> SerdeResult<()> {
         self.push(item)
     }
 
-    fn end(self) -> Written<Value> {
+    fn end(self) -> SerdeResult<Value> {
         Ok(Value::Array(self.0))
     }
 }
 
-impl Members {
-    fn push<T: Serialize + ?Sized>(&mut self, name: String, member: &T) -> Written<()> {
+impl MapMembers {
+    fn push<T: Serialize + ?Sized>(&mut self, name: String, member: &T) -> SerdeResult<()> {
         let member = member.serialize(ValueSerializer);
         let member = member.map_err(|error| error.at(&format!("'{}'", name.escape_debug())))?;
         self.members.push((name, member));
@@ -289,11 +289,11 @@ impl Members {
     }
 }
 
-impl SerializeMap for Members {
+impl SerializeMap for MapMembers {
     type Ok = Value;
     type Error = SerdeError;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written<()> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> SerdeResult<()> {
         self.name = match key.serialize(ValueSerializer)? {
             Value::String(name) => Some(name),
             number @ (Value::Integer(_) | Value::Long(_)) => Some(number.to_string()),
@@ -302,19 +302,19 @@ impl SerializeMap for Members {
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written<()> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> SerdeResult<()> {
         match self.name.take() {
             Some(name) => self.push(name, value),
             None => unfit("a map whose values come before their keys"),
         }
     }
 
-    fn end(self) -> Written<Value> {
+    fn end(self) -> SerdeResult<Value> {
         Ok(Value::Map(self.members))
     }
 }
 
-impl SerializeStruct for Members {
+impl SerializeStruct for MapMembers {
     type Ok = Value;
     type Error = SerdeError;
 
@@ -322,11 +322,11 @@ impl SerializeStruct for Members {
         &mut self,
         name: &'static str,
         value: &T,
-    ) -> Written<()> {
+    ) -> SerdeResult<()> {
         self.push(name.to_owned(), value)
     }
 
-    fn end(self) -> Written<Value> {
+    fn end(self) -> SerdeResult<Value> {
         Ok(Value::Map(self.members))
     }
 }

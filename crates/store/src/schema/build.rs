@@ -6,8 +6,8 @@ use tonnage_engine::{Error, Result};
 
 use super::name::check_name;
 use super::{
-    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, Layout, NUMBER_DIGITS_MAX,
-    TableSchema,
+    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, DefaultFunction, Identity, KEY_COLUMNS_MAX, Layout,
+    NUMBER_DIGITS_MAX, TableSchema,
 };
 use crate::{ColumnType, Value};
 
@@ -38,6 +38,8 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// What a row holds that does not name the column.
     pub default: Option<Value>,
+    /// How that is made for each row, in place of `default`.
+    pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does. A table has one such column at most.
     pub identity: Option<Identity>,
 }
@@ -63,6 +65,13 @@ pub enum Change {
         /// The value as text; NULL without it.
         default: Option<String>,
     },
+    /// A default made anew for each row put from now on.
+    SetDefaultFunction {
+        /// The column.
+        name: String,
+        /// How it is made.
+        function: DefaultFunction,
+    },
     /// A column may be NULL from now on.
     DropNotNull(String),
     /// Another time to live for rows put from now on; none for ever.
@@ -72,7 +81,14 @@ pub enum Change {
 impl ColumnDefinition {
     /// A column that may be NULL.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
-        Self { name: name.into(), column_type, nullable: true, default: None, identity: None }
+        Self {
+            name: name.into(),
+            column_type,
+            nullable: true,
+            default: None,
+            default_function: None,
+            identity: None,
+        }
     }
 }
 
@@ -130,7 +146,7 @@ impl TableSchema {
     fn inherit(&mut self, parent: &TableSchema) {
         for column in parent.key_columns() {
             let id = self.next_column_id;
-            let column = Column { id, identity: None, ..column.clone() };
+            let column = Column { id, identity: None, default_function: None, ..column.clone() };
             self.next_column_id += 1;
             self.key.push(self.columns.len());
             self.columns.push(column);
@@ -155,6 +171,7 @@ impl TableSchema {
             return invalid(format!("a table can have at most {COLUMNS_MAX} columns"));
         }
         let default = default_of(definition)?;
+        let default_function = default_function_of(definition)?;
         self.check_identity(definition)?;
         self.columns.push(Column {
             id: self.next_column_id,
@@ -162,6 +179,7 @@ impl TableSchema {
             column_type: definition.column_type,
             nullable: definition.nullable && definition.identity.is_none(),
             default,
+            default_function,
             identity: definition.identity,
         });
         self.next_column_id += 1;
@@ -178,7 +196,7 @@ impl TableSchema {
                 "columns '{other}' and '{name}' are both IDENTITY: a table can have one"
             ));
         }
-        if definition.default.is_some() {
+        if definition.default.is_some() || definition.default_function.is_some() {
             return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
         }
         Ok(())
@@ -205,7 +223,7 @@ impl TableSchema {
             }
             if self.columns[index].default.is_some() {
                 return invalid(format!(
-                    "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT"
+                    "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT but uuid(), now() and the like"
                 ));
             }
             self.columns[index].nullable = false;
@@ -273,23 +291,43 @@ impl TableSchema {
                 column.name
             )),
             Change::AddColumn(column)
-                if !column.nullable && column.default.as_ref().is_none_or(Value::is_null) =>
+                if !column.nullable
+                    && column.default.as_ref().is_none_or(Value::is_null)
+                    && column.default_function.is_none() =>
             {
                 invalid(format!(
                     "column '{}' is NOT NULL and needs a DEFAULT for the rows that are there",
                     column.name
                 ))
             }
-            Change::AddColumn(column) => self.push_column(column),
+            Change::AddColumn(column) => self.add_column(column),
             Change::DropColumn(name) => self.drop_column(name),
             Change::RenameColumn { from, to } => self.rename_column(from, to),
             Change::SetDefault { name, default } => self.set_default(name, default.as_deref()),
+            Change::SetDefaultFunction { name, function } => {
+                self.set_default_function(name, *function)
+            }
             Change::DropNotNull(name) => self.drop_not_null(name),
             Change::SetTtl(ttl_ms) => {
                 self.ttl_ms = *ttl_ms;
                 check_ttl(*ttl_ms)
             }
         }
+    }
+
+    /// Rows from before the column show the moment at which it was added.
+    fn add_column(&mut self, definition: &ColumnDefinition) -> Result<()> {
+        let Some(function) = default_function_of(definition)? else {
+            return self.push_column(definition);
+        };
+        if !function.is_moment() {
+            return invalid(format!(
+                "column '{}' cannot have DEFAULT {function}: the rows that are there would all have the same; add the column without it, then ALTER COLUMN ... SET DEFAULT",
+                definition.name
+            ));
+        }
+        let default = Some(function.value(definition.column_type)?);
+        self.push_column(&ColumnDefinition { default, ..definition.clone() })
     }
 
     fn changed_column(&self, name: &str) -> Result<usize> {
@@ -323,18 +361,16 @@ impl TableSchema {
 
     fn set_default(&mut self, name: &str, default: Option<&str>) -> Result<()> {
         let index = self.changed_column(name)?;
-        let (id, column_type) = (self.columns[index].id, self.columns[index].column_type);
-        if self.is_key(index) {
+        let column_type = self.columns[index].column_type;
+        if self.is_key(index) && default.is_some() {
             return invalid(format!(
-                "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT"
+                "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT but uuid(), now() and the like"
             ));
         }
         if self.columns[index].identity.is_some() {
             return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
         }
-        // Rows from before a column show its default, so that has to stay.
-        let knows = |layout: &Layout| layout.columns.iter().any(|column| column.id == id);
-        if !self.history.iter().all(knows) {
+        if self.is_shown_by_earlier_rows(index) {
             return invalid(format!(
                 "column '{name}' was added to rows that show its DEFAULT, which has to stay: add another column"
             ));
@@ -343,7 +379,36 @@ impl TableSchema {
         let mut definition = ColumnDefinition::new(name, column_type);
         definition.default = default;
         self.columns[index].default = default_of(&definition)?;
+        self.columns[index].default_function = None;
         Ok(())
+    }
+
+    fn set_default_function(&mut self, name: &str, function: DefaultFunction) -> Result<()> {
+        let index = self.changed_column(name)?;
+        if index < self.inherited_key_len() {
+            return invalid(format!(
+                "column '{name}' is a key column of the table above and cannot have a DEFAULT"
+            ));
+        }
+        let column = &self.columns[index];
+        if column.identity.is_some() {
+            return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
+        }
+        let mut definition = ColumnDefinition::new(name, column.column_type);
+        definition.default_function = Some(function);
+        let function = default_function_of(&definition)?;
+        if !self.is_shown_by_earlier_rows(index) {
+            self.columns[index].default = None;
+        }
+        self.columns[index].default_function = function;
+        Ok(())
+    }
+
+    /// Whether there may be rows from before a column: they show its default, which has to stay.
+    fn is_shown_by_earlier_rows(&self, index: usize) -> bool {
+        let id = self.columns[index].id;
+        let knows = |layout: &Layout| layout.columns.iter().any(|column| column.id == id);
+        !self.is_key(index) && !self.history.iter().all(knows)
     }
 
     fn drop_not_null(&mut self, name: &str) -> Result<()> {
@@ -385,6 +450,13 @@ fn default_of(definition: &ColumnDefinition) -> Result<Option<Value>> {
         return invalid(format!("DEFAULT of column '{}' must be a finite number", definition.name));
     }
     Ok(default)
+}
+
+fn default_function_of(definition: &ColumnDefinition) -> Result<Option<DefaultFunction>> {
+    let fitting = definition.default_function.map(|own| own.for_type(definition.column_type));
+    fitting
+        .transpose()
+        .map_err(|error| error.at(format_args!("DEFAULT of column '{}'", definition.name)))
 }
 
 fn invalid<T>(message: impl Into<String>) -> Result<T> {

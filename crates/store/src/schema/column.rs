@@ -3,7 +3,7 @@
 use arrow::datatypes::Field;
 use serde::{Deserialize, Serialize};
 
-use super::Identity;
+use super::{DefaultFunction, Identity};
 use crate::{ColumnType, Value};
 
 /// A column of a table.
@@ -19,6 +19,10 @@ pub struct Column {
     pub nullable: bool,
     /// What a row holds that does not name the column; NULL without it.
     pub default: Option<Value>,
+    /// How what such a row holds is made, in place of `default`, which then stands for the rows
+    /// from before the column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
@@ -28,6 +32,12 @@ impl Column {
     /// The Arrow field of the column.
     pub fn to_arrow(&self) -> Field {
         self.column_type.to_arrow(&self.name, self.nullable)
+    }
+
+    /// Its default as DDL writes it, without quotes; nothing where there is none.
+    pub fn default_text(&self) -> Option<String> {
+        let function = self.default_function.as_ref().map(ToString::to_string);
+        function.or_else(|| self.default.as_ref().map(ToString::to_string))
     }
 
     /// Whether the column is called that.

@@ -1,7 +1,6 @@
 //! What tells one table from another as it is asked for.
 
 use super::{Column, Identity, TableSchema};
-use crate::Value;
 
 impl TableSchema {
     /// The first thing in which this table is not as another definition has it, for a message.
@@ -56,11 +55,14 @@ impl Column {
             let [is, asked] = [show(&self.identity), show(&wanted.identity)];
             return Some(format!("its column '{name}' is {is}, not {asked}"));
         }
-        let show = |default: &Option<Value>| {
-            default.as_ref().map_or("none".into(), |default| format!("{default}"))
+        let is_same = match self.default_function {
+            // What rows from before the column show is not asked for.
+            Some(function) => wanted.default_function == Some(function),
+            None => wanted.default_function.is_none() && self.default == wanted.default,
         };
-        (self.default != wanted.default).then(|| {
-            let [is, asked] = [show(&self.default), show(&wanted.default)];
+        let show = |column: &Column| column.default_text().unwrap_or_else(|| "none".into());
+        (!is_same).then(|| {
+            let [is, asked] = [show(self), show(wanted)];
             format!("the default of its column '{name}' is {is}, not {asked}")
         })
     }

@@ -3,6 +3,7 @@
 mod build;
 mod column;
 mod column_type;
+mod default_function;
 mod difference;
 mod enum_type;
 mod identity;
@@ -18,6 +19,7 @@ pub use column::Column;
 pub use column_type::{
     ColumnType, ElementType, NUMBER_DIGITS_MAX, RecordField, RecordFields, is_json, timestamp_unit,
 };
+pub use default_function::DefaultFunction;
 pub use enum_type::EnumSymbols;
 pub(crate) use identity::NUMBER_GIVEN;
 pub use identity::{Generated, Identity};

@@ -56,7 +56,9 @@ impl TableSchema {
         if !column.nullable && !in_key && column.identity.is_none() {
             ddl.push_str(" NOT NULL");
         }
-        if let Some(default) = &column.default {
+        if let Some(function) = &column.default_function {
+            let _ = write!(ddl, " DEFAULT {function}");
+        } else if let Some(default) = &column.default {
             let _ = write!(ddl, " DEFAULT {}", literal(default, column.column_type));
         }
     }

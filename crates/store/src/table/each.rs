@@ -9,7 +9,7 @@ use tonnage_engine::{
     WriteOutcome,
 };
 
-use super::write::{Encoded, encode};
+use super::write::{EncodedWrite, encode};
 use super::{Exchanged, RowOperation, StoredRow, WriteOptions, WriteResult};
 use crate::inner::Inner;
 
@@ -36,7 +36,7 @@ pub(crate) fn write_each(
     operations: &[RowOperation],
     options: &WriteOptions,
 ) -> Result<Vec<Exchanged>> {
-    let Encoded { batch: wanted, tables, numbers } = encode(store, operations, options)?;
+    let EncodedWrite { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
     let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {

@@ -19,8 +19,8 @@ pub struct Exchanged {
     pub result: WriteResult,
     /// The row that was stored before, if there was one.
     pub previous: Option<StoredRow>,
-    /// The number that the row was given in the identity column of its table, if it was stored
-    /// and brought none.
+    /// What the store made for the row, if it was stored and brought none: the number in the
+    /// identity column of its table, else the UUID in the column with `DEFAULT uuid()`.
     pub generated: Option<Value>,
 }
 
@@ -52,7 +52,7 @@ impl Table {
     ) -> Result<Exchanged> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let (row, number) = self.store.numbered(&self.entry, row, condition)?;
+        let (row, number) = self.store.completed(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         let exchanged = self.exchange(&key, Some(&value), condition, options)?;
         let generated = number.filter(|_| exchanged.result.is_stored());

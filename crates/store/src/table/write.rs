@@ -66,16 +66,16 @@ pub(crate) fn atomic_write(
     operations: &[RowOperation],
     options: &WriteOptions,
 ) -> Result<WriteResult> {
-    let Encoded { batch, tables, .. } = encode(store, operations, options)?;
+    let EncodedWrite { batch, tables, .. } = encode(store, operations, options)?;
     Ok(store.write_rows(&batch, &tables, options.terms())?.into())
 }
 
 /// The operations as a batch.
-pub(super) struct Encoded {
+pub(super) struct EncodedWrite {
     pub(super) batch: WriteBatch,
     /// The table of each.
     pub(super) tables: Vec<Arc<TableEntry>>,
-    /// The number that each row was given in an identity column.
+    /// What the store made for each row: its number in an identity column, else its UUID.
     pub(super) numbers: Vec<Option<Value>>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn encode(
     store: &Inner,
     operations: &[RowOperation],
     options: &WriteOptions,
-) -> Result<Encoded> {
+) -> Result<EncodedWrite> {
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
@@ -98,7 +98,7 @@ pub(super) fn encode(
         check_family(&family, &entry)?;
         match operation {
             RowOperation::Put { row, condition, .. } => {
-                let encoded = store.numbered(&entry, row, *condition).and_then(|(row, given)| {
+                let encoded = store.completed(&entry, row, *condition).and_then(|(row, given)| {
                     numbers[number] = given;
                     entry.codec.encode_row(&row, &mut key, &mut value)
                 });
@@ -117,7 +117,7 @@ pub(super) fn encode(
         }
         tables.push(entry);
     }
-    Ok(Encoded { batch, tables, numbers })
+    Ok(EncodedWrite { batch, tables, numbers })
 }
 
 fn check_family(first: &TableEntry, other: &TableEntry) -> Result<()> {

@@ -53,14 +53,14 @@ pub(super) struct Load {
 
 /// A batch pushed into an open load.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Push {
+pub(super) struct PushedBatch {
     pub(super) count: i64,
     pub(super) is_kept: bool,
 }
 
 /// A group of rows that is put whole and deleted whole.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct GroupWrite {
     pub(super) count: i64,
     pub(super) is_kept: bool,
     pub(super) purge_tried: bool,
@@ -68,7 +68,7 @@ pub(super) struct Group {
 }
 
 #[derive(Default)]
-pub(super) struct Expected {
+pub(super) struct ExpectedRows {
     pub(super) tables_kept: bool,
     pub(super) rows: BTreeMap<i64, Generations>,
     pub(super) loads: BTreeMap<i64, Load>,
@@ -78,16 +78,16 @@ pub(super) struct Expected {
     pub(super) members_tried: BTreeSet<(i64, i64)>,
     pub(super) members_kept: BTreeSet<(i64, i64)>,
     pub(super) pairs: BTreeMap<i64, Generations>,
-    pub(super) groups: BTreeMap<i64, Group>,
+    pub(super) groups: BTreeMap<i64, GroupWrite>,
     /// By their first keys.
-    pub(super) pushes: BTreeMap<i64, Push>,
+    pub(super) pushes: BTreeMap<i64, PushedBatch>,
     /// Whether the last step on the index that comes and goes was its making, acknowledged.
     pub(super) index_stands: bool,
     /// Answers that the workload itself found wrong.
     pub(super) wrong: Vec<String>,
 }
 
-impl Expected {
+impl ExpectedRows {
     /// What a store must hold after a loss.
     pub(super) fn read(ledger: &str, loss: Loss) -> Self {
         Self::of(ledger, loss, usize::MAX)
@@ -137,11 +137,13 @@ impl Expected {
                 self.pairs.entry(number(key)).or_default().tried = number(generation);
             }
             ["fill", group, count] => {
-                self.groups
-                    .insert(number(group), Group { count: number(count), ..Group::default() });
+                self.groups.insert(
+                    number(group),
+                    GroupWrite { count: number(count), ..GroupWrite::default() },
+                );
             }
             ["push", first, count] => {
-                let push = Push { count: number(count), is_kept: false };
+                let push = PushedBatch { count: number(count), is_kept: false };
                 self.pushes.insert(number(first), push);
             }
             ["purge", group] => self.groups.entry(number(group)).or_default().purge_tried = true,

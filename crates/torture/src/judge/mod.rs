@@ -16,14 +16,14 @@ use std::path::Path;
 use tonnage::{Durability, Store, WriteOptions};
 
 use crate::content::{TABLES, builder, key_row, row};
-use expect::Expected;
+use expect::ExpectedRows;
 pub(crate) use expect::Loss;
 use read::{Rows, by_key, rows_of, rows_through};
 
 /// A store under judgement. What is wrong with it is gathered, one text each.
 struct Case {
     store: Store,
-    expected: Expected,
+    expected: ExpectedRows,
     is_checkpoint: bool,
     complaints: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub(crate) fn judge(
 ) -> std::io::Result<Vec<String>> {
     let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
     let ledger = String::from_utf8_lossy(&ledger);
-    let mut expected = Expected::read(&ledger, loss);
+    let mut expected = ExpectedRows::read(&ledger, loss);
     let must_exist = expected.tables_kept || checkpoint.is_some();
     let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
     let store = match opened {
@@ -46,7 +46,7 @@ pub(crate) fn judge(
     };
     if let Some(number) = checkpoint {
         match moment::lines_before(&store, &ledger, number) {
-            Ok(lines) => expected = Expected::read_checkpoint(&ledger, lines),
+            Ok(lines) => expected = ExpectedRows::read_checkpoint(&ledger, lines),
             Err(error) => return Ok(vec![format!("READ {error}")]),
         }
     }

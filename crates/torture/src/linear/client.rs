@@ -7,7 +7,7 @@ use tonnage::{
     RowOperation, Table, Value, WriteOptions, WriteResult,
 };
 
-use super::history::{Answer, Event, KEYS, Operation, State, When};
+use super::history::{Answer, Event, KEYS, Operation, State, WriteCondition};
 use super::round::{OBJECTS, Round, write_of};
 use crate::content::long;
 use crate::random::Random;
@@ -61,11 +61,11 @@ impl<'r> Client<'r> {
             (40..44, Some((version, write))) => {
                 let row = self.round.key(object, key);
                 let done = self.table.delete_if_version(&row, version, &options())?;
-                let (when, answer) = (When::Shows(write), answer(done));
+                let (when, answer) = (WriteCondition::Shows(write), answer(done));
                 Operation::Conditional { key, when, write: 0, answer }
             }
-            (44..50, _) => self.put_when(object, key, When::Absent)?,
-            (50..55, _) => self.put_when(object, key, When::Present)?,
+            (44..50, _) => self.put_when(object, key, WriteCondition::Absent)?,
+            (50..55, _) => self.put_when(object, key, WriteCondition::Present)?,
             (55..67, known) => self.group(object, key, known)?,
             (67..75, _) => self.snapshot(object)?,
             (75..80, _) if !self.recent.is_empty() => return self.index_read(),
@@ -100,14 +100,19 @@ impl<'r> Client<'r> {
         if let Some(version) = done.version() {
             self.learn(object, key, version, write);
         }
-        Ok(Operation::Conditional { key, when: When::Shows(shown), write, answer: answer(done) })
+        Ok(Operation::Conditional {
+            key,
+            when: WriteCondition::Shows(shown),
+            write,
+            answer: answer(done),
+        })
     }
 
-    fn put_when(&mut self, object: u64, key: usize, when: When) -> Result<Operation> {
+    fn put_when(&mut self, object: u64, key: usize, when: WriteCondition) -> Result<Operation> {
         let write = self.round.write();
         let row = self.round.row(object, key, write);
         let done = match when {
-            When::Absent => self.table.put_if_absent(&row, &options())?,
+            WriteCondition::Absent => self.table.put_if_absent(&row, &options())?,
             _ => self.table.put_if_present(&row, &options())?,
         };
         if let Some(version) = done.version() {
@@ -137,7 +142,7 @@ impl<'r> Client<'r> {
             }
         }
         let writes = [(key, write), (other, if deletes { 0 } else { write })];
-        let when = known.map(|(_, shown)| When::Shows(shown));
+        let when = known.map(|(_, shown)| WriteCondition::Shows(shown));
         Ok(Operation::Group { writes, when, is_stored: done.is_stored() })
     }
 

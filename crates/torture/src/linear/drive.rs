@@ -8,7 +8,7 @@ use tonnage::{BulkPutOptions, OnExisting, Result, Row, row_stream};
 
 use super::client::Client;
 use super::history::{Event, KEYS, Mode, Operation};
-use super::round::{OBJECTS, Object, Round, write_of};
+use super::round::{KnownObject, OBJECTS, Round, write_of};
 use crate::random::Random;
 
 const CLIENTS: u64 = 8;
@@ -21,7 +21,7 @@ pub(super) const TABLE: &str = "\
 
 impl Round<'_> {
     /// Plays the round; gives the objects with their histories, and the number of loads.
-    pub(super) fn play(self) -> Result<(Vec<Object>, u64)> {
+    pub(super) fn play(self) -> Result<(Vec<KnownObject>, u64)> {
         let round = &self;
         std::thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)

@@ -11,11 +11,11 @@ pub(super) const KEYS: usize = 3;
 pub(super) type State = [u64; KEYS];
 
 /// Which write got which version, by row: as far as anybody learned it.
-pub(super) type Versions = HashMap<(usize, u64), u64>;
+pub(super) type LearnedVersions = HashMap<(usize, u64), u64>;
 
 /// What a conditional write wants of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum WriteCondition {
     Shows(u64),
     Absent,
     Present,
@@ -51,7 +51,7 @@ pub(super) enum Operation {
     /// A write of 0 deletes.
     Conditional {
         key: usize,
-        when: When,
+        when: WriteCondition,
         write: u64,
         answer: Answer,
     },
@@ -62,7 +62,7 @@ pub(super) enum Operation {
     /// Writes of one batch, the first perhaps on condition.
     Group {
         writes: [(usize, u64); 2],
-        when: Option<When>,
+        when: Option<WriteCondition>,
         is_stored: bool,
     },
     /// All rows, read at once.
@@ -97,18 +97,22 @@ impl fmt::Display for Event {
     }
 }
 
-impl When {
+impl WriteCondition {
     fn holds(self, write: u64) -> bool {
         match self {
-            When::Shows(wanted) => write == wanted,
-            When::Absent => write == 0,
-            When::Present => write != 0,
+            WriteCondition::Shows(wanted) => write == wanted,
+            WriteCondition::Absent => write == 0,
+            WriteCondition::Present => write != 0,
         }
     }
 }
 
 /// The state after an operation; nothing if its answer does not fit the state before.
-pub(super) fn step(state: &State, operation: &Operation, versions: &Versions) -> Option<State> {
+pub(super) fn step(
+    state: &State,
+    operation: &Operation,
+    versions: &LearnedVersions,
+) -> Option<State> {
     let mut next = *state;
     match operation {
         Operation::Put { key, write } => next[*key] = *write,
@@ -151,7 +155,7 @@ pub(super) fn step(state: &State, operation: &Operation, versions: &Versions) ->
 }
 
 /// Whether a refusal told the version that was there.
-fn fits(state: &State, key: usize, current: Option<u64>, versions: &Versions) -> bool {
+fn fits(state: &State, key: usize, current: Option<u64>, versions: &LearnedVersions) -> bool {
     match current {
         None => state[key] == 0,
         Some(version) => {

@@ -23,7 +23,7 @@ use crate::random::Random;
 use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, progress};
 use drive::TABLE;
-use round::{Object, Round};
+use round::{KnownObject, Round};
 use search::{Verdict, search};
 
 /// Stores when nobody says how many.
@@ -98,7 +98,7 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
 }
 
 /// Writes down a history that no order explains.
-fn judge(object: &Object, name: &Path) -> Fallible<Result<Verdict, String>> {
+fn judge(object: &KnownObject, name: &Path) -> Fallible<Result<Verdict, String>> {
     let verdict = search(&object.events, &object.versions, false);
     if verdict != Verdict::Unexplained {
         return Ok(Ok(verdict));

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tonnage::{Row, Store, Value};
 
-use super::history::{Event, Versions};
+use super::history::{Event, LearnedVersions};
 
 /// How many objects are written to.
 pub(super) const OBJECTS: u64 = 3;
@@ -18,16 +18,16 @@ pub(super) struct Round<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a AtomicU64,
     pub(super) writes: &'a AtomicU64,
-    pub(super) objects: Vec<Mutex<Object>>,
+    pub(super) objects: Vec<Mutex<KnownObject>>,
     pub(super) stop: AtomicBool,
     pub(super) loads: AtomicU64,
 }
 
 /// What is known of one object.
 #[derive(Clone, Default)]
-pub(super) struct Object {
+pub(super) struct KnownObject {
     pub(super) events: Vec<Event>,
-    pub(super) versions: Versions,
+    pub(super) versions: LearnedVersions,
 }
 
 impl<'a> Round<'a> {
@@ -71,7 +71,7 @@ impl<'a> Round<'a> {
         self.object(object).versions.insert((key, version), write);
     }
 
-    pub(super) fn object(&self, object: u64) -> MutexGuard<'_, Object> {
+    pub(super) fn object(&self, object: u64) -> MutexGuard<'_, KnownObject> {
         self.objects[object as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

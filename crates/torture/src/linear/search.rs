@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::history::{Event, Operation, State, Versions, step};
+use super::history::{Event, LearnedVersions, Operation, State, step};
 
 /// What the search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 const MEMORY: usize = 600_000;
 
 /// With `lenient`, an entry of a load may also have had no effect at all.
-pub(super) fn search(events: &[Event], versions: &Versions, lenient: bool) -> Verdict {
+pub(super) fn search(events: &[Event], versions: &LearnedVersions, lenient: bool) -> Verdict {
     let mut events: Vec<&Event> = events.iter().collect();
     events.sort_by_key(|event| event.call);
     Search { events, versions, lenient, seen: HashSet::new() }.run()
@@ -49,7 +49,7 @@ struct Candidate {
 
 struct Search<'e> {
     events: Vec<&'e Event>,
-    versions: &'e Versions,
+    versions: &'e LearnedVersions,
     lenient: bool,
     seen: HashSet<(Done, State)>,
 }
@@ -114,7 +114,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::history::{Answer, Mode, When};
+    use crate::linear::history::{Answer, Mode, WriteCondition};
 
     fn event(call: u64, end: u64, operation: Operation) -> Event {
         Event { call, end, thread: 0, operation }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn verdict(events: &[Event]) -> Verdict {
-        search(events, &Versions::new(), false)
+        search(events, &LearnedVersions::new(), false)
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
     fn an_entry_of_a_load_that_a_conditional_write_overtook_is_explained_leniently_only() {
         let conditional = Operation::Conditional {
             key: 0,
-            when: When::Shows(7),
+            when: WriteCondition::Shows(7),
             write: 9,
             answer: Answer::Stored,
         };
@@ -168,6 +168,6 @@ mod tests {
         ];
         // The load last would show 8; first, the condition would not hold.
         assert_eq!(verdict(&history), Verdict::Unexplained);
-        assert_eq!(search(&history, &Versions::new(), true), Verdict::Explained);
+        assert_eq!(search(&history, &LearnedVersions::new(), true), Verdict::Explained);
     }
 }

@@ -26,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use file::File;
-use tree::{Change, Node, Tree};
+use tree::{Change, NodeNumber, Tree};
 
 use crate::random::Random;
 use crate::trace::{Record, Trace};
@@ -67,8 +67,8 @@ pub(crate) struct Replay<'t> {
     trace: &'t Trace,
     base: &'t str,
     played: usize,
-    nodes: Vec<Content>,
-    by_inode: HashMap<u64, Node>,
+    nodes: Vec<FileContent>,
+    by_inode: HashMap<u64, NodeNumber>,
     /// Names as processes see them.
     now: Tree,
     /// Names that are durable when only an fsync of a directory makes its names so, and the rest.
@@ -80,7 +80,7 @@ pub(crate) struct Replay<'t> {
     ledger: Vec<u8>,
 }
 
-enum Content {
+enum FileContent {
     File(File),
     /// A directory, with its present path.
     Directory(String),
@@ -119,10 +119,10 @@ impl<'t> Replay<'t> {
     fn play(&mut self, record: &'t Record) {
         match record {
             Record::CreateFile { inode, path } => {
-                self.create(*inode, path, Content::File(File::default()));
+                self.create(*inode, path, FileContent::File(File::default()));
             }
             Record::CreateDirectory { inode, path } => {
-                self.create(*inode, path, Content::Directory(path.clone()));
+                self.create(*inode, path, FileContent::Directory(path.clone()));
             }
             Record::Write { inode, offset, data } => {
                 self.file(*inode, |file, _| file.write(*offset, data.clone()));
@@ -143,7 +143,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    fn create(&mut self, inode: u64, path: &str, content: Content) {
+    fn create(&mut self, inode: u64, path: &str, content: FileContent) {
         let node = self.nodes.len();
         self.nodes.push(content);
         self.by_inode.insert(inode, node);
@@ -152,7 +152,7 @@ impl<'t> Replay<'t> {
 
     fn file(&mut self, inode: u64, change: impl FnOnce(&mut File, &'t Trace)) {
         if let Some(node) = self.by_inode.get(&inode)
-            && let Content::File(file) = &mut self.nodes[*node]
+            && let FileContent::File(file) = &mut self.nodes[*node]
         {
             change(file, self.trace);
         }
@@ -166,9 +166,9 @@ impl<'t> Replay<'t> {
 
     fn rename(&mut self, from: &str, to: &str) {
         let Some(node) = self.now.get(from) else { return };
-        if matches!(self.nodes[node], Content::Directory(_)) {
+        if matches!(self.nodes[node], FileContent::Directory(_)) {
             for content in &mut self.nodes {
-                let Content::Directory(path) = content else { continue };
+                let FileContent::Directory(path) = content else { continue };
                 if let Some(rest) = path.strip_prefix(from)
                     && (rest.is_empty() || rest.starts_with('/'))
                 {
@@ -183,7 +183,7 @@ impl<'t> Replay<'t> {
     fn sync(&mut self, inode: u64) {
         self.file(inode, |file, trace| file.sync(trace));
         if let Some(node) = self.by_inode.get(&inode)
-            && let Content::Directory(path) = &self.nodes[*node]
+            && let FileContent::Directory(path) = &self.nodes[*node]
         {
             let path = path.clone();
             for change in std::mem::take(&mut self.strict_pending) {
@@ -203,7 +203,7 @@ impl<'t> Replay<'t> {
 
     fn make_all_durable(&mut self) {
         for content in &mut self.nodes {
-            if let Content::File(file) = content {
+            if let FileContent::File(file) = content {
                 file.sync(self.trace);
             }
         }
@@ -233,7 +233,7 @@ impl<'t> Replay<'t> {
         let mut random = Random::new(seed);
         let tree = self.names(model, &mut random);
         fs::create_dir_all(out)?;
-        let mut made: HashMap<Node, PathBuf> = HashMap::new();
+        let mut made: HashMap<NodeNumber, PathBuf> = HashMap::new();
         for (path, node) in tree.iter() {
             let Some(rest) = path.strip_prefix(self.base).map(|rest| rest.trim_start_matches('/'))
             else {
@@ -245,9 +245,9 @@ impl<'t> Replay<'t> {
                 continue;
             }
             match (&self.nodes[node], made.get(&node)) {
-                (Content::Directory(_), _) => fs::create_dir(&at)?,
-                (Content::File(_), Some(first)) => fs::hard_link(first, &at)?,
-                (Content::File(file), None) => {
+                (FileContent::Directory(_), _) => fs::create_dir(&at)?,
+                (FileContent::File(_), Some(first)) => fs::hard_link(first, &at)?,
+                (FileContent::File(file), None) => {
                     fs::write(&at, file.content(model, self.trace, &mut random))?;
                     made.insert(node, at);
                 }

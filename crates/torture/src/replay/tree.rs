@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 /// The number of a file or directory. Inodes are used again after a deletion, these are not.
-pub(super) type Node = usize;
+pub(super) type NodeNumber = usize;
 
 /// What a path leads to.
 #[derive(Clone, Default)]
-pub(super) struct Tree(BTreeMap<String, Node>);
+pub(super) struct Tree(BTreeMap<String, NodeNumber>);
 
 /// A change of one or two names.
 #[derive(Clone)]
 pub(super) enum Change {
-    Add { path: String, node: Node },
+    Add { path: String, node: NodeNumber },
     Remove { path: String },
-    Rename { from: String, to: String, node: Node },
+    Rename { from: String, to: String, node: NodeNumber },
 }
 
 impl Change {
@@ -52,12 +52,12 @@ impl Change {
 }
 
 impl Tree {
-    pub(super) fn get(&self, path: &str) -> Option<Node> {
+    pub(super) fn get(&self, path: &str) -> Option<NodeNumber> {
         self.0.get(path).copied()
     }
 
     /// Paths in order: each directory before what is in it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Node)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, NodeNumber)> {
         self.0.iter().map(|(path, node)| (path.as_str(), *node))
     }
 
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// The old name may not be there: it never became durable, but the new one does.
-    fn rename(&mut self, from: &str, to: &str, node: Node) {
+    fn rename(&mut self, from: &str, to: &str, node: NodeNumber) {
         self.0.remove(from);
         if self.0.remove(to).is_some() {
             for path in self.under(to) {

@@ -15,12 +15,12 @@ use crate::random::Random;
 const STREAM_KEYS: i64 = 100_000;
 
 /// Notes streams as they are acknowledged.
-struct Completed {
+struct CompletedStreams {
     ledger: Arc<Ledger>,
     durability: Durability,
 }
 
-impl BulkPutCallbacks for Completed {
+impl BulkPutCallbacks for CompletedStreams {
     fn completed(&self, stream: &StreamReport) {
         let durability = durability_name(self.durability);
         self.ledger.say(format_args!("ok load {} {durability}", stream.name));
@@ -54,7 +54,7 @@ fn put(scene: &Scene<'_>, load: i64, random: &mut Random) {
         memory_bytes_max: Some(1 << 20),
         flush_bytes_max: if random.chance(50) { 1 << 20 } else { 16 << 30 },
         stream_parallelism: Some(2),
-        callbacks: Arc::new(Completed { ledger: scene.ledger.clone(), durability }),
+        callbacks: Arc::new(CompletedStreams { ledger: scene.ledger.clone(), durability }),
         ..BulkPutOptions::default()
     };
     if let Err(error) = scene.store.bulk_put(streams, &options) {

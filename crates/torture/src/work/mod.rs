@@ -18,14 +18,14 @@ use tonnage::{Result, Store};
 
 use crate::content::{TABLES, builder};
 use crate::ledger::Ledger;
-pub(crate) use scene::Plan;
 use scene::Scene;
+pub(crate) use scene::WorkPlan;
 
 /// A part of a workload, in a thread of its own.
 type Part = fn(&Scene<'_>);
 
 /// Works as planned, in one phase or (with `reopen`) in three, with the store closed between them.
-pub(crate) fn work(plan: &Plan) -> std::io::Result<()> {
+pub(crate) fn work(plan: &WorkPlan) -> std::io::Result<()> {
     let ledger = Arc::new(Ledger::append(&plan.ledger)?);
     let phases = if plan.kind.has("reopen") { 3 } else { 1 };
     let failures = AtomicU64::new(0);
@@ -39,7 +39,7 @@ pub(crate) fn work(plan: &Plan) -> std::io::Result<()> {
 }
 
 fn work_phase(
-    plan: &Plan,
+    plan: &WorkPlan,
     ledger: &Arc<Ledger>,
     failures: &AtomicU64,
     round: i64,
@@ -88,7 +88,7 @@ fn wait(scene: &Scene<'_>, life: Duration, bytes_max: u64) {
     scene.stop.store(true, Ordering::SeqCst);
 }
 
-fn open(plan: &Plan) -> Result<Store> {
+fn open(plan: &WorkPlan) -> Result<Store> {
     let mut builder = builder(&plan.store.display().to_string());
     if plan.kind.has("dirs") && !plan.store.join("TONNAGE").exists() {
         let base = plan.store.parent().unwrap_or(Path::new("."));

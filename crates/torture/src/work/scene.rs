@@ -14,7 +14,7 @@ use crate::ledger::Ledger;
 const FAILURES_MAX: u64 = 60;
 
 /// What a working process is to do.
-pub(crate) struct Plan {
+pub(crate) struct WorkPlan {
     pub(crate) store: PathBuf,
     pub(crate) ledger: PathBuf,
     pub(crate) kind: Kind,
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 
 /// What the threads of a workload share.
 pub(super) struct Scene<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a WorkPlan,
     pub(super) store: &'a Store,
     pub(super) ledger: &'a Arc<Ledger>,
     pub(super) stop: &'a AtomicBool,

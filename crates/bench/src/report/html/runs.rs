@@ -110,10 +110,10 @@ fn figures(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
 }
 
 /// How a number with a unit is written.
-type Text = fn(f64) -> String;
+type UnitText = fn(f64) -> String;
 
 /// The units that names of figures end in.
-const UNITS: [(&str, Text); 7] = [
+const UNITS: [(&str, UnitText); 7] = [
     ("_bytes_per_second", |bytes| format!("{}/s", format::bytes(bytes))),
     ("_per_second", |count| format!("{}/s", format::count(count))),
     ("_bytes", format::bytes),

@@ -5,7 +5,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use tonnage::{Durability, Error, Result, RocksDbSettings, Store, Table};
 use tonnage_sql::{Sql, SqlOptions};
 
-use crate::system::budget::Budget;
+use crate::system::budget::MemoryBudget;
 use crate::system::{SystemKind, SystemSpec};
 
 /// Tonnage embedded, on either engine.
@@ -52,7 +52,7 @@ impl Embedded {
 }
 
 fn open_on_disk(spec: &SystemSpec) -> Result<(Store, Vec<(String, String)>)> {
-    let budget = Budget::of(spec.memory_bytes);
+    let budget = MemoryBudget::of(spec.memory_bytes);
     let settings = RocksDbSettings {
         cache_bytes: budget.cache_bytes,
         memtable_bytes: budget.memtable_bytes,

@@ -7,7 +7,7 @@ use rocksdb::{
 use tonnage::{Durability, Error, ErrorKind, Result};
 
 use crate::system::SystemSpec;
-use crate::system::budget::{Budget, MEMTABLES};
+use crate::system::budget::{MEMTABLES, MemoryBudget};
 
 pub(super) const RECORDS: &str = "records";
 pub(super) const PAIRS: &str = "pairs";
@@ -23,7 +23,7 @@ pub(in crate::system) struct Raw {
 
 impl Raw {
     pub(in crate::system) fn open(spec: &SystemSpec) -> Result<Self> {
-        let budget = Budget::of(spec.memory_bytes);
+        let budget = MemoryBudget::of(spec.memory_bytes);
         let cache = Cache::new_hyper_clock_cache(budget.cache_bytes, 0);
         let families = [RECORDS, PAIRS]
             .map(|name| ColumnFamilyDescriptor::new(name, family_options(budget, &cache)));
@@ -48,7 +48,7 @@ impl Raw {
     }
 }
 
-fn family_options(budget: Budget, cache: &Cache) -> Options {
+fn family_options(budget: MemoryBudget, cache: &Cache) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(BLOCK_BYTES);
     table.set_format_version(6);

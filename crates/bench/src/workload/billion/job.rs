@@ -6,7 +6,7 @@ use std::time::Duration;
 use tonnage::Result;
 
 use super::options::{Api, BillionOptions, Phase};
-use crate::generate::{Permutation, Values};
+use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::system::System;
 
@@ -14,7 +14,7 @@ use crate::system::System;
 pub(super) struct BillionJob<'a> {
     pub(super) system: &'a dyn System,
     pub(super) options: &'a BillionOptions,
-    pub(super) values: Arc<Values>,
+    pub(super) values: Arc<ValueGenerator>,
     /// What progress lines call it.
     pub(super) name: String,
 }

@@ -25,8 +25,8 @@ use tonnage::Result;
 
 use self::job::BillionJob;
 use self::summary::BillionSummary;
-use super::harness::Harness;
-use crate::generate::Values;
+use super::harness::BenchRun;
+use crate::generate::ValueGenerator;
 use crate::measure::Watcher;
 use crate::report::Report;
 
@@ -36,8 +36,8 @@ use crate::report::Report;
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let values = Arc::new(Values::new(options.value_bytes, options.compressible));
-    let mut harness = Harness::start("billion", &options.run, options.settings(), watcher);
+    let values = Arc::new(ValueGenerator::new(options.value_bytes, options.compressible));
+    let mut harness = BenchRun::start("billion", &options.run, options.settings(), watcher);
     let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
         for kind in &options.run.systems {
@@ -57,7 +57,7 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
 
 fn run_phases(
     job: &BillionJob<'_>,
-    harness: &mut Harness<'_>,
+    harness: &mut BenchRun<'_>,
     summary: &mut BillionSummary<'_>,
 ) -> Result<()> {
     for phase in Phase::ALL {

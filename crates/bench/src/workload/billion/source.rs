@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tonnage::Result;
 
-use crate::generate::{Permutation, Values};
+use crate::generate::{Permutation, ValueGenerator};
 use crate::system::PairSource;
 use crate::workload::KeyOrder;
 use crate::workload::loops::StopFlag;
@@ -45,7 +45,7 @@ impl SharedCounts {
 pub(super) struct PairRange {
     pub(super) rows: Range<u64>,
     pub(super) order: KeyOrder,
-    pub(super) values: Arc<Values>,
+    pub(super) values: Arc<ValueGenerator>,
     pub(super) shared: SharedCounts,
 }
 

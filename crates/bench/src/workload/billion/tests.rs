@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::measure::{NoWatcher, Phases};
+use crate::measure::{NoWatcher, PhaseWatcher};
 use crate::report::Run;
 use crate::system::SystemKind;
 use crate::workload::{KeyOrder, RunOptions};
@@ -81,6 +81,7 @@ fn options_that_make_no_sense_are_refused(#[case] options: BillionOptions) {
 #[test]
 fn an_interrupted_run_still_has_a_report() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(&directory, SystemKind::TonnageMemory), &Phases::until(0)).unwrap();
+    let report =
+        run(&tiny(&directory, SystemKind::TonnageMemory), &PhaseWatcher::until(0)).unwrap();
     assert!(report.notes.iter().any(|note| note.starts_with("Interrupted")), "{:?}", report.notes);
 }

@@ -10,13 +10,13 @@ use super::labels::{CallMethod, Labels};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::Run;
 use crate::system::{BulkOptions, Client, Feature, System, SystemKind};
-use crate::workload::harness::{Harness, OpenedSystem};
+use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 
 /// The benchmark under way.
 pub(super) struct BulkSession<'a> {
     pub(super) options: &'a BulkBenchOptions,
-    pub(super) harness: Harness<'a>,
+    pub(super) harness: BenchRun<'a>,
 }
 
 /// What the naive loop does, operation by operation.
@@ -28,7 +28,7 @@ pub(super) struct Loop<'a> {
 
 impl<'a> BulkSession<'a> {
     pub(super) fn new(options: &'a BulkBenchOptions, watcher: &'a dyn Watcher) -> Self {
-        let harness = Harness::start("bulk", &options.run, options.settings(), watcher);
+        let harness = BenchRun::start("bulk", &options.run, options.settings(), watcher);
         BulkSession { options, harness }
     }
 

@@ -7,7 +7,7 @@ use super::options::MatrixOptions;
 use crate::measure::{Measured, Watcher};
 use crate::report::Run;
 use crate::system::System;
-use crate::workload::harness::{Harness, OpenedSystem};
+use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests, RunPlan};
 
 /// A system that holds the data of its cells.
@@ -25,7 +25,7 @@ impl<'a> LoadedSystem<'a> {
         opened: &'a OpenedSystem,
         options: &MatrixOptions,
         data: &CellData,
-        harness: &Harness<'_>,
+        harness: &BenchRun<'_>,
     ) -> Result<(Self, Run)> {
         let (system, threads) = (&*opened.system, tonnage::cores());
         let name = format!("{} {}", data.name(), system.name());
@@ -87,7 +87,7 @@ impl<'a> LoadedSystem<'a> {
     }
 
     /// Waits until the system has nothing left to tidy up. Tells how many seconds that took.
-    pub(super) fn settle(&self, harness: &Harness<'_>) -> Result<f64> {
+    pub(super) fn settle(&self, harness: &BenchRun<'_>) -> Result<f64> {
         harness.settle(self.system, &self.name)
     }
 

@@ -30,7 +30,7 @@ use self::outcome::MatrixReport;
 use crate::measure::Watcher;
 use crate::report::{Report, Run};
 use crate::system::SystemKind;
-use crate::workload::harness::Harness;
+use crate::workload::harness::BenchRun;
 
 /// Measures the cells.
 ///
@@ -81,7 +81,7 @@ fn run_cell(
     options: &MatrixOptions,
     cell: &MatrixCell,
     systems: &mut [LoadedSystem<'_>],
-    harness: &Harness<'_>,
+    harness: &BenchRun<'_>,
 ) -> Result<Option<Vec<Run>>> {
     let mut repeats = vec![Vec::with_capacity(options.run.repeats); systems.len()];
     for repeat in 0..options.run.repeats {

@@ -9,12 +9,12 @@ use super::charts;
 use super::options::MatrixOptions;
 use crate::measure::Watcher;
 use crate::report::{self, Report, Run};
-use crate::workload::harness::Harness;
+use crate::workload::harness::BenchRun;
 
 /// The report so far.
 pub(super) struct MatrixReport<'a> {
     options: &'a MatrixOptions,
-    pub(super) harness: Harness<'a>,
+    pub(super) harness: BenchRun<'a>,
 }
 
 impl<'a> MatrixReport<'a> {
@@ -26,7 +26,7 @@ impl<'a> MatrixReport<'a> {
             }
             _ => None,
         };
-        let mut harness = Harness::start("matrix", &options.run, options.settings(), watcher);
+        let mut harness = BenchRun::start("matrix", &options.run, options.settings(), watcher);
         match taken_up {
             Some(report) => harness.report = report,
             None => harness.report.notes.extend(notes(options)),

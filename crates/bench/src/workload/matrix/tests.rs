@@ -5,7 +5,7 @@ use std::time::Duration;
 use rstest::rstest;
 
 use super::*;
-use crate::measure::{NoWatcher, Phases};
+use crate::measure::{NoWatcher, PhaseWatcher};
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 use crate::workload::ycsb::{Requests, Workload};
@@ -71,15 +71,15 @@ fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
         ..tiny
     };
     // The load, its settling and warming, and the first of the two cells.
-    let first = run(&options, &Phases::until(5)).unwrap();
+    let first = run(&options, &PhaseWatcher::until(5)).unwrap();
     assert_eq!(first.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 1);
 
-    let second = Phases::until(usize::MAX);
+    let second = PhaseWatcher::until(usize::MAX);
     let report = run(&options, &second).unwrap();
     assert_eq!((second.seen("c / uniform"), second.seen("c / zipfian")), (0, 1));
     assert_eq!(report.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 2);
 
-    let third = Phases::until(usize::MAX);
+    let third = PhaseWatcher::until(usize::MAX);
     run(&options, &third).unwrap();
     assert_eq!(third.seen(""), 0, "there is nothing left to do");
 

@@ -8,7 +8,7 @@ use crate::choice::choice;
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
 use crate::system::{BulkOptions, Client, GetKeys, PutInput, System};
-use crate::workload::harness::Harness;
+use crate::workload::harness::BenchRun;
 use crate::workload::loops::one_by_one;
 
 choice! {
@@ -24,7 +24,7 @@ choice! {
 pub(super) struct TableCall<'a> {
     pub(super) options: &'a TablesOptions,
     pub(super) system: &'a dyn System,
-    pub(super) harness: &'a Harness<'a>,
+    pub(super) harness: &'a BenchRun<'a>,
     pub(super) size: Size,
     /// [`Subject::Put`] or [`Subject::Get`].
     pub(super) subject: Subject,

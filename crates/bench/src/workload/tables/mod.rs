@@ -19,7 +19,7 @@ use tonnage::Result;
 use self::call::{TableCall, TableMethod};
 use self::options::Size;
 pub use self::options::{Subject, TableKey, TablesOptions};
-use super::harness::Harness;
+use super::harness::BenchRun;
 use crate::measure::Watcher;
 use crate::report::Report;
 use crate::system::{Feature, SystemKind};
@@ -30,7 +30,7 @@ use crate::system::{Feature, SystemKind};
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut harness = Harness::start("tables", &options.run, options.settings(), watcher);
+    let mut harness = BenchRun::start("tables", &options.run, options.settings(), watcher);
     for kind in &options.run.systems {
         let first = harness.report.runs.len();
         run_system(options, *kind, &mut harness)?;
@@ -41,7 +41,7 @@ pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
     Ok(harness.report)
 }
 
-fn run_system(options: &TablesOptions, kind: SystemKind, harness: &mut Harness<'_>) -> Result<()> {
+fn run_system(options: &TablesOptions, kind: SystemKind, harness: &mut BenchRun<'_>) -> Result<()> {
     let opened = harness.open(kind)?;
     let (system, name) = (&*opened.system, kind.name());
     if !system.offers(Feature::MultiTable) {

@@ -7,7 +7,7 @@ use tonnage::arrow::array::RecordBatch;
 use tonnage::{Result, Row};
 
 use super::{Size, TableKey};
-use crate::generate::{Values, mix};
+use crate::generate::{ValueGenerator, mix};
 use crate::system::System;
 use crate::workload::columns::{Column, Columns, batch, row};
 
@@ -26,7 +26,7 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn new(key: TableKey) -> Self {
-        let lobs = Arc::new(Values::new(LOB_BYTES, 0.0));
+        let lobs = Arc::new(ValueGenerator::new(LOB_BYTES, 0.0));
         let mut columns = vec![
             ("name", Column::Text(name_of)),
             ("status", Column::Boolean(|place| place.is_multiple_of(2))),

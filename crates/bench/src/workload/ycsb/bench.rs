@@ -6,7 +6,7 @@ use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, su
 use crate::measure::{Measured, Watcher};
 use crate::report::{Report, Run, format};
 use crate::system::{System, SystemKind};
-use crate::workload::harness::Harness;
+use crate::workload::harness::BenchRun;
 
 /// Runs the workloads, one after the other, each on each system in turn. A system is loaded afresh
 /// for each workload, so that none finds what another left behind; the runs of one workload follow
@@ -17,7 +17,7 @@ use crate::workload::harness::Harness;
 /// that fail are counted instead.
 pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut harness = Harness::start("ycsb", &options.run, summary::settings(options), watcher);
+    let mut harness = BenchRun::start("ycsb", &options.run, summary::settings(options), watcher);
     harness.report.notes.extend(summary::notes(options));
     for workload in &options.workloads {
         for &kind in &options.run.systems {
@@ -39,7 +39,7 @@ struct Bench<'a> {
     options: &'a YcsbOptions,
     workload: &'a Workload,
     kind: SystemKind,
-    harness: &'a Harness<'a>,
+    harness: &'a BenchRun<'a>,
 }
 
 impl Bench<'_> {

@@ -6,7 +6,7 @@ use rstest::rstest;
 use tonnage::Result;
 
 use super::*;
-use crate::measure::{Measured, NoWatcher, Phases};
+use crate::measure::{Measured, NoWatcher, PhaseWatcher};
 use crate::report::{Report, Run};
 use crate::system::{Record, System, SystemKind, SystemSpec};
 use crate::workload::RunOptions;
@@ -343,6 +343,6 @@ fn a_benchmark_that_is_cancelled_ends_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let run_options = RunOptions::tiny(&directory, &SystemKind::ALL);
     let options = YcsbOptions { run: run_options, ..options(vec![workload("a", &[])]) };
-    let report = run(&options, &Phases::until(0)).unwrap();
+    let report = run(&options, &PhaseWatcher::until(0)).unwrap();
     assert!(report.runs.is_empty() && report.notes.iter().any(|note| note.contains("stopped")));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::conformance::fixture::{group, scan, shape};
-use crate::conformance::recorder::Recorder;
+use crate::conformance::recorder::LoadRecorder;
 use crate::header::NEVER_MS;
 use crate::{
     Condition, Deadline, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions,
@@ -23,7 +23,7 @@ pub(super) type Loaded = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
 
 /// All rows of a space by key: value, expiry, and whether the version changed since the row was
 /// last seen.
-pub(super) type Survey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
+pub(super) type SpaceSurvey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
 
 /// An engine with what was seen of it.
 pub(super) struct Side {
@@ -182,7 +182,7 @@ impl Side {
         pushes: &[Push],
         now_ms: u64,
     ) -> Result<Loaded> {
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(LoadRecorder::default());
         let session =
             engine.load(LoadOptions { observer: Arc::clone(&recorder) as _, ..options.clone() })?;
         let mut positions = [0; 2];
@@ -225,7 +225,7 @@ impl Side {
     }
 
     /// The entries that existed in an order that both sides share.
-    fn existed(&self, recorder: &Recorder) -> Vec<(u32, Vec<u8>, u64, usize)> {
+    fn existed(&self, recorder: &LoadRecorder) -> Vec<(u32, Vec<u8>, u64, usize)> {
         let place = |id| {
             self.ids.iter().position(|known| *known == Some(id)).expect("an entry of a known space")
         };
@@ -320,7 +320,7 @@ impl Side {
     }
 
     /// Reads a whole space and remembers its versions. Nothing for a space that does not exist.
-    pub(super) fn survey(&mut self, engine: &dyn Engine, space: usize) -> Option<Survey> {
+    pub(super) fn survey(&mut self, engine: &dyn Engine, space: usize) -> Option<SpaceSurvey> {
         let id = self.id(space);
         let rows = match scan(engine, id, Ranges::whole_space(), ScanOptions::default()) {
             Ok(rows) => rows,

@@ -68,13 +68,13 @@ fn what_waits_for_compaction_already_holds_no_small_write_up() {
     db.set_options_cf(db.cf_handle(ROWS).unwrap(), &limits).unwrap();
     assert!(Backlog::of(&db).bytes > 1_000);
     let respite = respite(&db);
-    assert_eq!(respite.shared.state().phase, Phase::CatchingUp);
+    assert_eq!(respite.shared.state().phase, PausePhase::CatchingUp);
     for stopped in ["rocksdb.is-write-stopped", "rocksdb.actual-delayed-write-rate"] {
         assert_eq!(db.property_int_value(stopped).unwrap(), Some(0), "{stopped}");
     }
     write(&db, 7);
     drop(release);
-    wait_until("compaction catches up", || respite.shared.state().phase == Phase::Steady);
+    wait_until("compaction catches up", || respite.shared.state().phase == PausePhase::Steady);
     assert_eq!(respite.shared.files_at_top(), 0);
 }
 
@@ -87,9 +87,9 @@ fn compaction_goes_on_under_many_files_though_a_load_still_merges() {
     drop(release);
     let respite = respite(&db);
     let merging = respite.load();
-    assert_eq!(respite.shared.state().phase, Phase::Resting);
+    assert_eq!(respite.shared.state().phase, PausePhase::Resting);
     pile_up(&db, FILES_MAX as u32 + 1);
-    wait_until("compaction goes on", || respite.shared.state().phase != Phase::Resting);
+    wait_until("compaction goes on", || respite.shared.state().phase != PausePhase::Resting);
     drop(merging);
 }
 
@@ -109,6 +109,6 @@ fn a_load_that_leaves_little_to_compact_has_the_options_written_twice() {
     let respite = respite(&db);
     let before = options_file(&place);
     drop(respite.load());
-    wait_until("the rest ends", || respite.shared.state().phase == Phase::Steady);
+    wait_until("the rest ends", || respite.shared.state().phase == PausePhase::Steady);
     assert_eq!(options_file(&place) - before, 2 * 2);
 }

@@ -50,7 +50,7 @@ fn sound() -> Verdict {
 
 fn torn(cuts: &[(u64, usize, usize)]) -> Verdict {
     let cuts =
-        cuts.iter().map(|&(log, kept, lost)| Cut { log, kept: kept as u64, lost: lost as u64 });
+        cuts.iter().map(|&(log, kept, lost)| LogCut { log, kept: kept as u64, lost: lost as u64 });
     Verdict { cuts: cuts.collect(), damage: None }
 }
 

@@ -62,14 +62,14 @@ impl<T> From<Option<T>> for Drawn<T> {
 
 /// For how long an item is waited for.
 #[derive(Clone, Copy)]
-pub(crate) enum Patience {
+pub(crate) enum WaitLimit {
     Endless,
     /// As long again as it took since then, for a moment at least: a source that brought much, and
     /// lacks the processor now, brings more, while one that waits for answers does not.
     Since(Option<Instant>),
 }
 
-impl Patience {
+impl WaitLimit {
     pub(crate) const MOMENT: Self = Self::Since(None);
 
     fn longest(self, moment: Duration) -> Option<Duration> {
@@ -199,7 +199,7 @@ impl<T: Send + 'static> Source<T> {
 
     /// The next item; waits for it.
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
-        match self.draw(Patience::Endless) {
+        match self.draw(WaitLimit::Endless) {
             Ok(Drawn::Item(item)) => Ok(Some(item)),
             Ok(_) => Ok(None),
             Err(error) => Err(error),
@@ -207,11 +207,11 @@ impl<T: Send + 'static> Source<T> {
     }
 
     /// The next item, unless none comes for so long.
-    pub(crate) fn next_within(&mut self, patience: Patience) -> Result<Drawn<T>> {
+    pub(crate) fn next_within(&mut self, patience: WaitLimit) -> Result<Drawn<T>> {
         self.draw(patience)
     }
 
-    fn draw(&mut self, patience: Patience) -> Result<Drawn<T>> {
+    fn draw(&mut self, patience: WaitLimit) -> Result<Drawn<T>> {
         let next = match &mut self.draws {
             Draws::Here(items) => next_of(items).transpose(),
             Draws::Several(all) => loop {
@@ -470,12 +470,12 @@ mod tests {
         let moment = Duration::from_micros(500);
         let after = |ms: u64| {
             let since = Instant::now().checked_sub(Duration::from_millis(ms));
-            Patience::Since(Some(since.unwrap())).longest(moment).unwrap()
+            WaitLimit::Since(Some(since.unwrap())).longest(moment).unwrap()
         };
         assert_eq!(after(0), moment);
         assert!((20..=50).contains(&after(20).as_millis()));
         assert_eq!(after(1_000), Duration::from_millis(50));
-        assert_eq!(Patience::MOMENT.longest(moment), Some(moment));
-        assert_eq!(Patience::Endless.longest(moment), None);
+        assert_eq!(WaitLimit::MOMENT.longest(moment), Some(moment));
+        assert_eq!(WaitLimit::Endless.longest(moment), None);
     }
 }

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Direction, Error, Ranges, Result, Slices};
 
 use super::BulkGetOptions;
-use super::drawn::{Drawn, Patience};
+use super::drawn::{Drawn, WaitLimit};
 use super::resume::Place;
 use super::source::{BulkKey, KeySource, Keyed, Keys};
 use crate::catalog::TableEntry;
@@ -105,7 +105,7 @@ impl KeyTasks {
 
     /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
     fn gather(&mut self) -> Result<Option<ReadTask>> {
-        let Drawn::Item(columns) = self.source.peek(&self.entry, Patience::Endless)? else {
+        let Drawn::Item(columns) = self.source.peek(&self.entry, WaitLimit::Endless)? else {
             self.exhausted = true;
             return Ok(None);
         };
@@ -119,7 +119,7 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
-            match self.source.peek(&self.entry, Patience::Since(self.points.since())) {
+            match self.source.peek(&self.entry, WaitLimit::Since(self.points.since())) {
                 Ok(Drawn::Item(columns)) if self.is_point(columns) => {
                     let origin = self.source.origin();
                     let is_answered = self.is_answered(true);
@@ -168,7 +168,7 @@ impl KeyTasks {
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
-            match self.source.peek(&self.entry, Patience::MOMENT)? {
+            match self.source.peek(&self.entry, WaitLimit::MOMENT)? {
                 Drawn::Item(_) if self.is_answered(false) => drop(self.source.take()),
                 Drawn::Item(columns) => break columns,
                 Drawn::Nothing => return Ok(None),
@@ -311,7 +311,7 @@ impl Encoded {
     }
 
     /// How many columns the next key gives.
-    fn peek(&mut self, entry: &TableEntry, patience: Patience) -> Result<Drawn<usize>> {
+    fn peek(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<Drawn<usize>> {
         loop {
             match self.columns.get(self.taken) {
                 // Keys that no row can have are passed over.
@@ -348,7 +348,7 @@ impl Encoded {
         self.keys.get(self.taken - 1)
     }
 
-    fn refill(&mut self, entry: &TableEntry, patience: Patience) -> Result<Drawn<()>> {
+    fn refill(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<Drawn<()>> {
         if let Some(error) = self.late.take() {
             return Err(error);
         }

@@ -34,7 +34,7 @@ mod table_batch;
 
 pub use crate::read::origin::KeyOrigin;
 pub(crate) use drawn::{
-    BATCHES_MAX, Drawn, Patience, SINGLE_ITEMS_MAX, Source, has_items_in_memory,
+    BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, WaitLimit, has_items_in_memory,
 };
 pub(crate) use keys::keys_left;
 pub use multi::{MultiGet, MultiGetRequest};

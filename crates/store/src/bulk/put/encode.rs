@@ -155,8 +155,8 @@ impl<'a> Encoder<'a> {
         let mut taken = 0;
         while taken < rows.len().min(self.rows_max) && self.entries.bytes() < self.bytes_max {
             let row = &rows[taken];
-            let numbered = self.store.numbered(&entry, row, Condition::Always);
-            let encoded = numbered
+            let completed = self.store.completed(&entry, row, Condition::Always);
+            let encoded = completed
                 .and_then(|(row, _)| entry.codec.encode_row(&row, &mut self.key, &mut self.value));
             match encoded {
                 Ok(()) => match self.index_row(&entry) {

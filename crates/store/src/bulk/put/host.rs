@@ -44,7 +44,7 @@ pub(super) struct Host<'a> {
     rows_limit: Option<RateLimit>,
     bytes_limit: Option<RateLimit>,
     /// Held by the worker that sees to flushes.
-    pace: Mutex<Pace>,
+    pace: Mutex<FlushPace>,
     /// The tables with indexes that rows were pushed for since the last flush.
     indexed: Mutex<Vec<Arc<TableEntry>>>,
     /// How many rows had been replaced by then.
@@ -71,7 +71,7 @@ enum Put {
 }
 
 /// When the load flushed last, and since when nothing happens.
-struct Pace {
+struct FlushPace {
     flushed: Instant,
     idle_since: Option<Instant>,
 }
@@ -96,7 +96,7 @@ impl<'a> Host<'a> {
         })?;
         let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
         let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
-        let pace = Mutex::new(Pace { flushed: Instant::now(), idle_since: None });
+        let pace = Mutex::new(FlushPace { flushed: Instant::now(), idle_since: None });
         Ok(Self {
             store,
             options,
@@ -186,11 +186,11 @@ impl<'a> Host<'a> {
         };
         if self.is_flush_due(&mut pace) {
             self.flush().unwrap_or_else(|error| self.outcomes.stop(error));
-            *pace = Pace { flushed: Instant::now(), idle_since: None };
+            *pace = FlushPace { flushed: Instant::now(), idle_since: None };
         }
     }
 
-    fn is_flush_due(&self, pace: &mut Pace) -> bool {
+    fn is_flush_due(&self, pace: &mut FlushPace) -> bool {
         if self.load.flush_wanted() || self.intake.flush_wanted() {
             return true;
         }

@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A queue of batches.
 pub(super) struct Intake {
-    queue: Mutex<Queue>,
+    queue: Mutex<StreamQueue>,
     /// Told when there is something to do, or nothing will come any more.
     work: Condvar,
     /// Told when there is room.
@@ -36,8 +36,8 @@ pub(super) struct Intake {
 }
 
 #[derive(Default)]
-struct Queue {
-    lanes: Vec<Lane>,
+struct StreamQueue {
+    lanes: Vec<StreamLane>,
     /// Streams with batches that no worker is at.
     ready: VecDeque<usize>,
     /// Workers at a batch.
@@ -60,7 +60,7 @@ struct Queue {
 
 /// One stream.
 #[derive(Default)]
-struct Lane {
+struct StreamLane {
     batches: VecDeque<Job>,
     at_work: bool,
     /// Whether it brings nothing more.
@@ -106,19 +106,21 @@ pub(super) struct Flush {
 impl Intake {
     /// A queue for this many streams, which holds about so many bytes.
     pub(super) fn new(streams: usize, bytes_max: usize) -> Self {
-        let queue =
-            Queue { lanes: (0..streams).map(|_| Lane::default()).collect(), ..Queue::default() };
+        let queue = StreamQueue {
+            lanes: (0..streams).map(|_| StreamLane::default()).collect(),
+            ..StreamQueue::default()
+        };
         let [work, room, durable] = [(); 3].map(|()| Condvar::new());
         Self { queue: Mutex::new(queue), work, room, durable, bytes_max }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, StreamQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in a further stream.
     pub(super) fn add_stream(&self) {
-        self.lock().lanes.push(Lane::default());
+        self.lock().lanes.push(StreamLane::default());
     }
 
     /// One more may bring batches from now on.
@@ -322,7 +324,7 @@ impl Intake {
     /// Waits until nobody brings batches any more, or the time is up.
     pub(super) fn wait_for_sources(&self, patience: Duration) {
         let queue = self.lock();
-        let still_there = |queue: &mut Queue| queue.sources > 0;
+        let still_there = |queue: &mut StreamQueue| queue.sources > 0;
         drop(self.work.wait_timeout_while(queue, patience, still_there));
     }
 
@@ -345,7 +347,7 @@ impl Intake {
     }
 }
 
-impl Queue {
+impl StreamQueue {
     fn add(&mut self, stream: usize, batch: EntryBatch, bytes: usize) -> Result<u64> {
         let lane = &mut self.lanes[stream];
         let first = lane.next;
@@ -369,7 +371,7 @@ impl Queue {
     }
 }
 
-impl Lane {
+impl StreamLane {
     fn is_idle(&self) -> bool {
         self.batches.is_empty() && !self.at_work
     }

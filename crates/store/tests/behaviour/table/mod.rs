@@ -3,6 +3,7 @@
 mod altered;
 mod atomic;
 mod ddl;
+mod default_functions;
 mod delete;
 mod each;
 mod exact_keys;

@@ -7,7 +7,7 @@ use tonnage::{Durability, Result};
 
 use super::kind::BATCH_ROWS;
 use super::{Data, Picks, RecordShare};
-use crate::generate::{Values, ordered_key};
+use crate::generate::{ValueGenerator, ordered_key};
 use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System};
 use crate::workload::bulk::BulkBenchOptions;
 use crate::workload::loops::split;
@@ -17,7 +17,7 @@ use crate::workload::loops::split;
 pub(super) struct PairData {
     picks: Picks,
     records: u64,
-    values: Arc<Values>,
+    values: Arc<ValueGenerator>,
 }
 
 impl PairData {
@@ -25,7 +25,7 @@ impl PairData {
         PairData {
             picks: Picks::new(options, options.records),
             records: options.records,
-            values: Arc::new(Values::new(options.value_bytes, options.compressible)),
+            values: Arc::new(ValueGenerator::new(options.value_bytes, options.compressible)),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Data for PairData {
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
         let source = |places| -> Box<dyn PairSource> {
-            Box::new(Pairs(self.picks.puts(places, share), Some(self.values.clone())))
+            Box::new(PairNumbers(self.picks.puts(places, share), Some(self.values.clone())))
         };
         system.bulk_put(PutInput::Pairs(split(places, streams).map(source).collect()), options)
     }
@@ -99,14 +99,14 @@ impl Data for PairData {
     ) -> Result<BulkDone> {
         let (picks, records) = (self.picks, self.records);
         let numbers = (0..keys).map(move |place| wanted(&picks, records, place));
-        system.bulk_get(GetKeys::Pairs(Box::new(Pairs(numbers, None))), options)
+        system.bulk_get(GetKeys::Pairs(Box::new(PairNumbers(numbers, None))), options)
     }
 }
 
 /// Pairs of some numbers; without values, their keys.
-struct Pairs<I>(I, Option<Arc<Values>>);
+struct PairNumbers<I>(I, Option<Arc<ValueGenerator>>);
 
-impl<I: Iterator<Item = u64> + Send> PairSource for Pairs<I> {
+impl<I: Iterator<Item = u64> + Send> PairSource for PairNumbers<I> {
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
         let mut numbers = self.0.by_ref().take(BATCH_ROWS).peekable();
         let more = numbers.peek().is_some();

@@ -7,7 +7,7 @@ use tonnage::{Durability, Result};
 
 use super::kind::BATCH_ROWS;
 use super::{Data, Picks, RecordShare};
-use crate::generate::{Values, mix};
+use crate::generate::{ValueGenerator, mix};
 use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, Rows, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 use crate::workload::columns::{Column, Columns, batch, row};
@@ -94,7 +94,7 @@ impl TableData {
         let mut data =
             TableData { columns, key_columns: 3, ..TableData::new(options, "phones", DEFINITION) };
         if options.children {
-            let pictures = Arc::new(Values::new(options.value_bytes, options.compressible));
+            let pictures = Arc::new(ValueGenerator::new(options.value_bytes, options.compressible));
             let columns = vec![
                 ("maker", Column::Text(|picture| maker(picture / PICTURES))),
                 ("price", Column::Integer(|picture| price(picture / PICTURES))),

@@ -24,12 +24,12 @@ use super::rows::{Shape, SmallTables};
 use super::{Subject, TablesOptions};
 use crate::report::Report;
 use crate::system::{PutInput, System};
-use crate::workload::harness::Harness;
+use crate::workload::harness::BenchRun;
 
 pub(super) fn run(
     options: &TablesOptions,
     system: &dyn System,
-    harness: &mut Harness<'_>,
+    harness: &mut BenchRun<'_>,
 ) -> Result<()> {
     let queries = Queries { options, system, watcher: harness.watcher };
     let wants = |subjects: [Subject; 3]| subjects.into_iter().any(|one| options.wants(one));

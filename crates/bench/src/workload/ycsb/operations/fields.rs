@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
-use crate::generate::{Values, Zipfian, below, fnv1a_64, mix};
+use crate::generate::{ValueGenerator, Zipfian, below, fnv1a_64, mix};
 use crate::system::Record;
 use crate::workload::ycsb::{CoreOptions, Lengths};
 
@@ -12,7 +12,7 @@ use crate::workload::ycsb::{CoreOptions, Lengths};
 /// the field.
 #[derive(Clone, Debug)]
 pub(super) struct FieldValues {
-    values: Values,
+    values: ValueGenerator,
     lengths: Length,
     count: usize,
     follow_from_key: bool,
@@ -21,7 +21,7 @@ pub(super) struct FieldValues {
 impl FieldValues {
     pub(super) fn new(options: &CoreOptions) -> Self {
         FieldValues {
-            values: Values::new(options.field_bytes, 0.0),
+            values: ValueGenerator::new(options.field_bytes, 0.0),
             lengths: Length::new(
                 options.field_length,
                 options.field_bytes_min,

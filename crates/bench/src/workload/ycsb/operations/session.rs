@@ -7,7 +7,7 @@ use tonnage::{Error, Result};
 use super::chooser::RecordChooser;
 use super::fields::{FieldValues, Length};
 use super::inserter::write_key;
-use crate::generate::{AcknowledgedCounter, Claim, below, mix, weighted};
+use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix, weighted};
 use crate::system::{Client, Record};
 use crate::workload::ycsb::{CoreOptions, Mix};
 
@@ -99,7 +99,7 @@ pub(crate) struct OperationSession<'a> {
     fields: FieldValues,
     next: PreparedOperation,
     /// The number of the record that is being inserted.
-    claim: Option<Claim<'a>>,
+    claim: Option<InsertClaim<'a>>,
     /// What was read.
     found: Record,
     client: Box<dyn Client + 'a>,

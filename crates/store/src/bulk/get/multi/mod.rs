@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use tonnage_engine::{Error, Result};
 
 use self::answered::Answered;
-use self::requests::{Here, Request, Requests};
-use self::workers::Workers;
+use self::requests::{Here, TableRequest, TableRequests};
+use self::workers::RequestWorkers;
 use super::{BulkGetOptions, KeySource, TableBatch};
 use crate::inner::Inner;
 
@@ -38,12 +38,12 @@ const HERE_LONGEST: Duration = Duration::from_micros(100);
 /// Results are pulled: what the reader does not take is not read. Dropping it stops the workers and
 /// waits for them, and so for a source of keys that one of them is drawing from.
 pub struct MultiGet {
-    requests: Arc<Requests>,
+    requests: Arc<TableRequests>,
     /// What the reader's own thread has read.
     ready: VecDeque<Answered>,
     /// How long it took for that.
     spent: Duration,
-    workers: Option<Workers>,
+    workers: Option<RequestWorkers>,
     /// Requests that ended with an error.
     failed: Vec<bool>,
 }
@@ -104,10 +104,10 @@ pub(crate) fn multi_get(
             cancel: options.cancel.clone(),
             ..own.unwrap_or(options).clone()
         };
-        Request::new(store, &request.table, request.keys, &each, is_sound)
+        TableRequest::new(store, &request.table, request.keys, &each, is_sound)
     };
     let requests = requests.into_iter().map(open).collect();
-    let requests = Arc::new(Requests::new(requests, options, store.threads.clone()));
+    let requests = Arc::new(TableRequests::new(requests, options, store.threads.clone()));
     Ok(MultiGet { requests, ready: VecDeque::new(), spent: Duration::ZERO, workers: None, failed })
 }
 
@@ -143,7 +143,7 @@ impl MultiGet {
             }
             self.spent += started.elapsed();
             if self.spent >= HERE_LONGEST {
-                self.workers = Some(Workers::start(&self.requests));
+                self.workers = Some(RequestWorkers::start(&self.requests));
             }
         }
     }

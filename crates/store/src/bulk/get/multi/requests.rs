@@ -20,7 +20,7 @@ use crate::read::worker::read_task;
 use crate::read::{ReadControl, ReadPlan, ReadTask, TaskSource};
 
 /// A table with its keys.
-pub(super) struct Request {
+pub(super) struct TableRequest {
     /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody
     /// else has that.
     is_over: AtomicBool,
@@ -39,7 +39,7 @@ struct Open {
     returned: Option<ReadTask>,
 }
 
-impl Request {
+impl TableRequest {
     pub(super) fn new(
         store: &Inner,
         path: &str,
@@ -93,8 +93,8 @@ pub(super) enum Here {
 type Emit<'e> = dyn FnMut(Answered) -> bool + 'e;
 
 /// All requests of a call.
-pub(super) struct Requests {
-    requests: Vec<Request>,
+pub(super) struct TableRequests {
+    requests: Vec<TableRequest>,
     /// Those before this one are over.
     first: AtomicUsize,
     /// Whether the reader is gone. A request whose keys have no rows would not notice otherwise.
@@ -104,9 +104,9 @@ pub(super) struct Requests {
     threads: Arc<Budget>,
 }
 
-impl Requests {
+impl TableRequests {
     pub(super) fn new(
-        requests: Vec<Request>,
+        requests: Vec<TableRequest>,
         options: &BulkGetOptions,
         threads: Arc<Budget>,
     ) -> Self {

@@ -6,15 +6,15 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::answered::Answered;
-use super::requests::Requests;
+use super::requests::TableRequests;
 use crate::budget::Loan;
 
 /// Batches that may wait for the reader, for each worker.
 const QUEUED_BATCHES_MAX: usize = 2;
 
 /// Threads that read, and the queue from them.
-pub(super) struct Workers {
-    requests: Arc<Requests>,
+pub(super) struct RequestWorkers {
+    requests: Arc<TableRequests>,
     /// Gone when no more is wanted.
     answered: Option<Receiver<Answered>>,
     threads: Vec<JoinHandle<()>>,
@@ -22,8 +22,8 @@ pub(super) struct Workers {
     _lent: Loan,
 }
 
-impl Workers {
-    pub(super) fn start(requests: &Arc<Requests>) -> Self {
+impl RequestWorkers {
+    pub(super) fn start(requests: &Arc<TableRequests>) -> Self {
         let lent = requests.lend_threads();
         let (sender, answered) = bounded(QUEUED_BATCHES_MAX * lent.amount());
         let thread = |_| {
@@ -39,7 +39,7 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
+impl Drop for RequestWorkers {
     fn drop(&mut self) {
         self.requests.stop();
         // Frees those that wait for room in the queue.

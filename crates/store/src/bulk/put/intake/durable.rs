@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::{Flush, Intake, Lane, Queue};
+use super::{Flush, Intake, StreamLane, StreamQueue};
 
 impl Intake {
     /// What a flush that begins now will make durable.
@@ -44,7 +44,7 @@ impl Intake {
         patience: Duration,
     ) -> bool {
         let is_reached =
-            |queue: &Queue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
+            |queue: &StreamQueue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
         self.wait_until(patience, is_reached)
     }
 
@@ -53,7 +53,7 @@ impl Intake {
     pub(in crate::bulk::put) fn flush(&self, patience: Duration) -> bool {
         let began = Instant::now();
         let lanes: Vec<_> = self.lock().lanes.iter().map(|lane| lane.next).enumerate().collect();
-        let reached = |queue: &Queue, position: fn(&Lane) -> u64| {
+        let reached = |queue: &StreamQueue, position: fn(&StreamLane) -> u64| {
             lanes.iter().all(|(stream, next)| position(&queue.lanes[*stream]) >= *next)
         };
         if !self.wait_until(patience, |queue| reached(queue, |lane| lane.put)) {
@@ -68,7 +68,7 @@ impl Intake {
         self.wait_until(left, |queue| reached(queue, |lane| lane.durable))
     }
 
-    fn wait_until(&self, patience: Duration, is_so: impl Fn(&Queue) -> bool) -> bool {
+    fn wait_until(&self, patience: Duration, is_so: impl Fn(&StreamQueue) -> bool) -> bool {
         let mut queue = self.lock();
         queue.waiting += 1;
         let waited = self

@@ -1,0 +1,66 @@
+//! Joins that outgrow the memory of a session, carried out by sorting.
+//!
+//! A hash join holds one of its sides in memory and cannot spill it (DataFusion 55). Where that
+//! fails before the first row is out, the statement begins anew with sort-merge joins, which spill.
+
+use std::sync::Arc;
+
+use datafusion::common::DataFusionError;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{StreamExt, TryStreamExt, stream};
+
+type Planned = std::result::Result<SendableRecordBatchStream, DataFusionError>;
+
+/// Whether a plan has a join that holds a side in memory.
+pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.exists(|node| Ok(node.downcast_ref::<HashJoinExec>().is_some())).unwrap_or(false)
+}
+
+/// The rows of a plan, or of that which sorts where memory ends before the first of them.
+pub(crate) fn or_sorting(
+    rows: SendableRecordBatchStream,
+    sorting: impl FnOnce() -> Planned + Send + 'static,
+) -> SendableRecordBatchStream {
+    let schema = rows.schema();
+    let begun = async move {
+        let mut rows = rows;
+        match rows.next().await {
+            Some(Err(error)) if is_out_of_memory(&error) => {
+                // What it holds is given back first.
+                drop(rows);
+                begin(sorting()).await.map_err(|_| error)
+            }
+            first => Ok(behind(first, rows)),
+        }
+    };
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(begun).try_flatten()))
+}
+
+/// Rows whose first batch is there.
+async fn begin(planned: Planned) -> Planned {
+    let mut rows = planned?;
+    match rows.next().await {
+        Some(Err(error)) => Err(error),
+        first => Ok(behind(first, rows)),
+    }
+}
+
+fn behind(
+    first: Option<std::result::Result<arrow::array::RecordBatch, DataFusionError>>,
+    rest: SendableRecordBatchStream,
+) -> SendableRecordBatchStream {
+    let schema = rest.schema();
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream::iter(first).chain(rest)))
+}
+
+fn is_out_of_memory(error: &DataFusionError) -> bool {
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => true,
+        DataFusionError::Shared(shared) => is_out_of_memory(shared),
+        _ => false,
+    }
+}
