@@ -2,7 +2,9 @@
 //!
 //! - [`imports`] finds files of one crate that import each other in a circle.
 //! - [`sources`] lists the Rust files of the repository.
+//! - [`types`] lists the types of a file, whose names should be borne once.
 
 pub mod imports;
 pub mod sources;
 pub mod tokens;
+pub mod types;

@@ -1,16 +1,21 @@
 //! The house rules, held against every crate.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
 use tonnage_tidy::imports::Modules;
 use tonnage_tidy::sources::{crates, root, rust_files};
+use tonnage_tidy::types::types_of;
 
 /// How many columns a line has; rustfmt leaves long strings and attributes as they are.
 const COLUMNS_MAX: usize = 100;
 
 /// The share of longer lines that is put up with.
 const LONG_LINES_MAX: f64 = 0.01;
+
+/// The share of type names that several types bear.
+const SHARED_NAMES_MAX: f64 = 0.1;
 
 #[test]
 fn no_files_of_a_crate_import_each_other_in_a_circle() -> io::Result<()> {
@@ -38,6 +43,28 @@ fn fewer_than_one_line_of_a_hundred_is_too_long() -> io::Result<()> {
         "{} of {lines} lines have more than {COLUMNS_MAX} columns:\n{}",
         long.len(),
         long.join("\n")
+    );
+    Ok(())
+}
+
+/// Who looks for a type by its name should find one.
+#[test]
+fn at_most_one_type_name_of_ten_is_borne_by_several_types() -> io::Result<()> {
+    let mut bearers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for directory in crates()? {
+        for file in rust_files(&directory.join("src"))? {
+            for name in types_of(&fs::read_to_string(&file)?) {
+                bearers.entry(name).or_default().push(file.display().to_string());
+            }
+        }
+    }
+    let shared: Vec<_> = bearers.iter().filter(|(_, files)| files.len() > 1).collect();
+    assert!(bearers.len() > 1_000, "types are found");
+    assert!(
+        shared.len() as f64 <= SHARED_NAMES_MAX * bearers.len() as f64,
+        "{} of {} names: give new types two words\n{shared:#?}",
+        shared.len(),
+        bearers.len()
     );
     Ok(())
 }
