@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.flight as fl
@@ -196,6 +197,36 @@ def a_large_object_is_stored_once_its_end_is_told(server):
     assert bytes_read == b"".join(bytes([piece]) * (1 << 20) for piece in range(3))
 
 
+def every_row_that_exists_is_told(server):
+    rows = 300_000
+    for _ in range(2):
+        # All is written before anything is read.
+        with Put(server.client, command(reports="all"), batch().schema) as put:
+            for first in range(0, rows, 10_000):
+                put.write(batch(first, 10_000))
+        said = list(put.messages())
+    positions = [p for message in said for p in message.get("existing", {}).get("positions", [])]
+    assert sorted(positions) == list(range(rows)), len(positions)
+    assert any("completed" in message for message in said)
+
+
+def a_thousand_gateways_put_a_thousand_rows_each(server):
+    def gateway(number):
+        with fl.connect(server.flight) as client:
+            with Put(client, command(), batch().schema) as put:
+                put.write(batch(number * 1000, 1000))
+            said = list(put.messages())
+        return [message["completed"]["counts"] for message in said if "completed" in message]
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(64) as pool:
+        completed = list(pool.map(gateway, range(1000)))
+    seconds = time.monotonic() - started
+    assert all([counts["inserted"] for counts in told] == [1000] for told in completed)
+    jobs = len(server.act("tonnage.Jobs"))
+    print(f"1000 streams of 1000 rows: {seconds:.1f} s, {jobs} loads", file=sys.stderr)
+
+
 def died(mode):
     def case(server):
         code = DEATH.format(folder=os.path.dirname(os.path.abspath(__file__)))
@@ -214,7 +245,8 @@ CASES = [
     put_completes, bare_path_is_stored_but_not_completed, exchange_gets_rows,
     exchange_that_writes_everything_first, scan_of_all_parts, a_large_batch_is_taken,
     error_tells_its_kind, children_come_with_their_parents,
-    a_large_object_is_stored_once_its_end_is_told,
+    a_large_object_is_stored_once_its_end_is_told, every_row_that_exists_is_told,
+    a_thousand_gateways_put_a_thousand_rows_each,
     *[died(mode) for mode in ("kill", "raise", "exit", "deadline", "close", "dropped")],
 ]
 

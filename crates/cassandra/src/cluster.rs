@@ -8,12 +8,14 @@ use scylla::client::PoolSize;
 use scylla::client::execution_profile::{ExecutionProfile, ExecutionProfileHandle};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::cluster::Node;
 use scylla::deserialize::row::DeserializeRow;
 use scylla::errors::ExecutionError;
-use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
 use scylla::response::query_result::QueryRowsResult;
+use scylla::routing::Token;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
@@ -24,6 +26,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::address::Address;
 use crate::error::{Failure, Sent, failure, not_prepared, not_understood};
+use crate::first_node::FirstNode;
 use crate::login::Login;
 use crate::reach::{self, Reach};
 use crate::stamp::Stamp;
@@ -60,6 +63,10 @@ const ATTEMPTS: u32 = 8;
 pub(crate) struct Cluster {
     session: Session,
     profile: ExecutionProfileHandle,
+    /// Which nodes are asked.
+    nodes: Arc<dyn LoadBalancingPolicy>,
+    /// Where they are preferred.
+    data_center: Option<String>,
     reach: Reach,
     keyspace: String,
     in_flight: Semaphore,
@@ -73,7 +80,9 @@ impl Cluster {
     /// `Unavailable` when none of them answers; `Invalid` for files of TLS or a password that cannot
     /// be read.
     pub(crate) async fn connect(address: &Address) -> Result<Self> {
+        let nodes = DefaultPolicy::builder().build();
         let profile = ExecutionProfile::builder()
+            .load_balancing_policy(nodes.clone())
             .consistency(Consistency::Quorum)
             .serial_consistency(Some(SerialConsistency::Serial))
             .request_timeout(Some(REQUEST_TIME))
@@ -113,7 +122,8 @@ impl Cluster {
         let in_flight = Semaphore::new(IN_FLIGHT_MAX);
         let kib_in_flight = Semaphore::new(IN_FLIGHT_KIB);
         let (reach, keyspace) = (Reach::Everywhere, address.keyspace.clone());
-        Ok(Self { session, profile, reach, keyspace, in_flight, kib_in_flight })
+        let data_center = address.data_center.clone();
+        Ok(Self { session, profile, nodes, data_center, reach, keyspace, in_flight, kib_in_flight })
     }
 
     /// From now on the majority of one data centre decides, and only its nodes are asked.
@@ -127,9 +137,11 @@ impl Cluster {
             .pointee_to_builder()
             .consistency(Consistency::LocalQuorum)
             .serial_consistency(Some(SerialConsistency::LocalSerial))
-            .load_balancing_policy(nodes)
+            .load_balancing_policy(nodes.clone())
             .build();
         self.profile.map_to_another_profile(profile);
+        self.nodes = nodes;
+        self.data_center = Some(home.to_owned());
         self.reach = Reach::Home;
     }
 
@@ -232,6 +244,32 @@ impl Cluster {
         let mut statement = statement.clone();
         statement.set_consistency(level);
         self.ask(what, &statement, values).await
+    }
+
+    /// The same, of a node first that has what is asked for.
+    pub(crate) async fn ask_first(
+        &self,
+        node: &Arc<Node>,
+        level: Consistency,
+        what: &str,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<QueryRowsResult> {
+        let mut statement = statement.clone();
+        statement.set_consistency(level);
+        let (node, others) = (Arc::clone(node), Arc::clone(&self.nodes));
+        statement.set_load_balancing_policy(Some(Arc::new(FirstNode { node, others })));
+        self.ask(what, &statement, values).await
+    }
+
+    /// Finds the first node that has each token: in the data centre that is preferred, if one is.
+    pub(crate) fn owners(&self) -> impl Fn(i64) -> Option<Arc<Node>> {
+        let state = self.session.get_cluster_state();
+        move |token| {
+            let mut around = state.replica_locator().ring().ring_range(Token::new(token));
+            let wanted = self.data_center.as_deref();
+            around.find(|node| wanted.is_none() || node.datacenter.as_deref() == wanted).cloned()
+        }
     }
 
     /// Carries out a statement under a time stamp of its own, as often as it takes.

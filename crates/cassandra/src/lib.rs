@@ -27,6 +27,8 @@ mod entry_age;
 mod error;
 mod estimate;
 mod extent;
+mod first_node;
+mod group;
 mod header;
 mod home;
 mod judge;

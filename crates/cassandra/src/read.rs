@@ -1,7 +1,8 @@
 //! Looking up keys.
 //!
 //! 1. The keys are sorted by partition. One request asks for all of a partition at once, so rows
-//!    under one shard key are seen at one moment.
+//!    under one shard key are seen at one moment. Partitions with few keys share requests
+//!    ([`crate::group`]).
 //! 2. What was found is put into the order of the keys that were asked for.
 //! 3. Rows of a version at least are asked of one copy first, and of a majority where that has older
 //!    ones or none.
@@ -19,6 +20,7 @@ use tonnage_engine::{Consistency, Projection, ReadOptions, Result, Rows, Slices,
 use crate::blocking::by;
 use crate::bucket::Bucket;
 use crate::cluster::rows;
+use crate::group::Group;
 use crate::header::RowHeader;
 use crate::store::OpenStore;
 use crate::table::{Table, Text};
@@ -226,15 +228,17 @@ impl OpenStore {
         order: &[(Bucket, usize)],
         projection: Projection,
     ) -> Result<(Vec<u32>, Found)> {
-        let statement = table.statement(&self.cluster, Text::Rows.with(projection)).await?;
-        let of_partitions = order.chunk_by(|left, right| left.0 == right.0);
-        let asked = of_partitions.map(|of_partition| async move {
-            let mut wanted: Vec<&[u8]> =
-                of_partition.iter().map(|(_, index)| keys.get(*index)).collect();
-            wanted.dedup();
-            let p = of_partition[0].0.partition_key();
-            let answer = self.cluster.ask_at(level, WHAT, statement, (&p[..], wanted)).await?;
-            Ok::<_, tonnage_engine::Error>((of_partition, answer))
+        // A read that ends whatever is under way is one of a single partition.
+        let groups = match level {
+            Level::Serial | Level::LocalSerial => Group::alone(order),
+            _ => {
+                let owners = self.cluster.owners();
+                Group::by_node(keys, order, |bucket| owners(bucket.token()))
+            }
+        };
+        let asked = groups.into_iter().map(|group| async move {
+            let answer = self.ask_group(level, table, keys, &group, projection).await?;
+            Ok::<_, tonnage_engine::Error>((group, answer))
         });
         let first = least(order);
         let last = order.iter().map(|(_, index)| *index).max().unwrap_or(0);
@@ -242,8 +246,8 @@ impl OpenStore {
         let is_few = order.len() <= KNOWN_KEYS;
         let mut found = Found { raw_headers: is_few.then(Slices::new), ..Found::default() };
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
-        while let Some((of_partition, answer)) = answers.try_next().await? {
-            take(&answer, keys, of_partition, projection, first, &mut places, &mut found)?;
+        while let Some((group, answer)) = answers.try_next().await? {
+            take(&answer, keys, &group, projection, first, &mut places, &mut found)?;
         }
         if let Some(headers) = &found.raw_headers {
             for (_, index) in order.iter().filter(|(_, index)| places[index - first] != NOTHING) {
@@ -253,6 +257,32 @@ impl OpenStore {
         }
         table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
         Ok((places, found))
+    }
+
+    /// Sends the request for a group.
+    async fn ask_group(
+        &self,
+        level: Level,
+        table: &Table,
+        keys: &Slices,
+        group: &Group,
+        projection: Projection,
+    ) -> Result<QueryRowsResult> {
+        let wanted = group.wanted(keys);
+        if let [bucket] = group.buckets[..] {
+            let statement = table.statement(&self.cluster, Text::Rows.with(projection)).await?;
+            let p = bucket.partition_key();
+            return self.cluster.ask_at(level, WHAT, statement, (&p[..], wanted)).await;
+        }
+        let statement = table.statement(&self.cluster, Text::Spread.with(projection)).await?;
+        let partitions: Vec<[u8; 4]> =
+            group.buckets.iter().map(|bucket| bucket.partition_key()).collect();
+        let partitions: Vec<&[u8]> = partitions.iter().map(|p| &p[..]).collect();
+        let values = (partitions, wanted);
+        match &group.node {
+            Some(node) => self.cluster.ask_first(node, level, WHAT, statement, values).await,
+            None => self.cluster.ask_at(level, WHAT, statement, values).await,
+        }
     }
 }
 
@@ -280,27 +310,23 @@ fn order(keys: &Slices, first: usize, buckets: &[Bucket]) -> Vec<(Bucket, usize)
     order
 }
 
-/// Takes the rows of a partition, which come in the order of its keys.
+/// Takes the rows of a group.
 fn take(
     answer: &QueryRowsResult,
     keys: &Slices,
-    of_partition: &[(Bucket, usize)],
+    group: &Group,
     projection: Projection,
     first: usize,
     places: &mut [u32],
     found: &mut Found,
 ) -> Result<()> {
-    let mut wanted = of_partition.iter().peekable();
     let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
         let Some(header) = header else { return Ok(()) };
         let place = found.headers.len() as u32;
         found.headers.push(RowHeader::read(header)?);
         found.raw_headers.iter_mut().for_each(|raw| raw.push(header));
         found.values.push(value.unwrap_or_default());
-        while wanted.next_if(|(_, index)| keys.get(*index) < key).is_some() {}
-        while let Some((_, index)) = wanted.next_if(|(_, index)| keys.get(*index) == key) {
-            places[index - first] = place;
-        }
+        group.indexes_of(keys, key).for_each(|index| places[index - first] = place);
         Ok(())
     };
     match projection {

@@ -15,7 +15,10 @@ pub(crate) enum Text {
     Rows,
     /// The same without payloads.
     RowsKeys,
-    /// The same, with the time stamps of their headers.
+    /// Rows of several partitions by key: `[p], [c]`.
+    Spread,
+    SpreadKeys,
+    /// Rows of a partition, with the time stamps of their headers.
     Judged,
     /// A range of a partition: `p, c, c, limit`.
     Range,
@@ -67,11 +70,15 @@ impl Text {
             format!("SELECT {columns} FROM {table} WHERE token(p) > ? AND token(p) <= ? LIMIT ?")
         };
         let keys = |columns: &str| format!("SELECT {columns} FROM {table} WHERE p = ? AND c IN ?");
+        let spread =
+            |columns: &str| format!("SELECT {columns} FROM {table} WHERE p IN ? AND c IN ?");
         let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
         let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
         match self {
             Text::Rows => keys(ALL),
             Text::RowsKeys => keys(KEYS),
+            Text::Spread => spread(ALL),
+            Text::SpreadKeys => spread(KEYS),
             Text::Judged => keys("c, h, writetime(h)"),
             Text::Range => within(ALL, range, ""),
             Text::RangeKeys => within(KEYS, range, ""),
@@ -114,6 +121,7 @@ impl Text {
         }
         match self {
             Text::Rows => Text::RowsKeys,
+            Text::Spread => Text::SpreadKeys,
             Text::Range => Text::RangeKeys,
             Text::Rest => Text::RestKeys,
             Text::RangeBack => Text::RangeBackKeys,

@@ -5,7 +5,8 @@
 //!   resumable state.
 //! - `shell/` is what `tonnage sql` is at a terminal.
 //! - `place` is where the rows are: in a store, or behind a server.
-//! - `cli` is the command line as a whole, `args` the options of every verb.
+//! - `cli` is the command line as a whole, `args` the options of every verb, `config` options in a
+//!   file.
 //! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
 //!   signals; `plain` keeps what a terminal would obey from it.
 //!
@@ -15,6 +16,7 @@
 mod args;
 mod backups;
 mod cli;
+mod config;
 mod display;
 mod exit;
 mod interrupt;
@@ -51,7 +53,12 @@ fn main() {
 }
 
 fn run() -> Exit {
-    let cli = match Cli::try_parse() {
+    let arguments = std::env::args_os().collect();
+    let arguments = match config::with_file(Cli::command(), arguments) {
+        Ok(arguments) => arguments,
+        Err(failure) => return failure.report(),
+    };
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => {
             // Help and version go to standard output and are no failure; that nobody reads them is

@@ -1,4 +1,4 @@
-//! Reads Parquet and Arrow IPC, which hold columns already.
+//! Reads Parquet, Arrow IPC and Avro, whose columns have types already.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use tonnage_engine::{Error, Result};
 
 use crate::arrow_stream::ArrowBatches;
+use crate::avro::AvroBatches;
 use crate::batch::ReadBatch;
 use crate::cast::ColumnCast;
 use crate::format::{Compression, Format};
@@ -66,6 +67,7 @@ impl ColumnarReader {
         let progress = input.progress.clone();
         let opened = match format {
             Format::Parquet => open_parquet(source, seekable(source, input)?, options)?,
+            Format::Avro => open_avro(source, input, options)?,
             _ => open_arrow(source, input, format, options)?,
         };
         // Arrow is counted as it is read; in a Parquet file the reader jumps to and fro, so its
@@ -208,12 +210,30 @@ fn open_arrow(
     let opened = unharmed(|| ArrowBatches::open(reader, comes_slowly, is_file));
     let (batches, schema) =
         opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
+    streamed(source, batches, &schema, options)
+}
+
+fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
+    let reader = Box::new(Waiting(input.reader));
+    let opened = unharmed(|| AvroBatches::open(reader));
+    let (batches, schema) =
+        opened.map_err(|error| damaged(source, "is no readable Avro file", error))?;
+    streamed(source, batches, &schema, options)
+}
+
+/// A file whose batches come one after another, with all their columns.
+fn streamed(
+    source: &Source,
+    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send + 'static,
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<OpenedFile> {
     let fields = renamed(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
     let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
     Ok(OpenedFile {
-        file_schema: project(&schema, &layout),
+        file_schema: project(schema, &layout),
         layout,
         batches: Box::new(batches),
         rows_total: None,

@@ -12,6 +12,7 @@ use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::input::Input;
 use crate::options::{CsvOptions, ReadOptions};
+use crate::percent::decoded;
 use crate::rename::Renames;
 use crate::source::Source;
 use crate::text::reader::TextReader;
@@ -28,19 +29,6 @@ pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<S
         Some((renames.of(&decoded(name)).into_owned(), value))
     };
     folders.split('/').filter_map(column).collect()
-}
-
-/// A text in which `%` and two digits stand for a byte.
-fn decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((byte, behind)) = rest.split_first() {
-        let code = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let is_code = |code: &&str| *byte == b'%' && code.bytes().all(|b| b.is_ascii_hexdigit());
-        let code = code.filter(is_code).and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(code.unwrap_or(*byte));
-        rest = if code.is_some() { &behind[2..] } else { behind };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The columns that every row of a source has from its folders.

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use tonnage_engine::{Error, Result};
 
+use crate::avro;
+
 /// The mark that some programs put before UTF-8 text.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -22,6 +24,8 @@ pub enum Format {
     ArrowFile,
     /// Arrow IPC as a stream.
     ArrowStream,
+    /// An Avro object container file; it is read, not written.
+    Avro,
 }
 
 /// How a whole file is compressed.
@@ -34,11 +38,25 @@ pub enum Compression {
     Gzip,
     /// Zstandard, one frame or several.
     Zstd,
+    /// xz, one stream or several; it is read, not written.
+    Xz,
+    /// A member of a zip archive, or a sheet of a workbook; it is read, not written.
+    Zip,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] =
+    pub const ALL: [Format; 6] = [
+        Format::Csv,
+        Format::JsonLines,
+        Format::Parquet,
+        Format::ArrowFile,
+        Format::ArrowStream,
+        Format::Avro,
+    ];
+
+    /// The formats that are written as well.
+    pub const WRITTEN: [Format; 5] =
         [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
 
     /// The format that the first bytes tell; what is nothing else is taken for CSV.
@@ -52,6 +70,9 @@ impl Format {
         if head.starts_with(&[0xff; 4]) {
             return Format::ArrowStream;
         }
+        if head.starts_with(avro::MAGIC) {
+            return Format::Avro;
+        }
         let text = head.strip_prefix(BOM).unwrap_or(head);
         match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'{' | b'[') => Format::JsonLines,
@@ -59,9 +80,10 @@ impl Format {
         }
     }
 
-    /// The format that the ending of a name tells, with or without `.gz` or `.zst` behind it.
+    /// The format that the ending of a name tells, with or without `.gz`, `.zst` or `.xz` behind
+    /// it. What stands behind the path of a URL is not asked.
     pub fn of_name(name: &str) -> Option<Format> {
-        let name = name.to_ascii_lowercase();
+        let name = without_query(name).to_ascii_lowercase();
         let stem = Compression::strip(&name);
         match stem.rsplit_once('.')?.1 {
             "csv" | "tsv" => Some(Format::Csv),
@@ -69,6 +91,7 @@ impl Format {
             "parquet" => Some(Format::Parquet),
             "arrow" | "feather" | "ipc" => Some(Format::ArrowFile),
             "arrows" => Some(Format::ArrowStream),
+            "avro" => Some(Format::Avro),
             _ => None,
         }
     }
@@ -81,12 +104,21 @@ impl Format {
             Format::Parquet => "parquet",
             Format::ArrowFile => "arrow",
             Format::ArrowStream => "arrow-stream",
+            Format::Avro => "avro",
         }
     }
 
     /// Whether records of this format are lines of text.
     pub fn is_text(self) -> bool {
         matches!(self, Format::Csv | Format::JsonLines)
+    }
+}
+
+/// A name without what a URL has behind its path.
+fn without_query(name: &str) -> &str {
+    match name.contains("://") {
+        true => name.split(['?', '#']).next().unwrap_or(name),
+        false => name,
     }
 }
 
@@ -106,9 +138,11 @@ impl FromStr for Format {
             "parquet" => Ok(Format::Parquet),
             "arrow" | "feather" | "ipc" => Ok(Format::ArrowFile),
             "arrow-stream" | "arrows" => Ok(Format::ArrowStream),
-            _ => Err(Error::invalid(format!(
-                "{text}: unknown format; known are csv, jsonl, parquet, arrow, arrow-stream"
-            ))),
+            "avro" => Ok(Format::Avro),
+            _ => {
+                let known = Format::ALL.map(Format::label).join(", ");
+                Err(Error::invalid(format!("{text}: unknown format; known are {known}")))
+            }
         }
     }
 }
@@ -116,11 +150,13 @@ impl FromStr for Format {
 impl Compression {
     /// The compression that the ending of a name tells.
     pub fn of_name(name: &str) -> Compression {
-        let name = name.to_ascii_lowercase();
+        let name = without_query(name).to_ascii_lowercase();
         if name.ends_with(".gz") {
             Compression::Gzip
         } else if name.ends_with(".zst") || name.ends_with(".zstd") {
             Compression::Zstd
+        } else if name.ends_with(".xz") {
+            Compression::Xz
         } else {
             Compression::None
         }
@@ -132,12 +168,15 @@ impl Compression {
             Compression::Gzip
         } else if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
             Compression::Zstd
+        } else if magic.starts_with(b"\xfd7zX") {
+            Compression::Xz
         } else {
             Compression::None
         }
     }
 
     fn strip(name: &str) -> &str {
-        [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+        let endings = [".gz", ".zst", ".zstd", ".xz"];
+        endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
     }
 }

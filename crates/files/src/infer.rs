@@ -147,6 +147,7 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
     };
     let input = Input::look(source)?;
     input.check(source)?;
+    let options = input.options(&options).into_owned();
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
     let mut found = match format {
         format if format != Format::JsonLines && options.documents.is_some() => {

@@ -1,19 +1,31 @@
 //! The bytes of a source: counted, decompressed, and looked at before they are read.
 
-use std::io::{self, BufReader, Cursor, Read};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek};
 
+use lzma_rust2::XzReader;
 use tonnage_engine::{Error, Result};
 
+use crate::archive;
+use crate::encoding::Encoding;
 use crate::format::{Compression, Format};
 use crate::gzip::GzipMembers;
 use crate::kind;
+use crate::options::{CsvOptions, ReadOptions};
 use crate::progress::{Counted, Progress};
 use crate::readahead::{ReadAhead, Waiting};
-use crate::source::Source;
+use crate::source::{Opened, Source};
 use crate::stop::Stop;
 
 /// How many decompressed bytes the detection of a format may look at.
 const HEAD_BYTES: usize = 4096;
+
+/// How often a file may be packed: a workbook in a zip archive in gzip.
+const LAYERS_MAX: usize = 3;
+
+/// The memory that unpacking xz may take: `xz -9` asks for 64 MiB.
+const XZ_KIB_MAX: u32 = 512 << 10;
 
 /// What is read at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -28,6 +40,10 @@ pub(crate) struct Input {
     /// Whether somebody may be writing the source just now, so that what came is not to wait for
     /// more.
     pub(crate) comes_slowly: bool,
+    /// Whether the bytes are a sheet of a workbook, written as CSV.
+    is_sheet: bool,
+    /// The name of the member of an archive that the bytes are.
+    member: Option<String>,
     /// How the source is compressed, by its magic bytes.
     pub(crate) compression: Compression,
     /// Counts the bytes of the source as it lies on the disk.
@@ -46,21 +62,53 @@ impl Input {
         Self::of(source, source.look()?)
     }
 
-    fn of(
-        source: &Source,
-        (raw, bytes_total): (Box<dyn Read + Send>, Option<u64>),
-    ) -> Result<Input> {
-        let progress = Progress::new(bytes_total);
-        let mut raw = Counted::new(raw, progress.clone());
-        let (magic, error) = peek(&mut Waiting(&mut raw), 4);
-        if let Some(error) = error {
-            return Err(source.io_error("cannot be read", error));
+    fn of(source: &Source, opened: Opened) -> Result<Input> {
+        let Opened { reader, bytes, is_sheet } = opened;
+        let (mut member, mut is_sheet) = (None, is_sheet);
+        let mut compression = match source.is_member() {
+            true => Compression::Zip,
+            false => Compression::None,
+        };
+        let mut progress = Progress::new(bytes);
+        let mut reader: Box<dyn Read + Send> = Box::new(Counted::new(reader, progress.clone()));
+        for layer in 0..LAYERS_MAX {
+            let (magic, error) = peek(&mut Waiting(&mut reader), archive::MAGIC_BYTES);
+            match error {
+                Some(error) if layer == 0 => return Err(source.io_error("cannot be read", error)),
+                // Damage is told behind what stands before it.
+                Some(error) => {
+                    reader = Box::new(Cursor::new(magic).chain(Failing(Some(error))));
+                    break;
+                }
+                None => {}
+            }
+            let (is_archive, packed) = (archive::is_archive(&magic), Compression::of_magic(&magic));
+            reader = Box::new(Cursor::new(magic).chain(reader));
+            if is_archive {
+                let file = match source.path().filter(|_| compression == Compression::None) {
+                    Some(path) => File::open(path),
+                    None => copied(Waiting(reader)),
+                };
+                let opened = file.and_then(|file| archive::open(file, None));
+                let opened = opened.map_err(|error| source.io_error("cannot be read", error))?;
+                (is_sheet, member) = (opened.is_sheet, Some(opened.name));
+                progress = Progress::new(opened.bytes);
+                reader = Box::new(Counted::new(opened.reader, progress.clone()));
+            } else if packed != Compression::None {
+                reader = decompress(reader, packed)
+                    .map_err(|error| source.io_error("cannot be decompressed", error))?;
+            } else {
+                break;
+            }
+            // The outermost layer is what the source is.
+            compression = match compression {
+                Compression::None if is_archive => Compression::Zip,
+                Compression::None => packed,
+                outer => outer,
+            };
         }
-        let compression = Compression::of_magic(&magic);
         let comes_slowly = source.reads_once() && compression == Compression::None;
-        let raw = Cursor::new(magic).chain(raw);
-        let mut reader = decompress(raw, compression)
-            .map_err(|error| source.io_error("cannot be decompressed", error))?;
+        let mut reader: Box<dyn Read + Send> = Box::new(buffered(reader));
         let (head, error) = match comes_slowly {
             true => peek_line(&mut reader, HEAD_BYTES),
             false => peek(&mut reader, HEAD_BYTES),
@@ -69,7 +117,7 @@ impl Input {
             None => Box::new(Cursor::new(head.clone()).chain(reader)),
             Some(error) => Box::new(Cursor::new(head.clone()).chain(Failing(Some(error)))),
         };
-        Ok(Input { head, reader, comes_slowly, compression, progress })
+        Ok(Input { head, reader, comes_slowly, is_sheet, member, compression, progress })
     }
 
     /// Refuses what is known to be neither text nor any other format that is read.
@@ -81,7 +129,11 @@ impl Input {
     /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are
     /// always told apart by content, because they share their names.
     pub(crate) fn format(&self, source: &Source, told: Option<Format>) -> Format {
-        match told.or_else(|| Format::of_name(source.name())) {
+        if self.is_sheet {
+            return Format::Csv;
+        }
+        let of_member = || self.member.as_deref().and_then(Format::of_name);
+        match told.or_else(|| Format::of_name(source.name())).or_else(of_member) {
             Some(Format::ArrowFile | Format::ArrowStream) if !self.head.starts_with(b"ARROW1") => {
                 Format::ArrowStream
             }
@@ -89,6 +141,16 @@ impl Input {
             Some(format) => format,
             None => Format::of_content(&self.head),
         }
+    }
+
+    /// How the bytes are to be read. A sheet is CSV as it is written here, whatever was asked for.
+    pub(crate) fn options<'a>(&self, asked: &'a ReadOptions) -> Cow<'a, ReadOptions> {
+        if !self.is_sheet {
+            return Cow::Borrowed(asked);
+        }
+        let csv = CsvOptions { delimiter: Some(b','), ..asked.csv.clone() };
+        let encoding = Some(Encoding::default());
+        Cow::Owned(ReadOptions { csv, encoding, ..asked.clone() })
     }
 }
 
@@ -131,18 +193,26 @@ fn decompress(
     raw: impl Read + Send + 'static,
     compression: Compression,
 ) -> io::Result<Box<dyn Read + Send>> {
-    Ok(match compression {
-        Compression::None => Box::new(buffered(raw)),
-        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(buffered(Waiting(raw))))?),
-        Compression::Zstd => {
-            let packed = buffered(Waiting(raw));
-            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?)
-        }
-    })
+    let packed = buffered(Waiting(raw));
+    Ok(Box::new(match compression {
+        Compression::Gzip => ReadAhead::start(GzipMembers::new(packed))?,
+        Compression::Zstd => ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?,
+        Compression::Xz => ReadAhead::start(XzReader::new_mem_limit(packed, true, XZ_KIB_MAX))?,
+        Compression::None | Compression::Zip => ReadAhead::start(packed)?,
+    }))
 }
 
 fn buffered<R: Read>(raw: R) -> BufReader<R> {
     BufReader::with_capacity(BUFFER_BYTES, raw)
+}
+
+/// A copy in an unnamed file that vanishes with its reader: archives have their directory at the
+/// end.
+fn copied(mut raw: impl Read) -> io::Result<File> {
+    let mut copy = tempfile::tempfile()?;
+    io::copy(&mut raw, &mut copy)?;
+    copy.rewind()?;
+    Ok(copy)
 }
 
 /// Gives its error once; then the input is at its end.

@@ -3,20 +3,20 @@
 /// How long a piece of a file is that a message quotes.
 const QUOTED_BYTES_MAX: usize = 40;
 
+const PACKED_TOO_OFTEN: &str = "is packed more than three times: unpack it first";
+
 /// What begins so is no text, and no other format that is read.
-const MAGIC: [(&[u8], &str); 9] = [
-    (
-        b"\xfd7zXZ\0",
-        "is packed with xz, which is not read: unpack it first, for instance with xz -dc",
-    ),
+const MAGIC: [(&[u8], &str); 12] = [
     (
         b"BZh",
         "is packed with bzip2, which is not read: unpack it first, for instance with bzip2 -dc",
     ),
-    (
-        b"PK\x03\x04",
-        "is a zip archive (or a spreadsheet, which is one), which is not read: take its files out first",
-    ),
+    (b"PK\x03\x04", PACKED_TOO_OFTEN),
+    (b"PK\x05\x06", PACKED_TOO_OFTEN),
+    (b"\xd0\xcf\x11\xe0", PACKED_TOO_OFTEN),
+    (b"\x1f\x8b", PACKED_TOO_OFTEN),
+    (b"\x28\xb5\x2f\xfd", PACKED_TOO_OFTEN),
+    (b"\xfd7zX", PACKED_TOO_OFTEN),
     (b"7z\xbc\xaf\x27\x1c", "is a 7z archive, which is not read: take its files out first"),
     (
         b"\x04\x22\x4d\x18",
@@ -27,7 +27,6 @@ const MAGIC: [(&[u8], &str); 9] = [
         b"SQLite format 3\0",
         "is an SQLite database, which is not read: have sqlite3 write its tables as CSV",
     ),
-    (b"Obj\x01", "is an Avro file, which is not read: convert it to Parquet or JSON lines"),
     (
         b"\xff\xfe\0\0",
         "is UTF-32, which is not read: convert it, for instance with iconv -f UTF-32 -t UTF-8",

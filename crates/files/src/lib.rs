@@ -1,9 +1,10 @@
 //! Files in and out: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed, as Arrow record
-//! batches.
+//! batches. Avro containers, zip archives and Excel workbooks are read as well, and files behind
+//! HTTP and in object storage.
 //!
 //! Reading:
 //!
-//! 1. [`Source::expand`] turns names, globs and `-` into [`Source`]s. A pipe is opened once: who
+//! 1. [`Source::expand`] turns names, globs, URLs and `-` into [`Source`]s. A pipe is opened once: who
 //!    looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
 //! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the
 //!    format by name and then by content) and matches its columns with those the caller wants
@@ -44,7 +45,9 @@
 //! # Ok::<(), tonnage_engine::Error>(())
 //! ```
 
+mod archive;
 mod arrow_stream;
+mod avro;
 mod batch;
 mod cast;
 mod cast_nested;
@@ -61,11 +64,13 @@ mod input;
 mod kind;
 mod nested;
 mod options;
+mod percent;
 mod pipe;
 mod progress;
 mod readahead;
 mod reader;
 mod rejected;
+mod remote;
 mod rename;
 mod render;
 mod source;

@@ -1,6 +1,6 @@
 //! Reading ahead on a thread, so that decompressing and parsing overlap.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -46,6 +46,19 @@ impl ReadAhead {
         stop: Stop,
     ) -> io::Result<Self> {
         Self::spawn(stop, true, move |sender| read_as_it_comes(reader, sender))
+    }
+
+    /// Starts a thread that writes what is to be read.
+    pub(crate) fn start_writing(
+        work: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::spawn(Stop::default(), false, move |chunks| {
+            let mut writer = ChunkWriter { chunk: Vec::with_capacity(CHUNK_BYTES), chunks };
+            let written = work(&mut writer);
+            let flushed = writer.flush();
+            // Nobody waiting is no news: the reader was dropped.
+            let _ = chunks.send(written.and(flushed).map(|()| Vec::new()));
+        })
     }
 
     fn spawn(
@@ -101,6 +114,30 @@ impl Read for ReadAhead {
         buffer[..bytes].copy_from_slice(&ready[..bytes]);
         self.position += bytes;
         Ok(bytes)
+    }
+}
+
+/// Sends what is written to it in chunks.
+struct ChunkWriter<'a> {
+    chunk: Vec<u8>,
+    chunks: &'a SyncSender<io::Result<Vec<u8>>>,
+}
+
+impl Write for ChunkWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
+        self.chunks.send(Ok(chunk)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 

@@ -45,6 +45,8 @@ impl RecordReader {
         input.check(source)?;
         let format = input.format(source, asked.format);
         let (compression, progress) = (input.compression, input.progress.clone());
+        let asked = input.options(asked);
+        let asked = asked.as_ref();
         let own = without_folders(source, asked);
         let options = own.as_ref().unwrap_or(asked);
         let body = match format.is_text() {

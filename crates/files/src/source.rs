@@ -1,4 +1,4 @@
-//! Where records come from: a file, standard input, or bytes in memory.
+//! Where records come from: a file, standard input, bytes in memory, or a server.
 
 use std::fmt;
 use std::fs::File;
@@ -6,9 +6,12 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use glob::{MatchOptions, Pattern};
 use tonnage_engine::{Error, Result};
 
+use crate::archive::{self, Archive};
 use crate::pipe::Pipe;
+use crate::remote::{self, Object, RemoteFile};
 use crate::stop::Stop;
 
 /// One place that records are read from.
@@ -23,6 +26,24 @@ enum Place {
     File(PathBuf),
     Pipe(Pipe),
     Memory(Arc<[u8]>),
+    /// A file of a zip archive, or a sheet of a workbook.
+    Member(PathBuf, String),
+    Remote(RemoteFile),
+}
+
+/// A source that is open from its first byte.
+pub(crate) struct Opened {
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// Its size, where that is known.
+    pub(crate) bytes: Option<u64>,
+    /// Whether it is a sheet of a workbook, written as CSV.
+    pub(crate) is_sheet: bool,
+}
+
+impl Opened {
+    fn new(reader: impl Read + Send + 'static, bytes: Option<u64>) -> Self {
+        Self { reader: Box::new(reader), bytes, is_sheet: false }
+    }
 }
 
 impl Source {
@@ -50,11 +71,26 @@ impl Source {
         Self { name: name.into(), place: Place::Memory(bytes.into()) }
     }
 
+    /// A member of this file, which is an archive or a workbook.
+    fn member(&self, member: String) -> Self {
+        let path = self.path().unwrap_or(Path::new(&self.name)).to_owned();
+        Self { name: format!("{}/{member}", self.name), place: Place::Member(path, member) }
+    }
+
+    /// A file behind `http://` or `https://`. Its name is without credentials.
+    pub fn url(url: &str) -> Self {
+        let file = RemoteFile::at(url);
+        Self { name: file.name(), place: Place::Remote(file) }
+    }
+
     /// The sources that the patterns stand for, in the order of the patterns, the files of one
     /// pattern sorted by name.
     ///
-    /// `-` is standard input. A pattern that names an existing file is that file, whatever
-    /// characters are in it. A pattern that matches nothing is
+    /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://` and `gs://`
+    /// the address of an object in a bucket, or a pattern for several. A pattern that names an
+    /// existing file is that file, whatever characters are in it. Zip archives and workbooks are like
+    /// folders: `data.zip/*.csv`, `book.xlsx/Sheet1`; one with a single file or sheet stands for that.
+    /// A pattern that matches nothing is
     /// [`NotFound`](tonnage_engine::ErrorKind::NotFound); one that names a directory is
     /// [`Invalid`](tonnage_engine::ErrorKind::Invalid). Directories that a glob happens to match
     /// are passed over.
@@ -71,10 +107,10 @@ impl Source {
         &self.name
     }
 
-    /// The path, if this is a file.
+    /// The path, if this is a file, or in one.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File(path) => Some(path),
+            Place::File(path) | Place::Member(path, _) => Some(path),
             _ => None,
         }
     }
@@ -84,6 +120,16 @@ impl Source {
         matches!(&self.place, Place::Pipe(pipe) if pipe.is_stdin())
     }
 
+    /// Whether this is a file behind HTTP, or in object storage.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Remote(_))
+    }
+
+    /// Whether this is a file of an archive, or a sheet of a workbook.
+    pub(crate) fn is_member(&self) -> bool {
+        matches!(self.place, Place::Member(..))
+    }
+
     /// Whether [`RecordReader::open`](crate::RecordReader::open) can be called only once, because
     /// the bytes of a pipe are gone then. What only looks at a source, as
     /// [`infer_schema`](crate::infer_schema) does, leaves all bytes for the reader.
@@ -91,33 +137,48 @@ impl Source {
         matches!(&self.place, Place::Pipe(_))
     }
 
-    /// Opens the source from its first byte, with its size where that is known.
-    pub(crate) fn open(&self, stop: &Stop) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    /// Opens the source from its first byte.
+    pub(crate) fn open(&self, stop: &Stop) -> Result<Opened> {
         match &self.place {
             Place::Pipe(pipe) => {
                 let taken =
                     pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok((Box::new(taken), None))
+                Ok(Opened::new(taken, None))
             }
-            _ => self.look(),
+            _ => self.bytes(stop),
         }
     }
 
     /// The same without taking anything away from who opens it later.
-    pub(crate) fn look(&self) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    pub(crate) fn look(&self) -> Result<Opened> {
+        self.bytes(&Stop::default())
+    }
+
+    fn bytes(&self, stop: &Stop) -> Result<Opened> {
         match &self.place {
             Place::File(path) => {
                 let (file, bytes) =
                     open_file(path).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok((Box::new(file), bytes))
+                Ok(Opened::new(file, bytes))
             }
             Place::Pipe(pipe) => {
                 let looked =
                     pipe.look().map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok((Box::new(looked), None))
+                Ok(Opened::new(looked, None))
+            }
+            Place::Remote(file) => {
+                let opened = remote::open(file, stop)
+                    .map_err(|error| self.io_error("cannot be read", error))?;
+                Ok(Opened { reader: opened.0, bytes: opened.1, is_sheet: false })
             }
             Place::Memory(bytes) => {
-                Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64)))
+                Ok(Opened::new(Cursor::new(Arc::clone(bytes)), Some(bytes.len() as u64)))
+            }
+            Place::Member(path, name) => {
+                let member = File::open(path).and_then(|file| archive::open(file, Some(name)));
+                let member = member.map_err(|error| self.io_error("cannot be read", error))?;
+                let archive::Member { reader, bytes, is_sheet, .. } = member;
+                Ok(Opened { reader, bytes, is_sheet })
             }
         }
     }
@@ -162,6 +223,15 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         sources.push(Source::stdin());
         return Ok(());
     }
+    if RemoteFile::is_url(pattern) {
+        sources.push(Source::url(pattern));
+        return Ok(());
+    }
+    if let Some(objects) = remote::objects(pattern) {
+        let source = |Object { name, file }| Source { name, place: Place::Remote(file) };
+        sources.extend(objects?.into_iter().map(source));
+        return Ok(());
+    }
     let path = Path::new(pattern);
     if path.is_dir() {
         return Err(Error::invalid(format!(
@@ -169,7 +239,11 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         )));
     }
     if path.exists() {
-        sources.push(Source::file(path));
+        sources.push(file_or_member(path)?);
+        return Ok(());
+    }
+    if let Some(members) = members_of(path)? {
+        sources.extend(members);
         return Ok(());
     }
     let before = sources.len();
@@ -181,11 +255,68 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         let path = entry
             .map_err(|error| Error::invalid(format!("{pattern}: {error}")).with_source(error))?;
         if !path.is_dir() {
-            sources.push(Source::file(path));
+            sources.push(file_or_member(&path)?);
         }
     }
     if sources.len() == before {
         return Err(Error::not_found(format!("{pattern}: no such file, and no file matches it")));
     }
     Ok(())
+}
+
+/// A file, or the only file of an archive. Of workbooks the reader finds the only sheet.
+fn file_or_member(path: &Path) -> Result<Source> {
+    let source = Source::file(path);
+    match archive_at(&source)? {
+        Some(Archive::Zip(names)) if names.len() == 1 => Ok(source.member(names[0].clone())),
+        // The reader tells why it reads none of several.
+        _ => Ok(source),
+    }
+}
+
+/// What a plain file holds, if it is an archive.
+fn archive_at(source: &Source) -> Result<Option<Archive>> {
+    match &source.place {
+        Place::File(path) if path.is_file() => match archive::look(path) {
+            // That is told by the reader, too.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+            held => held.map_err(|error| source.io_error("cannot be read", error)),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The members that a path behind that of an archive names: `data.zip/2022/*.csv`.
+fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
+    let Some(archive) = path.ancestors().skip(1).find(|above| above.is_file()) else {
+        return Ok(None);
+    };
+    let wanted = path.strip_prefix(archive).unwrap_or(path).to_string_lossy().into_owned();
+    let source = Source::file(archive);
+    let names = match archive_at(&source)? {
+        None => return Ok(None),
+        Some(Archive::Zip(names)) => names,
+        Some(Archive::Workbook) => {
+            archive::sheets(archive).map_err(|error| source.io_error("cannot be read", error))?
+        }
+    };
+    if names.contains(&wanted) {
+        return Ok(Some(vec![source.member(wanted)]));
+    }
+    let pattern = Pattern::new(&wanted).map_err(|error| {
+        Error::invalid(format!("{}: not a pattern: {error}", path.display())).with_source(error)
+    })?;
+    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+    let found = names.iter().filter(|name| pattern.matches_with(name, options));
+    let found: Vec<_> = found.map(|name| source.member(name.clone())).collect();
+    match found.is_empty() {
+        // A hidden sheet is read when it is named.
+        true if !wanted.contains(['*', '?', '[']) => Ok(Some(vec![source.member(wanted)])),
+        true => Err(Error::not_found(format!(
+            "{}: nothing in the archive matches it; it holds {}",
+            path.display(),
+            archive::listed(&names)
+        ))),
+        false => Ok(Some(found)),
+    }
 }

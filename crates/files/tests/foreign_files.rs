@@ -9,9 +9,8 @@ use tonnage_engine::ErrorKind;
 use tonnage_files::{Compression, Encoding, Format, ReadOptions, RecordReader, Source};
 
 #[rstest]
-#[case(b"\xfd7zXZ\0\0\x04".as_slice(), "is packed with xz")]
 #[case(b"BZh91AY&SY\x12\x34".as_slice(), "is packed with bzip2")]
-#[case(b"PK\x03\x04\x14\0".as_slice(), "is a zip archive")]
+#[case(b"7z\xbc\xaf\x27\x1c\0".as_slice(), "is a 7z archive")]
 #[case(b"<!DOCTYPE html><html>".as_slice(), "is an HTML page")]
 #[case(b"i\0d\0\n\0\x31\0\n\0".as_slice(), "is UTF-16 without a mark")]
 #[case(b"id,name\r1,a\r2,b\r".as_slice(), "its lines end in carriage returns alone")]

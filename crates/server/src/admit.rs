@@ -44,6 +44,11 @@ impl Places {
         }
     }
 
+    /// A place, if one is free and nobody waits for it.
+    pub(crate) fn take_free(&self) -> Option<Place> {
+        self.free.clone().try_acquire_owned().ok()
+    }
+
     /// How many are taken.
     pub(crate) fn taken(&self) -> usize {
         self.count - self.free.available_permits()

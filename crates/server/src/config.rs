@@ -1,11 +1,12 @@
 //! Flags, file and environment, merged into one [`Config`].
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use tonnage::{Error, Result, cores};
+
+use crate::address::Address;
 
 /// The settings as they are given: `--idle-timeout 60s` on the command line is
 /// `TONNAGE_IDLE_TIMEOUT=60s` in the environment and `idle_timeout = "60s"` in the file. The
@@ -13,10 +14,10 @@ use tonnage::{Error, Result, cores};
 #[derive(clap::Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Address of the HTTP listener, or off [default: 127.0.0.1:7410]
+    /// Address of the HTTP listener, unix:PATH, or off [default: 127.0.0.1:7410]
     #[arg(long, env = "TONNAGE_HTTP", value_name = "ADDRESS")]
     pub http: Option<String>,
-    /// Address of the Arrow Flight listener, or off [default: 127.0.0.1:7411]
+    /// Address of the Arrow Flight listener, unix:PATH, or off [default: 127.0.0.1:7411]
     #[arg(long, env = "TONNAGE_FLIGHT", value_name = "ADDRESS")]
     pub flight: Option<String>,
     /// Listen beyond loopback although everybody may then do everything
@@ -103,9 +104,9 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where HTTP is spoken; nowhere without it.
-    pub http: Option<SocketAddr>,
+    pub http: Option<Address>,
     /// Where Arrow Flight is spoken; nowhere without it.
-    pub flight: Option<SocketAddr>,
+    pub flight: Option<Address>,
     /// Whether to listen beyond loopback without users.
     pub insecure: bool,
     /// Certificate chain and private key, both PEM files.
@@ -292,13 +293,13 @@ impl Config {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let listeners = [("http", self.http), ("flight", self.flight)];
+        let listeners = [("http", &self.http), ("flight", &self.flight)];
         if listeners.iter().all(|(_, address)| address.is_none()) {
             return Err(Error::invalid("both listeners are off: give http or flight an address"));
         }
         for (name, address) in listeners {
             let Some(address) = address else { continue };
-            if !address.ip().is_loopback() && self.users.is_none() && !self.insecure {
+            if !address.is_local() && self.users.is_none() && !self.insecure {
                 return Err(Error::invalid(format!(
                     "{name} would listen on {address}, where everybody who reaches it may do \
                      everything: name users, listen on 127.0.0.1, or say insecure if the network \
@@ -310,13 +311,13 @@ impl Config {
     }
 }
 
-fn address(name: &str, given: Option<&str>, port: u16) -> Result<Option<SocketAddr>> {
+fn address(name: &str, given: Option<&str>, port: u16) -> Result<Option<Address>> {
     match given {
-        None => Ok(Some(SocketAddr::from(([127, 0, 0, 1], port)))),
+        None => Ok(Some(Address::Tcp(([127, 0, 0, 1], port).into()))),
         Some("off") => Ok(None),
         Some(text) => text.parse().map(Some).map_err(|_| {
             Error::invalid(format!(
-                "{name} is `{text}`: give IP:PORT, such as 127.0.0.1:7410, or off"
+                "{name} is `{text}`: give IP:PORT, such as 127.0.0.1:7410, unix:PATH, or off"
             ))
         }),
     }

@@ -42,8 +42,8 @@ pub(crate) struct Context {
     pub(crate) prepared: PreparedStatements,
     pub(crate) sessions: Sessions,
     pub(crate) request_ids: Arc<RequestIds>,
-    /// What bodies that wait for their loads have on the disk.
-    pub(crate) spool: Spool,
+    /// What waits on the disk.
+    pub(crate) spool: Arc<Spool>,
     /// For streams of loads.
     pub(crate) streams: Places,
     /// For streams of events.
@@ -73,7 +73,7 @@ impl Context {
             prepared: PreparedStatements::default(),
             sessions: Sessions::default(),
             request_ids: Arc::new(RequestIds::new()?),
-            spool: Spool::new(config.spool_bytes_max),
+            spool: Arc::new(Spool::new(config.spool_bytes_max)),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),

@@ -2,19 +2,23 @@
 //!
 //! A job is one load with one stream or more. Streams that name the same job share its load, from
 //! whatever connections they come. The job ends with its last stream.
+//!
+//! Streams without a name share a load, too, once all places for loads are taken: many small
+//! writers then neither wait for each other nor are refused. Such a load takes streams in for
+//! [`SHARED_MAX`], so that it ends, and each stream hears of itself alone.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonnage::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Error, Load, Progress,
-    Result, Store,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Error, Load,
+    Progress, Result, Store, StreamReport,
 };
 
 use crate::admit::{Place, Places};
@@ -22,6 +26,8 @@ use crate::config::Config;
 
 /// Ended jobs that can still be asked for.
 const ENDED_MAX: usize = 1_000;
+/// How long a load takes in streams without a name. Small writes cost more while a load is open.
+const SHARED_MAX: Duration = Duration::from_secs(5);
 
 /// How a stream leaves its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +60,8 @@ pub(crate) struct JobRequest {
     pub(crate) name: Option<String>,
     /// What all of them must agree on, as text.
     pub(crate) terms: String,
+    /// Whether a stream without a name may share a load with others on the same terms.
+    pub(crate) shares: bool,
 }
 
 /// All jobs.
@@ -166,7 +174,13 @@ impl Jobs {
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }
-        let place = Handle::current().block_on(self.loads.take())?;
+        let place = match self.loads.take_free() {
+            Some(place) => place,
+            None => match self.join_shared(&request) {
+                Some(shared) => return Ok(shared),
+                None => Handle::current().block_on(self.loads.take())?,
+            },
+        };
         let asked = options.memory_bytes_max.unwrap_or(usize::MAX);
         options.memory_bytes_max = Some(self.memory_bytes.min(asked));
         options.callbacks = callbacks.clone();
@@ -205,10 +219,15 @@ impl Jobs {
                 job.request.terms, request.terms
             )));
         }
-        let mut shared = job.shared();
-        let Some(load) = shared.load.clone() else { return Ok(None) };
-        shared.streams += 1;
-        Ok(Some(Membership { job: job.clone(), load }))
+        Ok(job.join())
+    }
+
+    /// Joins a load of streams without a name.
+    fn join_shared(&self, request: &JobRequest) -> Option<Membership> {
+        let is_meant = |job: &&Arc<Job>| {
+            request.shares && job.request == *request && job.started.elapsed() < SHARED_MAX
+        };
+        self.known().running.iter().filter(is_meant).find_map(Job::join)
     }
 
     /// Leaves a job. The last stream ends the load, and hears what came of it. Blocks.
@@ -324,6 +343,19 @@ impl Job {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a further stream in, unless the load has ended.
+    fn join(self: &Arc<Self>) -> Option<Membership> {
+        let mut shared = self.shared();
+        let load = shared.load.clone()?;
+        shared.streams += 1;
+        Some(Membership { job: self.clone(), load })
+    }
+
+    /// Whether streams of different clients may share it, which need not know of each other.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.request.shares
+    }
+
     /// Whether further streams may join.
     fn is_open(&self) -> bool {
         self.shared().load.is_some()
@@ -338,6 +370,22 @@ impl Job {
             "seconds": self.started.elapsed().as_secs_f64(),
             "counts": counts_json(&self.progress.total()),
         })
+    }
+
+    /// What a stream that shares its load hears: it need not know of others.
+    pub(crate) fn report_of_stream(
+        &self,
+        stream: usize,
+        name: String,
+        counts: Counts,
+        leaving: Leaving,
+    ) -> BulkPutReport {
+        let completed = leaving == Leaving::Completed;
+        let mut report = BulkPutReport::default();
+        report.total = counts;
+        report.seconds = self.started.elapsed().as_secs_f64();
+        report.streams = vec![StreamReport { stream, name, counts, completed }];
+        report
     }
 
     /// The report of a load, with the streams left out of the completed ones that were not said to
@@ -378,7 +426,7 @@ impl Ended {
 }
 
 /// Counts as all messages tell them.
-pub(crate) fn counts_json(counts: &tonnage::Counts) -> serde_json::Value {
+pub(crate) fn counts_json(counts: &Counts) -> serde_json::Value {
     json!({
         "read": counts.read,
         "inserted": counts.inserted,
@@ -387,4 +435,13 @@ pub(crate) fn counts_json(counts: &tonnage::Counts) -> serde_json::Value {
         "failed": counts.failed,
         "bytes": counts.bytes,
     })
+}
+
+/// The rows of one request of a multi-put that were not stored.
+pub(crate) fn failures_json(put: &tonnage::MultiPutReport, request: usize) -> serde_json::Value {
+    let failures = put.failures.iter().filter(|failure| failure.request == request);
+    let failures = failures.map(
+        |failure| json!({"row": failure.row, "column": failure.column, "reason": failure.reason}),
+    );
+    failures.collect()
 }

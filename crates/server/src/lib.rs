@@ -13,6 +13,7 @@
 //! | module | what |
 //! |---|---|
 //! | `config` | flags, file and environment, merged into one [`Config`] |
+//! | `address`, `service_manager` | where it listens; what systemd hears of it |
 //! | `listen` | sockets, TLS, limits of connections; how the body of a request ended |
 //! | `drain` | the phases of a server that ends |
 //! | `auth` | users, what they may do, who calls, the audit log |
@@ -23,6 +24,7 @@
 //! | `random` | names that nobody guesses |
 //! | `error`, `metrics` | errors as each protocol tells them; what is counted |
 
+mod address;
 mod admit;
 mod auth;
 mod config;
@@ -41,11 +43,13 @@ mod random;
 mod reload;
 mod request_id;
 mod server;
+mod service_manager;
 mod sessions;
 mod spool;
 mod statements;
 mod tls;
 
+pub use address::Address;
 pub use auth::hash_password;
 pub use config::{Config, Settings};
 pub use server::{Addresses, Server, Stop};

@@ -66,6 +66,7 @@ pub(crate) struct Metrics {
     rows: Family<RowsLabels, Counter>,
     streams: Family<OutcomeLabel, Counter>,
     pub(crate) slow_readers: Counter,
+    pub(crate) reloads_failed: Counter,
     statements_running: Gauge,
     store: StoreGauges,
 }
@@ -98,6 +99,7 @@ impl Metrics {
             rows: Family::default(),
             streams: Family::default(),
             slow_readers: Counter::default(),
+            reloads_failed: Counter::default(),
             statements_running: Gauge::default(),
             store: StoreGauges::default(),
         };
@@ -123,6 +125,8 @@ impl Metrics {
         registry.register("bulk_streams", help, self.streams.clone());
         let help = "Readers cut off, because they took nothing";
         registry.register("slow_readers", help, self.slow_readers.clone());
+        let help = "Files of users or certificates that changed and could not be read";
+        registry.register("reloads_failed", help, self.reloads_failed.clone());
         let help = "SQL statements that run, or whose rows are being fetched";
         registry.register("statements_running", help, statements_running.clone());
         let help = "Rows in the store, estimated";

@@ -2,7 +2,8 @@
 //!
 //! Their files are looked at every few seconds, and read when they have changed: whoever renews a
 //! certificate or adds a user need do no more. What cannot be read changes nothing, and is tried
-//! again; `POST /v1/admin/reload` tells what is wrong with it.
+//! again. It is told once on the standard error stream and counted as `tonnage_reloads_failed_total`.
+//! `POST /v1/admin/reload` tells what is wrong with it too.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,9 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::drain::Phase;
 use crate::tls::read_acceptor;
+
+/// When a file was written last, and its length; nothing of one that is not there.
+type Stamp = Option<(SystemTime, u64)>;
 
 /// How often the files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
@@ -35,13 +39,28 @@ pub(crate) fn reload(context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// The files, as they were before the server read them first.
+pub(crate) struct WatchedFiles {
+    files: Vec<PathBuf>,
+    read: Vec<Stamp>,
+}
+
+impl WatchedFiles {
+    /// Looks at the files of a configuration.
+    pub(crate) fn of(config: &Config) -> Self {
+        let files = files(config);
+        let read = stamps(&files);
+        Self { files, read }
+    }
+}
+
 /// Reads the files again whenever they change, until the server drains.
-pub(crate) async fn watch(context: Arc<Context>) {
-    let files = files(&context.config);
+pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
+    let WatchedFiles { files, mut read } = watched;
     if files.is_empty() {
         return;
     }
-    let mut read = stamps(&files);
+    let mut told = None;
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
@@ -52,8 +71,17 @@ pub(crate) async fn watch(context: Arc<Context>) {
             continue;
         }
         let shared = context.clone();
-        if let Ok(Ok(())) = tokio::task::spawn_blocking(move || reload(&shared)).await {
-            read = now;
+        match tokio::task::spawn_blocking(move || reload(&shared)).await {
+            Ok(Ok(())) => read = now,
+            // A file that is being written is whole the next time.
+            Ok(Err(error)) if told.as_ref() != Some(&now) => {
+                eprintln!(
+                    "tonnage: changed files of users or certificates cannot be used: {error}"
+                );
+                context.metrics.reloads_failed.inc();
+                told = Some(now);
+            }
+            _ => {}
         }
     }
 }
@@ -64,8 +92,7 @@ fn files(config: &Config) -> Vec<PathBuf> {
     config.users.iter().chain(tls).chain(clients).cloned().collect()
 }
 
-/// When each file was written last, and its length.
-fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
     let stamp = |file: &PathBuf| {
         let told = std::fs::metadata(file).ok()?;
         Some((told.modified().ok()?, told.len()))

@@ -1,31 +1,31 @@
 //! A server: listeners over one store.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tonnage::{Error, Result, Store};
 
+use crate::address::Address;
 use crate::config::Config;
 use crate::context::Context;
 use crate::drain::{Phase, PhaseSetter, phases};
-use crate::listen::Acceptor;
+use crate::listen::{Acceptor, Socket};
 use crate::metrics::Listener;
-use crate::{flight, http, reload};
+use crate::reload::{self, WatchedFiles};
+use crate::{flight, http, service_manager};
 
 /// How long loads may take to store what they have, once they are stopped.
 const STOPPING_MAX: Duration = Duration::from_secs(10);
 
 /// Where a server listens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// HTTP.
-    pub http: Option<SocketAddr>,
+    pub http: Option<Address>,
     /// Arrow Flight.
-    pub flight: Option<SocketAddr>,
+    pub flight: Option<Address>,
 }
 
 /// Ends a server from outside.
@@ -45,8 +45,9 @@ pub struct Server {
     context: Arc<Context>,
     phase: PhaseSetter,
     acceptor: Acceptor,
-    listeners: Vec<(Listener, TcpListener)>,
+    listeners: Vec<(Listener, Socket)>,
     addresses: Addresses,
+    watched: WatchedFiles,
 }
 
 impl Server {
@@ -65,26 +66,27 @@ impl Server {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;
         let (phase, phases) = phases();
-        let wanted = [(Listener::http, config.http), (Listener::flight, config.flight)];
+        let wanted = [(Listener::http, &config.http), (Listener::flight, &config.flight)];
         let (mut listeners, mut addresses) = (Vec::new(), Addresses::default());
         for (listener, address) in wanted {
             let Some(address) = address else { continue };
-            let socket = runtime.block_on(Acceptor::bind(listener, address))?;
-            let bound = socket.local_addr().ok();
+            let socket = runtime.block_on(Socket::bind(listener, address))?;
+            let bound = socket.address();
             match listener {
                 Listener::http => addresses.http = bound,
                 Listener::flight => addresses.flight = bound,
             }
             listeners.push((listener, socket));
         }
+        let watched = WatchedFiles::of(&config);
         let context = Context::new(store, config, phases)?;
         let acceptor = Acceptor::new(context.clone());
-        Ok(Server { runtime, context, phase, acceptor, listeners, addresses })
+        Ok(Server { runtime, context, phase, acceptor, listeners, addresses, watched })
     }
 
     /// Where the listeners are; a port of 0 in the configuration is the one that was free.
     pub fn addresses(&self) -> Addresses {
-        self.addresses
+        self.addresses.clone()
     }
 
     /// Serves until it is stopped, then drains: running calls may end, loads that do not end in
@@ -93,7 +95,7 @@ impl Server {
     /// # Errors
     /// What the store says when it is synced at the end.
     pub fn run(self, stop: &Stop) -> Result<()> {
-        let Server { runtime, context, phase, acceptor, listeners, .. } = self;
+        let Server { runtime, context, phase, acceptor, listeners, watched, .. } = self;
         let config = context.config.clone();
         runtime.block_on(async {
             for (listener, socket) in listeners {
@@ -103,8 +105,10 @@ impl Server {
                 };
                 tokio::spawn(acceptor.clone().accept(listener, socket, router));
             }
-            tokio::spawn(reload::watch(context.clone()));
+            tokio::spawn(reload::watch(context.clone(), watched));
+            service_manager::ready();
             stop.0.notified().await;
+            service_manager::stopping();
             phase.set(Phase::Closing);
             tokio::time::sleep(config.drain_wait).await;
             phase.set(Phase::Draining);

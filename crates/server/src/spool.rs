@@ -1,23 +1,24 @@
-//! What bodies of requests may have on the disk while they wait for their loads.
+//! What waits on the disk: bodies of requests for their loads, reports of loads for their clients.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::StatusCode;
-use tonnage::Error;
+use tonnage::{Error, Result};
 
 use crate::error::Problem;
 
-/// The bytes of all bodies that are on the disk.
+/// The bytes of all that waits on the disk.
 #[derive(Debug)]
 pub(crate) struct Spool {
     taken: AtomicU64,
     bytes_max: u64,
 }
 
-/// What one body has of it; dropping it gives that back.
+/// What one file has of it; dropping it gives that back.
 #[derive(Debug)]
-pub(crate) struct Spooled<'a> {
-    spool: &'a Spool,
+pub(crate) struct Spooled {
+    spool: Arc<Spool>,
     bytes: u64,
 }
 
@@ -26,16 +27,16 @@ impl Spool {
         Self { taken: AtomicU64::new(0), bytes_max }
     }
 
-    /// Begins a body, of which nothing came yet.
-    pub(crate) fn begin(&self) -> Spooled<'_> {
-        Spooled { spool: self, bytes: 0 }
+    /// Begins a file that is empty.
+    pub(crate) fn begin(self: &Arc<Self>) -> Spooled {
+        Spooled { spool: self.clone(), bytes: 0 }
     }
 
     /// Refuses a body of so many bytes.
     ///
     /// # Errors
     /// 413 when it would be too large for the spool alone.
-    pub(crate) fn check(&self, bytes: u64) -> Result<(), Problem> {
+    pub(crate) fn check(&self, bytes: u64) -> std::result::Result<(), Problem> {
         if bytes <= self.bytes_max {
             return Ok(());
         }
@@ -48,30 +49,43 @@ impl Spool {
     }
 }
 
-impl Spooled<'_> {
+impl Spooled {
+    /// Takes more bytes of a body.
+    ///
+    /// # Errors
+    /// As [`Spool::check`] and [`Spooled::reserve`].
+    pub(crate) fn take(&mut self, bytes: u64) -> std::result::Result<(), Problem> {
+        self.spool.check(self.bytes.saturating_add(bytes))?;
+        Ok(self.reserve(bytes)?)
+    }
+
     /// Takes more bytes.
     ///
     /// # Errors
-    /// As [`Spool::check`]; `Exhausted` when the spool is full of other bodies.
-    pub(crate) fn take(&mut self, bytes: u64) -> Result<(), Problem> {
-        let whole = self.bytes.saturating_add(bytes);
-        self.spool.check(whole)?;
-        let others = self.spool.taken.fetch_add(bytes, Ordering::Relaxed);
-        self.bytes = whole;
-        if others.saturating_add(bytes) <= self.spool.bytes_max {
+    /// `Exhausted` when the spool is full.
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<()> {
+        let before = self.spool.taken.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes = self.bytes.saturating_add(bytes);
+        if before.saturating_add(bytes) <= self.spool.bytes_max {
             return Ok(());
         }
-        Err(Problem::from(Error::exhausted(format!(
-            "bodies of requests have all of the {} bytes that they may have on the disk \
-             (spool_bytes_max): try again later, or have it raised",
+        Err(Error::exhausted(format!(
+            "bodies of requests and reports of loads have all of the {} bytes that they may have on \
+             the disk (spool_bytes_max): try again later, or have it raised",
             self.spool.bytes_max
-        ))))
+        )))
+    }
+
+    /// Gives all back: the file is empty again.
+    pub(crate) fn clear(&mut self) {
+        self.spool.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = 0;
     }
 }
 
-impl Drop for Spooled<'_> {
+impl Drop for Spooled {
     fn drop(&mut self) {
-        self.spool.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.clear();
     }
 }
 
@@ -81,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_one_body_gives_back_another_may_take() {
-        let spool = Spool::new(10);
+        let spool = Arc::new(Spool::new(10));
         let mut first = spool.begin();
         first.take(8).unwrap();
         assert!(spool.begin().take(3).is_err(), "the other has the rest");

@@ -1,9 +1,12 @@
 //! The files of a load, each looked at before anything is written.
 
+use std::sync::Arc;
+
 use arrow::datatypes::{Schema, SchemaRef};
 use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
+use super::mapping::RowMapping;
 use crate::exit::CliResult;
 
 /// One file to load.
@@ -13,6 +16,8 @@ pub(crate) struct FileInput {
     pub(super) format: Format,
     /// All columns of the file, for the header of rejected records.
     pub(super) columns: SchemaRef,
+    /// What makes rows of its records, if they are not rows as they are.
+    pub(super) mapping: Option<Arc<RowMapping>>,
     /// A pipe is open already: it can be read only once.
     pub(super) reader: Option<RecordReader>,
     /// The size of the file, if it is one.
@@ -22,20 +27,20 @@ pub(crate) struct FileInput {
 }
 
 impl FileInput {
-    /// Opens every source and lets `check` judge its columns. With `ignore_unknown`, columns that
-    /// are not wanted are not even read.
+    /// Opens every source and lets `check` judge its columns and tell what makes rows of them. With
+    /// `ignore_unknown`, columns that are not wanted are not even read.
     pub(crate) fn prepare(
         sources: Vec<Source>,
         options: &ReadOptions,
         ignore_unknown: bool,
-        check: impl Fn(&Source, &Schema) -> CliResult<()>,
+        check: impl Fn(&Source, &Schema) -> CliResult<Option<RowMapping>>,
     ) -> CliResult<Vec<FileInput>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
             let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
-            check(&source, &reader.schema())?;
+            let mapping = check(&source, &reader.schema())?.map(Arc::new);
             let columns = reader.file_schema();
             Ok(FileInput {
                 format: reader.format(),
@@ -43,6 +48,7 @@ impl FileInput {
                 reader: source.reads_once().then_some(reader),
                 options: if ignore_unknown { skip } else { options.clone() },
                 columns,
+                mapping,
                 fingerprint,
                 source,
             })

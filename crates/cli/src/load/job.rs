@@ -25,8 +25,9 @@ use crate::values::{self, Durability, Existing, grouped};
 /// Options of every load.
 #[derive(Args, Clone)]
 pub(crate) struct JobArgs {
-    /// Files, pipes or patterns such as 'data/*.csv.gz' (with *, ? and [a-z]; braces are the
-    /// shell's); - is standard input
+    /// Files, pipes, https URLs, or patterns such as 'data/*.csv.gz', 's3://bucket/day/*.parquet',
+    /// 'data.zip/*.csv' and 'book.xlsx/Sheet1' (with *, ? and [a-z]; braces are the shell's); - is
+    /// standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// What to do with entries whose key exists, in the table or in an earlier record of this load
@@ -78,8 +79,8 @@ pub(crate) struct JobArgs {
 /// How the files are to be read.
 #[derive(Args, Clone)]
 pub(crate) struct InputArgs {
-    /// Format of the files: csv, jsonl, parquet, arrow or arrow-stream [default: by name, then by
-    /// content]
+    /// Format of the files: csv, jsonl, parquet, arrow, arrow-stream or avro [default: by name, then
+    /// by content]
     #[arg(long, value_parser = |text: &str| text.parse::<Format>().map_err(|error| error.to_string()), value_name = "FORMAT")]
     input_format: Option<Format>,
     /// Character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
@@ -139,6 +140,13 @@ impl JobArgs {
                 let what = "cannot be read again from where an earlier run stopped, as pipes cannot: leave out --resume";
                 return Err(Failure::usage(format!("{name} {what}")));
             }
+        }
+        let remote = sources.iter().find(|source| source.is_remote());
+        if let (Some(source), Some(_)) = (remote, &self.resume) {
+            return Err(Failure::usage(format!(
+                "{}: --resume is for files of this machine: leave it out, or get the file first",
+                source.name()
+            )));
         }
         Ok(sources)
     }
@@ -215,6 +223,7 @@ impl JobArgs {
         let error = failure.as_ref().map(|failure| with_causes(&failure.error));
         let summary = LoadSummary::new(target.name(), &report, &earlier, exit, error)
             .with_resumed(resumed)
+            .with_left_out(&states)
             .of_overwriting(self.on_existing == Existing::Blind);
         globals.info(&summary);
         summary.write(self.summary.as_deref())?;
@@ -306,11 +315,14 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
         };
         let bytes = states.iter().map(|state| state.bytes_read()).sum();
         let durable = states.iter().map(|state| state.durable.load(Relaxed)).sum();
+        let left_out: u64 = states.iter().map(|state| state.left_out.load(Relaxed)).sum();
+        let read = counts.read + left_out;
         let mut figures = vec![
-            ("read", counts.read),
+            ("read", read),
             ("inserted", counts.inserted),
             ("existed", counts.existed),
             ("failed", counts.failed),
+            ("left_out", left_out),
             ("durable", durable),
             ("bytes", bytes),
         ];
@@ -321,7 +333,7 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
             figures,
             text: format!(
                 "{} read, {} stored{failed}",
-                grouped(counts.read),
+                grouped(read),
                 grouped(counts.inserted + counts.existed)
             ),
         }

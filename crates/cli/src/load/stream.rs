@@ -45,6 +45,8 @@ pub(crate) struct StreamState {
     pub(super) taken: AtomicU64,
     /// The number of the record up to which everything is durable, or was reported.
     pub(super) durable: AtomicU64,
+    /// Records that the condition of the load left out.
+    pub(super) left_out: AtomicU64,
     /// The batch under way.
     current: Mutex<Option<Arc<ReadBatch>>>,
     progress: Mutex<Option<Progress>>,
@@ -160,6 +162,7 @@ impl FileStream {
             header,
             taken: AtomicU64::new(input.options.start_record),
             durable: AtomicU64::new(input.options.start_record),
+            left_out: AtomicU64::new(0),
             current: Mutex::new(None),
             progress: Mutex::new(None),
             bytes: input.bytes,
@@ -193,6 +196,20 @@ impl FileStream {
             Some(reader.progress());
         reader.next().transpose()
     }
+
+    /// The rows that a batch of records becomes.
+    fn rows_of(&self, path: &Arc<str>, read: &ReadBatch) -> Result<EntryBatch> {
+        let Some(mapping) = &self.input.mapping else {
+            return Ok(EntryBatch::rows(path.clone(), read.batch.clone()));
+        };
+        let mapped = mapping.apply(read).map_err(|error| error.at(&self.state.name))?;
+        self.state.left_out.fetch_add(mapped.left_out, Relaxed);
+        Ok(EntryBatch {
+            positions: Some(mapped.positions),
+            unread: mapped.unread,
+            ..EntryBatch::rows(path.clone(), mapped.rows)
+        })
+    }
 }
 
 /// The names of the columns as a line of CSV.
@@ -218,7 +235,7 @@ impl EntryStream for FileStream {
         let Some(read) = self.read()? else { return Ok(None) };
         let mut batch = match &self.target {
             LoadTarget::Table { path, ttl } => {
-                EntryBatch { ttl: *ttl, ..EntryBatch::rows(path.clone(), read.batch.clone()) }
+                EntryBatch { ttl: *ttl, ..self.rows_of(path, &read)? }
             }
             LoadTarget::Pairs { ttl } => EntryBatch { ttl: *ttl, ..pairs_of(&read)? },
         };
@@ -228,6 +245,7 @@ impl EntryStream for FileStream {
             column: rejected.column.clone(),
             reason: rejected.reason.clone(),
         }));
+        batch.unread.sort_by_key(|unread| unread.position);
         if batch.positions.is_none()
             && (!batch.unread.is_empty() || read.first_record != self.next_position)
         {

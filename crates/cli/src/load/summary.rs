@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde::Serialize;
 use tonnage::{BulkPutReport, Counts, Error, Result};
 
+use super::stream::StreamState;
 use crate::exit::Exit;
 use crate::values::grouped;
 
@@ -27,6 +30,8 @@ pub(crate) struct LoadSummary {
     /// Left out because someone else wrote the row after the record was read.
     overtaken: u64,
     failed: u64,
+    /// Records that the condition of the load left out.
+    left_out: u64,
     /// Records that were read when the load stopped, and not stored.
     not_stored: u64,
     bytes: u64,
@@ -45,6 +50,7 @@ struct FileSummary {
     existed: u64,
     overtaken: u64,
     failed: u64,
+    left_out: u64,
     bytes: u64,
     complete: bool,
 }
@@ -66,6 +72,7 @@ impl LoadSummary {
             existed: stream.counts.existed,
             overtaken: stream.counts.overtaken,
             failed: stream.counts.failed,
+            left_out: 0,
             bytes: stream.counts.bytes,
             complete: stream.completed,
         });
@@ -76,6 +83,7 @@ impl LoadSummary {
             existed: 0,
             overtaken: 0,
             failed: 0,
+            left_out: 0,
             bytes: 0,
             complete: true,
         });
@@ -95,6 +103,7 @@ impl LoadSummary {
             existed,
             overtaken,
             failed,
+            left_out: 0,
             not_stored: read.saturating_sub(inserted + existed + overtaken + failed),
             bytes,
             resumed: 0,
@@ -116,6 +125,21 @@ impl LoadSummary {
         Self { resumed, ..self }
     }
 
+    /// The same with the records that the condition of the load left out of each file. They were
+    /// read, too.
+    pub(crate) fn with_left_out(mut self, states: &[Arc<StreamState>]) -> Self {
+        for state in states {
+            let left_out = state.left_out.load(Relaxed);
+            self.left_out += left_out;
+            self.read += left_out;
+            if let Some(file) = self.files.iter_mut().find(|file| file.file == state.name) {
+                file.left_out += left_out;
+                file.read += left_out;
+            }
+        }
+        self
+    }
+
     /// Writes it as JSON, if a file was asked for.
     pub(crate) fn write(&self, path: Option<&Path>) -> Result<()> {
         let Some(path) = path else { return Ok(()) };
@@ -135,7 +159,7 @@ impl fmt::Display for LoadSummary {
         }
         write!(f, "{} read, ", grouped(self.read))?;
         if self.dry_run {
-            let fit = grouped(self.read.saturating_sub(self.failed));
+            let fit = grouped(self.read.saturating_sub(self.failed + self.left_out));
             write!(
                 f,
                 "{} would fail, {fit} fit the table (dry run, nothing was written)",
@@ -154,6 +178,9 @@ impl fmt::Display for LoadSummary {
             if self.not_stored > 0 {
                 write!(f, ", {} not stored", grouped(self.not_stored))?;
             }
+        }
+        if self.left_out > 0 {
+            write!(f, ", {} left out", grouped(self.left_out))?;
         }
         write!(f, ", in {:.1} s ({} rows/s)", self.seconds, grouped(self.rows_per_second as u64))
     }

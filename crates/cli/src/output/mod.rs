@@ -68,6 +68,7 @@ impl RowFormat {
             Format::JsonLines => Some(RowFormat::Jsonl),
             Format::Parquet => Some(RowFormat::Parquet),
             Format::ArrowFile | Format::ArrowStream => Some(RowFormat::Arrow),
+            Format::Avro => None,
         }
     }
 

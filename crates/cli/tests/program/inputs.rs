@@ -5,7 +5,7 @@
 //! alike. `docs/inputs.md` shows the outcomes; `TONNAGE_INPUTS=write` writes it anew.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Cursor, Write as _};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,6 +56,67 @@ fn columns(format: Format) -> Vec<u8> {
         RecordWriter::new(format, Vec::new(), batch.schema(), Compression::None).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap()
+}
+
+/// An Avro container: all lengths in it are below 64 but that of its schema, which is below 8,192.
+fn avro(codec: &str) -> Vec<u8> {
+    let schema = r#"{"type":"record","name":"r","fields":[{"name":"id","type":"long"},{"name":"v","type":"string"}]}"#;
+    let text = |text: &str| {
+        let length = 2 * text.len() as u16;
+        let [low, high] = [length as u8 & 0x7f | 0x80, (length >> 7) as u8];
+        let length = if text.len() < 64 { vec![length as u8] } else { vec![low, high] };
+        [length, text.as_bytes().to_vec()].concat()
+    };
+    let sync = [7; 16];
+    let entries = ["avro.schema", schema, "avro.codec", codec].map(text).concat();
+    let block = b"\x02\x02a\x04\x02b\x06\x02c";
+    let block = [&[6, 2 * block.len() as u8][..], block, &sync].concat();
+    [b"Obj\x01\x04".to_vec(), entries, vec![0], sync.to_vec(), block].concat()
+}
+
+/// The rows of the other inputs, packed by xz.
+const XZ: &[u8] = include_bytes!("rows.csv.xz");
+
+/// They as cells of a sheet.
+const CELLS: &str = "<row r=\"1\"><c t=\"inlineStr\"><is><t>id</t></is></c>\
+    <c t=\"inlineStr\"><is><t>v</t></is></c></row>\
+    <row r=\"2\"><c><v>1</v></c><c t=\"inlineStr\"><is><t>a</t></is></c></row>\
+    <row r=\"3\"><c><v>2</v></c><c t=\"inlineStr\"><is><t>b</t></is></c></row>\
+    <row r=\"4\"><c><v>3</v></c><c t=\"inlineStr\"><is><t>c</t></is></c></row>";
+
+fn zip(members: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in members {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A workbook with sheets of these rows.
+fn workbook(sheets: &[&str]) -> Vec<u8> {
+    const RELATED: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let (mut named, mut related, mut parts) = (String::new(), String::new(), Vec::new());
+    for (id, rows) in sheets.iter().enumerate() {
+        write!(named, "<sheet name=\"S{id}\" sheetId=\"{id}\" r:id=\"r{id}\"/>").unwrap();
+        write!(
+            related,
+            "<Relationship Id=\"r{id}\" Type=\"{RELATED}/worksheet\" Target=\"worksheets/{id}.xml\"/>"
+        )
+        .unwrap();
+        let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
+        parts.push((format!("xl/worksheets/{id}.xml"), sheet));
+    }
+    let book = format!("<workbook xmlns:r=\"{RELATED}\"><sheets>{named}</sheets></workbook>");
+    parts.push(("xl/workbook.xml".to_owned(), book));
+    let related = format!("<Relationships>{related}</Relationships>");
+    parts.push(("xl/_rels/workbook.xml.rels".to_owned(), related));
+    let root = format!(
+        "<Relationships><Relationship Id=\"r\" Type=\"{RELATED}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+    );
+    parts.push(("_rels/.rels".to_owned(), root));
+    let parts: Vec<_> = parts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    zip(&parts)
 }
 
 fn cut(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -143,10 +204,38 @@ fn inputs() -> Vec<Input> {
             "a.arrows",
             damaged(columns(Format::ArrowStream), 24),
         ),
+        input("an Avro file", "a.avro", avro("null")),
+        input("an Avro file whose name says nothing", "a.data", avro("null")),
+        input("an Avro file that is cut short", "a.avro", {
+            let mut bytes = avro("null");
+            bytes.truncate(bytes.len() - 20);
+            bytes
+        }),
+        input("an Avro file with a damaged block", "a.avro", {
+            let mut bytes = avro("null");
+            let last = bytes.len() - 18;
+            bytes[last - 8..last].fill(0xff);
+            bytes
+        }),
+        input("an Avro file of another codec", "a.avro", avro("bzip2")),
         input("nothing", "a.csv", ""),
         input("blanks", "a.csv", " \n \n"),
-        input("xz", "a.csv.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6".as_slice()),
-        input("zip", "a.zip", b"PK\x03\x04\x14\0\x08\0".as_slice()),
+        input("xz", "a.data", XZ),
+        input("xz that is cut short", "a.data", &XZ[..XZ.len() - 8]),
+        input("a zip archive with one file", "a.zip", zip(&[("rows.csv", csv)])),
+        input("a zip archive with two files", "a.zip", zip(&[("a.csv", csv), ("b.csv", csv)])),
+        input("a zip archive that is cut short", "a.zip", cut(zip(&[("rows.csv", csv)]))),
+        input("an Excel workbook", "a.xlsx", workbook(&[CELLS])),
+        input("an Excel workbook with an empty sheet", "a.xlsx", workbook(&["", CELLS])),
+        input("an Excel workbook with two sheets", "a.xlsx", workbook(&[CELLS, CELLS])),
+        input(
+            "an Excel workbook with text for a number",
+            "a.xlsx",
+            workbook(&[&CELLS.replace("<v>2</v>", "<f>1/0</f><v>#DIV/0!</v>")]),
+        ),
+        input("an Excel workbook that is cut short", "a.xlsx", cut(workbook(&[CELLS]))),
+        input("an OpenDocument file", "a.ods", zip(&[("content.xml", "<x/>")])),
+        input("an old Excel workbook, damaged", "a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1".as_slice()),
         input("an HTML page", "a.csv", "<!DOCTYPE html><html><body>404</body></html>"),
         input("noise", "a.csv", noise.clone()),
         input("noise that is called .parquet", "a.parquet", noise),
@@ -162,7 +251,7 @@ fn packed(bytes: &[u8], compression: Compression) -> Vec<u8> {
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
-        Compression::Zstd => zstd::encode_all(bytes, 1).unwrap(),
+        _ => zstd::encode_all(bytes, 1).unwrap(),
     }
 }
 
@@ -212,7 +301,7 @@ fn cell(place: &Place, number: usize, input: &Input, create: bool) -> String {
             let ending = match compression {
                 Compression::None => "",
                 Compression::Gzip => ".gz",
-                Compression::Zstd => ".zst",
+                _ => ".zst",
             };
             let folder = format!("{number}-{create}-{is_pipe}{ending}");
             let (file, bytes) =

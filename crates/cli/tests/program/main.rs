@@ -5,12 +5,14 @@ mod bad_input;
 mod bench;
 mod common;
 mod completions;
+mod config;
 mod documents;
 mod formats;
 mod get;
 #[cfg(unix)]
 mod inputs;
 mod load;
+mod mapping;
 mod pairs;
 #[cfg(unix)]
 mod pipes;
@@ -25,3 +27,5 @@ mod timeout;
 mod tour;
 mod unload;
 mod verbs;
+#[cfg(unix)]
+mod web;

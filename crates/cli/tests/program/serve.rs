@@ -1,6 +1,8 @@
 //! `tonnage serve`: listeners, settings from three places, and two signals.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
@@ -61,4 +63,58 @@ fn an_address_that_others_reach_is_refused_without_users() {
     let run = place.run(&["serve", "--create", "--flight", "0.0.0.0:0"]);
     run.ends(3).says(&["0.0.0.0:0", "insecure"]);
     assert!(!place.path("S").exists(), "nothing is made before the settings are right");
+}
+
+#[test]
+fn systemd_hears_that_the_server_is_ready_and_that_it_ends() {
+    let place = Place::new();
+    let path = place.path("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let served = Served::new(&place, &[], &[("NOTIFY_SOCKET", path.to_str().unwrap())]);
+    let heard = || {
+        let mut buffer = [0; 64];
+        let length = manager.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    };
+    assert_eq!(heard(), "READY=1");
+    served.signal(Signal::SIGTERM);
+    assert_eq!(heard(), "STOPPING=1");
+    assert_eq!(served.ended().0, Some(0));
+}
+
+/// Once a server that was killed would have left a file in the way of the next.
+#[test]
+fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
+    let place = Place::new();
+    let socket = place.path("http.sock");
+    let listen = format!("unix:{}", socket.display());
+    let mut served = Served::new(&place, &["--http", &listen], &[]);
+    assert_eq!(served.lines[0], format!("HTTP    http://{listen}"));
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    assert!(socket.exists());
+    let served = Served::new(&place, &["--http", &listen], &[]);
+    assert_eq!(served.lines.last().unwrap(), "ready");
+    let other = Place::new();
+    other.run(&["serve", "--create", "--http", &listen]).ends(3).says(&["a server listens there"]);
+    served.signal(Signal::SIGTERM);
+    assert_eq!(served.ended().0, Some(0));
+    assert!(!socket.exists());
+}
+
+/// Once such a file went unnoticed until somebody asked for a reload.
+#[test]
+fn a_file_of_users_that_breaks_is_told_once() {
+    let place = Place::new();
+    let users = place.write("users.toml", "[[user]]\nname = \"ann\"\n");
+    let served = Served::new(&place, &["--users", users.to_str().unwrap()], &[]);
+    place.write("users.toml", "[[user]\nname =");
+    // It is looked at every 5 seconds.
+    std::thread::sleep(Duration::from_secs(13));
+    served.signal(Signal::SIGTERM);
+    let (code, said) = served.ended();
+    assert_eq!(code, Some(0), "{said}");
+    let told: Vec<_> = said.lines().filter(|line| line.contains("cannot be used")).collect();
+    assert!(told.len() == 1 && told[0].contains("users.toml"), "{said}");
 }

@@ -1,8 +1,13 @@
 //! Unloading to many files, and rows that fit a condition.
 
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::common::{Place, ships_csv};
+use crate::common::{Place, Run, finished, ships_csv};
+
+/// Long enough for a machine with other things to do.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn stored(rows: usize) -> Place {
     let place = Place::new().with_ships();
@@ -53,6 +58,10 @@ fn rows_of_each_value_stand_in_a_folder_of_their_own() {
     let rows = "id,country,at,v\n1,F/R,2022-01-03T06:00:00,1.5\n2,,2022-01-03T06:00:00,2\n3,\"\",1969-12-31T23:59:59,\n4,é=,,4\n";
     place.write("a.csv", rows);
     place.run(&["load", "t", "a.csv"]).ends(0);
+    place
+        .run(&["unload", "t", "--where", "id = 1", "-o", "one.csv"])
+        .ends(0)
+        .says(&["t: 1 row in"]);
     let split =
         ["unload", "t", "--output-dir", "d", "--split-by", "country,at", "--format", "jsonl"];
     place.run(&split).ends(0).says(&["4 rows in 4 files"]);
@@ -134,4 +143,33 @@ fn an_unload_that_fails_leaves_no_parts_of_files() {
         .says(&["for people"]);
     place.run(&["unload", "ships", "--output-dir", "d", "-o", "x.csv"]).ends(3);
     place.run(&["unload", "ships", "--split-size", "1M"]).ends(3).says(&["--output-dir"]);
+}
+
+/// How a child ended, which must be soon.
+fn ended(mut child: Child) -> Run {
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    finished(child.wait_with_output().unwrap())
+}
+
+/// When every writer had failed, the thread that draws rows waited for ever for room in the queue
+/// that nobody emptied.
+#[test]
+fn an_unload_whose_writers_all_fail_ends() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, name STRING, PRIMARY KEY (id))"]).ends(0);
+    // Longer than the name of a folder may be.
+    let name = "n".repeat(300);
+    let rows: String = (0..120_000).map(|id| format!("{id},{name}\n")).collect();
+    place.write("a.csv", format!("id,name\n{rows}"));
+    place.run(&["load", "t", "a.csv"]).ends(0);
+    let mut unload = place.command(&["unload", "t", "--output-dir", "out", "--split-by", "name"]);
+    let child = unload.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ended(child).ends(2).says(&["name=nnn", "cannot be made", "File name too long"]);
 }

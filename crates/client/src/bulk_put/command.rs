@@ -52,6 +52,9 @@ pub(super) fn of(
     set("stream", json!(stream));
     set("job", json!(job));
     set("end", json!("required"));
+    // Callbacks hear of each row that failed; of those that exist nobody asks for the places.
+    set("reports", json!("failed"));
+    set("reports_max", json!(0));
     set(
         "on_existing",
         json!(match options.on_existing {

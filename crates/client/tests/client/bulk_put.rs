@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tonnage::arrow::array::{Int64Array, RecordBatch};
 use tonnage::{
     BulkPutOptions, Cancel, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting, Progress,
     Row, TooManyErrors, record_batch_stream,
@@ -77,6 +78,25 @@ fn rows_that_do_not_fit_are_told_by_their_place_in_the_source() {
     assert_eq!((counts.read, counts.inserted, counts.failed), (5, 3, 2));
     let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
     assert_eq!(places, [1, 4]);
+}
+
+/// Once the server told of the first 10,000 only, and a list of rejects was cut short.
+#[test]
+fn every_row_that_the_server_refuses_is_told() {
+    const ROWS: u64 = 30_000;
+    let server = Running::new();
+    let ddl = "CREATE TABLE calls (n LONG GENERATED ALWAYS AS IDENTITY, port LONG NOT NULL, \
+               PRIMARY KEY (n))";
+    server.store.execute(ddl).unwrap();
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let ports: Int64Array = (0..ROWS).map(|_| None::<i64>).collect();
+    let batch = RecordBatch::try_from_iter_with_nullable([("port", Arc::new(ports) as _, true)]);
+    let report = server.client().put_batches("calls", [Ok(batch.unwrap())], &options).unwrap();
+    assert_eq!((report.total.read, report.total.failed), (ROWS, ROWS));
+    let mut places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(at, _)| *at).collect();
+    places.sort_unstable();
+    assert!(places.into_iter().eq(0..ROWS));
 }
 
 #[test]

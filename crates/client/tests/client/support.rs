@@ -31,7 +31,8 @@ impl Running {
         let store = Store::open("memory:").unwrap();
         store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let server = Server::open(store.clone(), settings.or(free).resolve().unwrap()).unwrap();
-        let (port, stop) = (server.addresses().flight.unwrap().port(), Stop::default());
+        let (port, stop) =
+            (server.addresses().flight.unwrap().tcp().unwrap().port(), Stop::default());
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.run(&stopped));
         Running { store, port, stop, thread: Some(thread) }

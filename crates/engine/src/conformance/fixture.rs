@@ -137,7 +137,11 @@ impl<'h> Fixture<'h> {
     }
 
     /// Loads entries as stream 0 and tells what became of them.
-    pub(super) fn load(&self, on_existing: OnExisting, entries: &Entries) -> Result<Arc<LoadRecorder>> {
+    pub(super) fn load(
+        &self,
+        on_existing: OnExisting,
+        entries: &Entries,
+    ) -> Result<Arc<LoadRecorder>> {
         let recorder = Arc::new(LoadRecorder::default());
         let session = self.engine().load(load_options(on_existing, &recorder))?;
         session.push(self.space, 0, entries)?;

@@ -29,6 +29,10 @@ impl<W: Write> Compressor<W> {
                     zstd::stream::write::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?;
                 Compressor::Zstd(BufWriter::with_capacity(BUFFER_BYTES, encoder))
             }
+            Compression::Xz | Compression::Zip => {
+                let message = "xz and zip are read, not written: name a file .gz or .zst";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
         })
     }
 

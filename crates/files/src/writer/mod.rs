@@ -11,7 +11,7 @@ use std::io::Write;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use tonnage_engine::Result;
+use tonnage_engine::{Error, Result};
 
 use self::parquet::ParquetWriter;
 use crate::format::{Compression, Format};
@@ -66,6 +66,9 @@ impl<W: Write + Send> RecordWriter<W> {
             Format::ArrowStream => Body::ArrowStream(Box::new(
                 StreamWriter::try_new(target, &schema).map_err(write_failed)?,
             )),
+            Format::Avro => {
+                return Err(Error::unsupported(format!("{format} is read, and not written")));
+            }
         };
         Ok(Self { body })
     }

@@ -9,13 +9,14 @@ use tonnage_sql::{INFORMATION_SCHEMA, Sql};
 use super::audit::Audit;
 use super::denied::Denied;
 use super::rights::{Right, Rights};
+use super::users::User;
 use crate::request_id::RequestId;
 use crate::sessions::session_of;
 
 /// Who calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    user: Option<Arc<str>>,
+    user: Option<Arc<User>>,
     rights: Arc<Rights>,
     audit: Option<Arc<Audit>>,
     session: Option<String>,
@@ -24,7 +25,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(super) fn new(
-        user: Option<&str>,
+        user: Option<Arc<User>>,
         rights: Rights,
         audit: Option<Arc<Audit>>,
         headers: &HeaderMap,
@@ -32,7 +33,7 @@ impl Caller {
         let cookies = headers.get_all(header::COOKIE).iter();
         let mut sessions = cookies.filter_map(|cookie| cookie.to_str().ok()).filter_map(session_of);
         Caller {
-            user: user.map(Arc::from),
+            user,
             rights: Arc::new(rights),
             audit,
             session: sessions.next().map(str::to_owned),
@@ -42,6 +43,11 @@ impl Caller {
 
     /// The name of the user; nobody where the server has no users.
     pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_ref().map(|user| user.name.as_str())
+    }
+
+    /// The user as they were when the call came.
+    pub(super) fn known_as(&self) -> Option<&User> {
         self.user.as_deref()
     }
 

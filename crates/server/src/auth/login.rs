@@ -70,8 +70,8 @@ impl Logins {
         })
     }
 
-    /// These are the users from now on. Whoever is none of them any more is logged out; passwords
-    /// are verified again.
+    /// These are the users from now on. Whoever is none of them any more, or has lost a password, a
+    /// token or a certificate, is logged out; passwords are verified again.
     pub(crate) fn replace(&self, users: Users) {
         let Some(known) = &self.users else { return };
         let users = Arc::new(users);
@@ -79,11 +79,11 @@ impl Logins {
         let mut known = self.known();
         known.passwords.clear();
         known.tokens.retain(|_, token| match users.named(&token.user.name) {
-            Some(user) => {
+            Some(user) if user.keeps_credentials_of(&token.user) => {
                 token.user = user;
                 true
             }
-            None => false,
+            _ => false,
         });
     }
 
@@ -112,10 +112,11 @@ impl Logins {
                 })?
             }
         };
-        Ok(Caller::new(Some(&user.name), user.rights.clone(), self.audit.clone(), headers))
+        let rights = user.rights.clone();
+        Ok(Caller::new(Some(user), rights, self.audit.clone(), headers))
     }
 
-    async fn authorized(&self, users: &Users, said: &str) -> Result<Arc<User>> {
+    async fn authorized(&self, users: &Arc<Users>, said: &str) -> Result<Arc<User>> {
         let (scheme, rest) = said.split_once(' ').unwrap_or((said, ""));
         if scheme.eq_ignore_ascii_case("bearer") {
             let found = self.of_session(rest.trim()).or_else(|| users.of_token(rest.trim()));
@@ -137,7 +138,12 @@ impl Logins {
         self.with_password(users, name, password).await
     }
 
-    async fn with_password(&self, users: &Users, name: &str, password: &str) -> Result<Arc<User>> {
+    async fn with_password(
+        &self,
+        users: &Arc<Users>,
+        name: &str,
+        password: &str,
+    ) -> Result<Arc<User>> {
         let user = users.named(name);
         let digest = sha256(format!("{}\0{name}\0{password}", self.key).as_bytes());
         if let Some(user) = &user
@@ -157,7 +163,7 @@ impl Logins {
         };
         match user {
             Some(user) if is_verified => {
-                self.remember(digest, name);
+                self.remember(users, digest, name);
                 self.note(name, true)?;
                 Ok(user)
             }
@@ -184,10 +190,14 @@ impl Logins {
 
     /// A token that stands for the caller from now on; nothing where there are no users.
     pub(crate) fn token(&self, caller: &Caller) -> Result<Option<String>> {
-        let named = caller.user().and_then(|name| self.users()?.named(name));
-        let Some(user) = named else { return Ok(None) };
         let token = random_name()?;
+        // Who changes the users waits, and looks at this token then.
         let mut known = self.known();
+        let Some((before, users)) = caller.known_as().zip(self.users()) else { return Ok(None) };
+        let user = users.named(&before.name).filter(|user| user.keeps_credentials_of(before));
+        let user = user.ok_or_else(|| {
+            Error::invalid("the users have changed since the call came: log in again")
+        })?;
         if known.tokens.len() >= REMEMBERED_MAX {
             known.tokens.retain(|_, token| token.is_valid());
         }
@@ -214,9 +224,14 @@ impl Logins {
         self.known().passwords.get(digest).is_some_and(|at| at.elapsed() < REMEMBERED)
     }
 
-    fn remember(&self, digest: String, name: &str) {
+    /// Remembers a password that was right for these users.
+    fn remember(&self, verified: &Arc<Users>, digest: String, name: &str) {
         let mut known = self.known();
         known.failures.remove(name);
+        // The users may have changed while it was verified.
+        if !self.users().is_some_and(|users| Arc::ptr_eq(&users, verified)) {
+            return;
+        }
         if known.passwords.len() >= REMEMBERED_MAX {
             known.passwords.retain(|_, at| at.elapsed() < REMEMBERED);
         }
@@ -242,5 +257,42 @@ impl Logins {
 impl Token {
     fn is_valid(&self) -> bool {
         self.used.elapsed() < TOKEN_IDLE_MAX && self.made.elapsed() < TOKEN_AGE_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ann, with a token whose digest has these digits.
+    fn users(digits: char) -> Users {
+        let digest = digits.to_string().repeat(64);
+        Users::parse(&format!("[[user]]\nname = \"ann\"\ntokens = [\"{digest}\"]")).unwrap()
+    }
+
+    /// Verifying takes long: the password may be another one by its end.
+    #[test]
+    fn a_password_of_users_that_were_replaced_is_not_remembered() {
+        let logins = Logins::new(Some(users('a')), None).unwrap();
+        let verified = logins.users().unwrap();
+        logins.remember(&verified, "first".to_owned(), "ann");
+        assert!(logins.remembers("first"));
+        logins.replace(users('b'));
+        logins.remember(&verified, "second".to_owned(), "ann");
+        assert!(!logins.remembers("first") && !logins.remembers("second"));
+    }
+
+    /// Such a token would outlive the credentials that it was given for.
+    #[test]
+    fn a_call_from_before_a_change_of_credentials_gets_no_token() {
+        let logins = Logins::new(Some(users('a')), None).unwrap();
+        let user = logins.users().unwrap().named("ann").unwrap();
+        let caller = Caller::new(Some(user), Rights::default(), None, &HeaderMap::new());
+        let token = logins.token(&caller).unwrap().unwrap();
+        logins.replace(users('a'));
+        assert!(logins.of_session(&token).is_some() && logins.token(&caller).is_ok());
+        logins.replace(users('b'));
+        assert!(logins.of_session(&token).is_none());
+        assert!(logins.token(&caller).unwrap_err().message().contains("log in again"));
     }
 }

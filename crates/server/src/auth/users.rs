@@ -10,7 +10,7 @@
 //! grants = [{ table = "ships", allow = ["insert"] }, { pairs = "fleet/", allow = ["read"] }]
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,7 +26,16 @@ use super::rights::{Grant, Rights, Role};
 pub(crate) struct User {
     pub(crate) name: String,
     pub(super) password: Option<String>,
+    /// Digests of the tokens and certificates.
+    keys: BTreeSet<String>,
     pub(crate) rights: Rights,
+}
+
+impl User {
+    /// Whether all that this user could log in with before is still good.
+    pub(super) fn keeps_credentials_of(&self, before: &User) -> bool {
+        self.password == before.password && before.keys.is_subset(&self.keys)
+    }
 }
 
 /// All users.
@@ -71,7 +80,7 @@ impl Users {
         Users::parse(&text).map_err(|error| error.at(place))
     }
 
-    fn parse(text: &str) -> Result<Users> {
+    pub(super) fn parse(text: &str) -> Result<Users> {
         let file: FileOfUsers =
             toml::from_str(text).map_err(|error| Error::invalid(error.to_string()))?;
         if file.user.is_empty() {
@@ -101,22 +110,17 @@ impl Users {
                 return Err(Error::invalid("a grant names either `table` or `pairs`"));
             }
         }
-        let rights = Rights { roles: entry.roles, grants: entry.grants };
-        let user = User { name: entry.name.clone(), password: entry.password, rights };
-        let user = Arc::new(user);
-        let kinds =
-            [(&mut self.by_token, entry.tokens), (&mut self.by_certificate, entry.certificates)];
-        for (known, digests) in kinds {
-            for digest in digests {
-                let digest = digest.replace(':', "").to_ascii_lowercase();
-                if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                    return Err(Error::invalid(format!(
-                        "`{digest}` is no SHA-256: give 64 hexadecimal digits"
-                    )));
-                }
-                known.insert(digest, user.clone());
-            }
-        }
+        let digests =
+            |given: Vec<String>| given.iter().map(|text| digest(text)).collect::<Result<Vec<_>>>();
+        let (tokens, certificates) = (digests(entry.tokens)?, digests(entry.certificates)?);
+        let user = Arc::new(User {
+            name: entry.name.clone(),
+            password: entry.password,
+            keys: tokens.iter().chain(&certificates).cloned().collect(),
+            rights: Rights { roles: entry.roles, grants: entry.grants },
+        });
+        self.by_token.extend(tokens.into_iter().map(|digest| (digest, user.clone())));
+        self.by_certificate.extend(certificates.into_iter().map(|digest| (digest, user.clone())));
         if self.by_name.insert(entry.name, user).is_some() {
             return Err(Error::invalid("the name stands there twice"));
         }
@@ -133,6 +137,17 @@ impl Users {
 
     pub(super) fn of_certificate(&self, der: &[u8]) -> Option<Arc<User>> {
         self.by_certificate.get(&sha256(der)).cloned()
+    }
+}
+
+/// A SHA-256 as it is compared.
+fn digest(text: &str) -> Result<String> {
+    let digest = text.replace(':', "").to_ascii_lowercase();
+    match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => Ok(digest),
+        false => {
+            Err(Error::invalid(format!("`{digest}` is no SHA-256: give 64 hexadecimal digits")))
+        }
     }
 }
 

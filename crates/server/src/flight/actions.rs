@@ -23,6 +23,7 @@ use super::table_read::TableRead;
 use super::write;
 use crate::auth::Caller;
 use crate::context::Context;
+use crate::jobs::{counts_json, failures_json};
 use crate::metrics::Listener;
 use crate::query::{Query, STATEMENTS_MAX};
 use crate::random::random_name;
@@ -153,14 +154,10 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
     let put = context.store.multi_put(requests, &options.unwrap_or_default())?;
     context.metrics.rows_in(Listener::flight, put.report.total.read);
     let answers = put.report.streams.iter().map(|stream| {
-        let failures = put.failures.iter().filter(|failure| failure.request == stream.stream);
-        let failures = failures.map(|failure| {
-            json!({"row": failure.row, "column": failure.column, "reason": failure.reason})
-        });
         let answer = json!({
             "index": stream.stream,
-            "ok": crate::jobs::counts_json(&stream.counts),
-            "failures": failures.collect::<Vec<_>>(),
+            "ok": counts_json(&stream.counts),
+            "failures": failures_json(&put, stream.stream),
         });
         answer.to_string().into_bytes()
     });

@@ -119,11 +119,14 @@ impl BulkPut {
         let target = self.target(decoder.schema().map(AsRef::as_ref))?;
         let options = self.command.options()?;
         let callbacks = Callbacks::new(format!("{:?}", options.durability).to_lowercase());
-        let request = JobRequest { name: self.command.job.clone(), terms: self.command.terms() };
+        let request = JobRequest {
+            name: self.command.job.clone(),
+            terms: self.command.terms(),
+            shares: self.command.shares_load(),
+        };
         let membership =
             self.context.jobs.join(&self.context.store, request, options, Arc::new(callbacks))?;
-        let name = self.command.stream.clone().or_else(|| self.command.table.clone());
-        let stream = membership.load.stream(name.unwrap_or_else(|| "pairs".to_owned()));
+        let stream = membership.load.stream(self.stream_name());
         if let Some(callbacks) = membership.job.callbacks.downcast_ref::<Callbacks>() {
             callbacks.register(stream, &self.outbox);
         }
@@ -132,6 +135,12 @@ impl BulkPut {
         let ending = self.read(&membership, &target, &mut decoder, &mut wire, &mut brought, batch);
         self.end(membership, &brought, ending);
         Ok(())
+    }
+
+    /// What reports call the stream.
+    fn stream_name(&self) -> String {
+        let name = self.command.stream.as_ref().or(self.command.table.as_ref());
+        name.map_or_else(|| "pairs".to_owned(), String::clone)
     }
 
     /// Finds the table, and holds the stream's columns against it.
@@ -270,24 +279,33 @@ impl BulkPut {
             Ending::Failed(error) => (Leaving::Stopped, Some(error)),
         };
         self.context.metrics.stream_ended(leaving.label());
+        let job = membership.job.clone();
         let ended = self.context.jobs.leave(membership, stream, leaving);
+        if let Some(callbacks) = job.callbacks.downcast_ref::<Callbacks>() {
+            callbacks.forget(stream);
+        }
         let mut failure = failure;
-        if let Some(ended) = ended {
-            let Ended { result, job } = ended;
-            let report = match result {
-                Ok(report) => job.report_json(&report),
+        let mut report = None;
+        if let Some(Ended { result, .. }) = ended {
+            report = Some(match result {
+                Ok(report) => report,
                 Err(stopped) => {
-                    // A load that was stopped stores what it has at its end.
-                    let mut streams = stopped.report.streams.iter();
-                    let own = streams.find(|report| report.stream == stream);
-                    counts = own.map_or(counts, |report| report.counts);
                     flushed = stopped.flushed;
-                    let report = job.report_json(&stopped.report);
                     failure.get_or_insert(stopped.error);
-                    report
+                    *stopped.report
                 }
-            };
-            self.outbox.last(Message::Report(report));
+            });
+        }
+        if let Some(report) = &report {
+            // A load that was stopped stores what it has at its end.
+            let own = report.streams.iter().find(|report| report.stream == stream);
+            counts = own.map_or(counts, |report| report.counts);
+        }
+        if job.is_shared() {
+            report = Some(job.report_of_stream(stream, self.stream_name(), counts, leaving));
+        }
+        if let Some(report) = report {
+            self.outbox.last(Message::Report(job.report_json(&report)));
         }
         if let Some(error) = &failure {
             self.outbox.last(Message::Stopped {

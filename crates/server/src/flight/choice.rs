@@ -86,3 +86,16 @@ impl From<DirectionChoice> for Direction {
         }
     }
 }
+
+/// Which entries of a bulk put are told one by one, besides the first ones.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReportsChoice {
+    /// None.
+    #[default]
+    First,
+    /// All that failed.
+    Failed,
+    /// All that failed, and all that exist.
+    All,
+}

@@ -9,7 +9,9 @@ use tonnage::{
     PairGetOptions, Result, TableScanOptions, TableSchema,
 };
 
-use super::choice::{DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice};
+use super::choice::{
+    DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice, ReportsChoice,
+};
 use super::freshness::Freshness;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
@@ -56,7 +58,9 @@ pub(crate) struct BulkPutCommand {
     /// Memory of the load: less than its share of the server's.
     pub(crate) memory_bytes: Option<usize>,
     pub(crate) end: EndRule,
-    /// Existing and failed entries told one by one, of each at most so many.
+    /// Which entries are told one by one, however many there are.
+    pub(crate) reports: ReportsChoice,
+    /// Of the others the first ones are told: of each kind at most so many.
     pub(crate) reports_max: Option<usize>,
 }
 
@@ -113,6 +117,16 @@ impl BulkPutCommand {
             memory_bytes_max: self.memory_bytes,
             ..default
         })
+    }
+
+    /// Whether the stream may share a load with those of other clients. What stops the load of one
+    /// would stop that of all.
+    pub(crate) fn shares_load(&self) -> bool {
+        self.job.is_none()
+            && self.errors_max.is_none()
+            && self.memory_bytes.is_none()
+            && self.reports == ReportsChoice::First
+            && !matches!(self.on_existing, Some(ExistingChoice::Fail))
     }
 
     /// What all streams of one job agree on.

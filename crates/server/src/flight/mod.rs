@@ -1,6 +1,7 @@
 //! The Arrow Flight listener. `docs/flight.md` describes the wire.
 
 mod actions;
+mod backlog;
 mod backup;
 mod bulk_get;
 mod bulk_put;

@@ -1,8 +1,8 @@
 //! What a bulk put tells its client.
 //!
 //! The load never waits for a client to read: a client that writes everything before it reads
-//! anything is the usual program. So progress and acknowledgements are replaced by newer ones,
-//! and lists of entries end at a limit, after which entries are only counted.
+//! anything is the usual program. So progress and acknowledgements are replaced by newer ones, and
+//! entries that are told one by one wait on the disk.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,10 @@ use futures::Stream;
 use serde_json::json;
 use tokio::sync::Notify;
 use tonic::Status;
-use tonnage::Counts;
+use tonnage::{Counts, Error, Result};
 
+use super::backlog::{Backlog, Failure, Reported};
+use crate::error::status;
 use crate::jobs::counts_json;
 
 /// A message to the client.
@@ -43,14 +45,6 @@ pub(crate) enum Message {
         flushed: bool,
         counts: Counts,
     },
-}
-
-/// An entry that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) position: u64,
-    pub(crate) column: Option<String>,
-    pub(crate) reason: String,
 }
 
 impl Message {
@@ -91,13 +85,9 @@ pub(crate) struct Outbox {
     news: Notify,
 }
 
-#[derive(Default)]
 struct Waiting {
     ready: Option<Message>,
-    existing: Vec<u64>,
-    existing_left: usize,
-    failed: Vec<Failure>,
-    failed_left: usize,
+    backlog: Backlog,
     /// Batches whose acknowledgement the client asked for: the position behind them, its number.
     asked: VecDeque<(u64, u64)>,
     ack: Option<u64>,
@@ -114,9 +104,18 @@ struct Waiting {
 const ASKED_MAX: usize = 65_536;
 
 impl Outbox {
-    pub(crate) fn new(reports_max: usize) -> Arc<Self> {
-        let waiting =
-            Waiting { existing_left: reports_max, failed_left: reports_max, ..Waiting::default() };
+    pub(crate) fn new(backlog: Backlog) -> Arc<Self> {
+        let waiting = Waiting {
+            ready: None,
+            backlog,
+            asked: VecDeque::new(),
+            ack: None,
+            progress: None,
+            last: VecDeque::new(),
+            is_marked: false,
+            is_completed: false,
+            closed: None,
+        };
         Arc::new(Self { waiting: Mutex::new(waiting), news: Notify::new() })
     }
 
@@ -130,24 +129,24 @@ impl Outbox {
         self.news.notify_one();
     }
 
-    pub(crate) fn existing(&self, position: u64) {
-        let mut waiting = self.waiting();
-        if waiting.existing_left > 0 {
-            waiting.existing_left -= 1;
-            waiting.existing.push(position);
-            drop(waiting);
+    /// # Errors
+    /// `Exhausted` when the entry is to be told and cannot be kept.
+    pub(crate) fn existing(&self, position: u64) -> Result<()> {
+        let is_told = self.waiting().backlog.existing(position)?;
+        if is_told {
             self.news.notify_one();
         }
+        Ok(())
     }
 
-    pub(crate) fn failed(&self, failure: impl FnOnce() -> Failure) {
-        let mut waiting = self.waiting();
-        if waiting.failed_left > 0 {
-            waiting.failed_left -= 1;
-            waiting.failed.push(failure());
-            drop(waiting);
+    /// # Errors
+    /// As [`Outbox::existing`].
+    pub(crate) fn failed(&self, failure: impl FnOnce() -> Failure) -> Result<()> {
+        let is_told = self.waiting().backlog.failed(failure)?;
+        if is_told {
             self.news.notify_one();
         }
+        Ok(())
     }
 
     /// Asks for an acknowledgement of what lies before a position.
@@ -216,11 +215,11 @@ impl Outbox {
         if let Some(ready) = waiting.ready.take() {
             return Some(Next::Message(ready));
         }
-        if !waiting.existing.is_empty() {
-            return Some(Next::Message(Message::Existing(std::mem::take(&mut waiting.existing))));
-        }
-        if !waiting.failed.is_empty() {
-            return Some(Next::Message(Message::Failed(std::mem::take(&mut waiting.failed))));
+        if !waiting.backlog.is_empty() {
+            return Some(match waiting.backlog.is_on_disk() {
+                true => Next::OnDisk,
+                false => Next::of_reports(waiting.backlog.pop()),
+            });
         }
         if let Some(id) = waiting.ack.take() {
             return Some(Next::Message(Message::Ack(id)));
@@ -237,17 +236,30 @@ impl Outbox {
         })
     }
 
+    /// The next reports, read by a thread that may block.
+    async fn read_from_disk(self: Arc<Self>) -> Next {
+        let read = tokio::task::spawn_blocking(move || self.waiting().backlog.pop()).await;
+        Next::of_reports(read.unwrap_or_else(|_| Err(Error::internal("a thread panicked"))))
+    }
+
     /// The messages as they come.
-    pub(crate) fn messages(self: Arc<Self>) -> impl Stream<Item = Result<Message, Status>> {
+    pub(crate) fn messages(
+        self: Arc<Self>,
+    ) -> impl Stream<Item = std::result::Result<Message, Status>> {
         futures::stream::unfold((self, false), |(outbox, is_over)| async move {
             if is_over {
                 return None;
             }
             loop {
-                match outbox.take() {
+                let next = match outbox.take() {
+                    Some(Next::OnDisk) => Some(outbox.clone().read_from_disk().await),
+                    next => next,
+                };
+                match next {
                     Some(Next::Message(message)) => return Some((Ok(message), (outbox, false))),
                     Some(Next::End(Some(status))) => return Some((Err(status), (outbox, true))),
                     Some(Next::End(None)) => return None,
+                    Some(Next::OnDisk) => {}
                     None => outbox.news.notified().await,
                 }
             }
@@ -257,7 +269,21 @@ impl Outbox {
 
 enum Next {
     Message(Message),
+    /// The next reports wait on the disk.
+    OnDisk,
     End(Option<Status>),
+}
+
+impl Next {
+    fn of_reports(reports: Result<Option<Reported>>) -> Next {
+        match reports {
+            Ok(Some(Reported::Existing(positions))) => Next::Message(Message::Existing(positions)),
+            Ok(Some(Reported::Failed(failures))) => Next::Message(Message::Failed(failures)),
+            // One reads for each stream, so that what waited still waits.
+            Ok(None) => Next::End(Some(status(&Error::internal("reports are gone")))),
+            Err(error) => Next::End(Some(status(&error))),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -265,17 +291,24 @@ mod tests {
     use futures::StreamExt;
 
     use super::*;
+    use crate::flight::choice::ReportsChoice;
+    use crate::spool::Spool;
+
+    fn outbox(reports_max: usize) -> Arc<Outbox> {
+        let spool = Arc::new(Spool::new(1 << 30));
+        Outbox::new(Backlog::new(ReportsChoice::First, reports_max, spool))
+    }
 
     fn told(outbox: Arc<Outbox>) -> Vec<Message> {
         outbox.close(None);
-        futures::executor::block_on(outbox.messages().map(Result::unwrap).collect())
+        futures::executor::block_on(outbox.messages().map(std::result::Result::unwrap).collect())
     }
 
     #[test]
     fn a_client_that_does_not_read_costs_no_memory() {
-        let outbox = Outbox::new(3);
+        let outbox = outbox(3);
         for position in 0..1_000_000 {
-            outbox.existing(position);
+            outbox.existing(position).unwrap();
             outbox.progress(Counts { read: position, ..Counts::default() });
         }
         let last = Counts { read: 999_999, ..Counts::default() };
@@ -284,7 +317,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_covers_all_before_it() {
-        let outbox = Outbox::new(0);
+        let outbox = outbox(0);
         for id in 1..=4 {
             outbox.ask(id * 10, id);
         }
@@ -294,7 +327,7 @@ mod tests {
 
     #[test]
     fn nothing_completes_before_the_client_said_that_it_sent_everything() {
-        let outbox = Outbox::new(0);
+        let outbox = outbox(0);
         outbox.complete(0, Counts::default(), "write");
         assert!(!outbox.is_completed());
         outbox.mark();

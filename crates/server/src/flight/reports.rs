@@ -6,7 +6,8 @@ use arrow::array::{RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tonnage::{BulkPutCallbacks, Error, ExistingEntry, FailedEntry, Result, StreamReport};
 
-use super::outbox::{Failure, Message, Outbox};
+use super::backlog::Failure;
+use super::outbox::{Message, Outbox};
 
 /// Hands what a load calls back to the streams that share it.
 pub(crate) struct Callbacks {
@@ -28,29 +29,33 @@ impl Callbacks {
         streams[stream] = Some(outbox.clone());
     }
 
-    fn with(&self, stream: usize, tell: impl FnOnce(&Outbox)) {
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Some(outbox)) = streams.get(stream) {
-            tell(outbox);
+    /// A stream is over. A load may have thousands of them: nothing is kept of those that ended.
+    pub(crate) fn forget(&self, stream: usize) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(outbox) = streams.get_mut(stream) {
+            *outbox = None;
         }
+    }
+
+    /// Nothing where nobody listens.
+    fn with<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        streams.get(stream)?.as_deref().map(tell)
     }
 }
 
 impl BulkPutCallbacks for Callbacks {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
-        self.with(entry.stream, |outbox| outbox.existing(entry.position));
-        Ok(())
+        self.with(entry.stream, |outbox| outbox.existing(entry.position)).unwrap_or(Ok(()))
     }
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        self.with(entry.stream, |outbox| {
-            outbox.failed(|| Failure {
-                position: entry.position,
-                column: entry.column.map(str::to_owned),
-                reason: entry.reason.to_owned(),
-            });
-        });
-        Ok(())
+        let failure = || Failure {
+            position: entry.position,
+            column: entry.column.map(str::to_owned),
+            reason: entry.reason.to_owned(),
+        };
+        self.with(entry.stream, |outbox| outbox.failed(failure)).unwrap_or(Ok(()))
     }
 
     fn durable(&self, stream: usize, position: u64) {

@@ -17,6 +17,7 @@ use tonnage::{Error, Result, Table};
 use tracing::Instrument;
 
 use super::actions::{self, ACTIONS};
+use super::backlog::Backlog;
 use super::bulk_get::{BulkGet, take_keys};
 use super::bulk_put::BulkPut;
 use super::command::{BulkPutCommand, Command, parse};
@@ -88,7 +89,9 @@ impl Flight {
         // What is wrong with the options is told at once.
         command.options()?;
         command.ttl()?;
-        let outbox = Outbox::new(command.reports_max());
+        let spool = self.context.spool.clone();
+        let backlog = Backlog::new(command.reports, command.reports_max(), spool);
+        let outbox = Outbox::new(backlog);
         let put = BulkPut { context: self.context.clone(), command, outbox: outbox.clone() };
         tokio::spawn(put.run(opened.first, opened.wire).in_current_span());
         Ok(outbox)

@@ -86,6 +86,11 @@ pub(super) struct BodyWriter {
 }
 
 impl BodyWriter {
+    /// Ends the body, or cuts it off where it could not be written to its end. Blocks.
+    pub(super) fn end(self, written: Result<()>) {
+        cut_off(&self.queue, written);
+    }
+
     fn send(&mut self) -> io::Result<()> {
         let piece = std::mem::take(&mut self.piece);
         if piece.is_empty() {
@@ -154,6 +159,11 @@ pub(super) fn write_rows(
         RowsFormat::Json => write_json(&mut body, schema, counted, limit),
         other => write_records(body, other, schema, counted, limit),
     };
+    cut_off(&queue, written);
+}
+
+/// Cuts a body off that could not be written to its end.
+fn cut_off(queue: &mpsc::Sender<Piece>, written: Result<()>) {
     if let Err(error) = written {
         // The client may be gone.
         let cut = Err(io::Error::other(error.message().to_owned()));

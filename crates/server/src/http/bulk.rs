@@ -130,11 +130,7 @@ fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
 }
 
 /// Takes a body to a temporary file.
-async fn spooled(
-    context: &Context,
-    taken: &mut Spooled<'_>,
-    body: Body,
-) -> Answered<NamedTempFile> {
+async fn spooled(context: &Context, taken: &mut Spooled, body: Body) -> Answered<NamedTempFile> {
     let failed = |error: io::Error| Error::unavailable(format!("a temporary file: {error}"));
     let file = NamedTempFile::new().map_err(failed)?;
     let mut target: File = file.reopen().map_err(failed)?;
@@ -181,7 +177,7 @@ fn load(
     let reader = RecordReader::open(&Source::file(file.path()), &options)
         .map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
     let failures = Arc::new(Failures::default());
-    let request = JobRequest { name: None, terms: command.terms() };
+    let request = JobRequest { name: None, terms: command.terms(), shares: false };
     let membership =
         context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
     let stream = membership.load.stream(path);

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
 use super::answer::{RowsFormat, rows_body, write_rows};
-use super::shared::{Answer, Calling, Shared};
+use super::shared::{Answer, Calling, Shared, parsed as json_of, wrong};
 use crate::context::Context;
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::value_of;
@@ -71,13 +71,9 @@ fn write(
     }
 }
 
-fn wrong(error: serde_json::Error) -> Error {
-    Error::invalid(format!("the body is not as docs/http.md says: {error}"))
-}
-
 /// The keys, and what is asked of them: the members of a bulk get over Flight.
 fn parsed(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
-    command_of(serde_json::from_str(body).map_err(wrong)?, path)
+    command_of(json_of(body)?, path)
 }
 
 /// The keys, and what is asked of them, out of the members of a request.

@@ -10,11 +10,11 @@ use tonnage::{Error, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_json};
 use super::get::{command_of, keys_of};
-use super::shared::{Answer, Calling, Shared, json as json_body};
+use super::shared::{Answer, Calling, Shared, json as json_body, parsed};
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
-use crate::jobs::counts_json;
+use crate::jobs::{counts_json, failures_json};
 use crate::json_value::value_of;
 use crate::metrics::Listener;
 
@@ -37,11 +37,6 @@ struct Puts {
 struct Put {
     table: String,
     rows: Vec<Map<String, Json>>,
-}
-
-fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
-    serde_json::from_str(body)
-        .map_err(|error| Error::invalid(format!("the body is not as docs/http.md says: {error}")))
 }
 
 fn check_count(requests: usize) -> Result<()> {
@@ -132,12 +127,8 @@ pub(super) async fn multi_put(
         let put = context.store.multi_put(requests, &options)?;
         context.metrics.rows_in(Listener::http, put.report.total.read);
         let answers = put.report.streams.iter().map(|stream| {
-            let failures = put.failures.iter().filter(|failure| failure.request == stream.stream);
-            let failures = failures.map(|failure| {
-                json!({"row": failure.row, "column": failure.column, "reason": failure.reason})
-            });
             let mut answer = counts_json(&stream.counts);
-            answer["failures"] = failures.collect();
+            answer["failures"] = failures_json(&put, stream.stream);
             answer
         });
         Ok(Json::from(answers.collect::<Vec<_>>()))

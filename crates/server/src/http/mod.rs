@@ -8,6 +8,7 @@ mod get;
 mod health;
 mod many;
 mod openapi;
+mod pair_list;
 mod pairs;
 mod rows;
 mod shared;
@@ -49,6 +50,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
             "/v1/tables/{path}/row",
             get(rows::get).put(rows::put).patch(rows::patch).delete(rows::delete),
         )
+        .route("/v1/pairs", get(pair_list::list))
         .route("/v1/pairs/{key}", get(pairs::get).put(pairs::put).delete(pairs::delete))
         .route("/v1/jobs", get(tables::jobs))
         .route("/v1/jobs/{id}", get(tables::job).delete(tables::cancel_job))
@@ -118,7 +120,7 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
         "/v1/multi-get" => "multi_get",
         "/v1/multi-put" => "multi_put",
         "/v1/fetch-all" => "fetch_all",
-        "/v1/pairs/{key}" => "pairs",
+        "/v1/pairs" | "/v1/pairs/{key}" => "pairs",
         "/v1/jobs" | "/v1/jobs/{id}" => "jobs",
         "/v1/jobs/{id}/events" | "/v1/events" => "events",
         _ => "admin",

@@ -7,13 +7,25 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
+use tonnage::{Error, Result};
+
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::error::Problem;
 
 pub(super) type Shared = State<Arc<Context>>;
 pub(super) type Calling = Extension<Caller>;
-pub(super) type Answer<T> = Result<T, Problem>;
+pub(super) type Answer<T> = std::result::Result<T, Problem>;
+
+/// Reads JSON, or says what is wrong with it.
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
+    serde_json::from_str(body).map_err(wrong)
+}
+
+/// What is said of a body that is not what it should be.
+pub(super) fn wrong(error: serde_json::Error) -> Error {
+    Error::invalid(format!("the body is not as docs/http.md says: {error}"))
+}
 
 /// JSON as a response.
 pub(super) fn json(value: &serde_json::Value) -> Response {

@@ -13,18 +13,12 @@ use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
 use super::answer::{RowsFormat, columns_json, row_json, rows_body, write_rows};
-use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
+use super::shared::{Answer as Answered, Calling, Shared, json as json_body, parsed};
 use crate::context::Context;
 use crate::flight::{outcome_json, plain_batch, plain_schema};
 use crate::query::{Query, STATEMENTS_MAX};
 use crate::random::random_name;
 use crate::statements::Running;
-
-/// Reads JSON, or says what is wrong with it.
-fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
-    serde_json::from_str(body)
-        .map_err(|error| Error::invalid(format!("the body is not as docs/http.md says: {error}")))
-}
 
 /// Carries out a statement.
 pub(super) async fn sql(

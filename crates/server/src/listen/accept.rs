@@ -1,24 +1,23 @@
 //! Accepts connections and serves them.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::Incoming as IncomingBody;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
-use tonnage::{Error, Result};
 use tower_service::Service;
 
+use super::socket::{Incoming, Socket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
 use crate::context::Context;
@@ -52,29 +51,36 @@ struct Limits {
 struct Counted {
     _place: OwnedSemaphorePermit,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
-    address: IpAddr,
+    address: Option<IpAddr>,
 }
 
 impl Limits {
-    fn take(&self, address: IpAddr) -> Option<Counted> {
+    /// A place for a connection from an address; from none, where it comes through a Unix socket.
+    fn take(&self, address: Option<IpAddr>) -> Option<Counted> {
         let place = self.free.clone().try_acquire_owned().ok()?;
+        let mut counted =
+            Counted { _place: place, by_address: self.by_address.clone(), address: None };
+        let Some(address) = address else { return Some(counted) };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(address).or_default();
         if *count >= self.per_address_max {
             return None;
         }
         *count += 1;
-        Some(Counted { _place: place, by_address: self.by_address.clone(), address })
+        counted.address = Some(address);
+        drop(by_address);
+        Some(counted)
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
+        let Some(address) = self.address else { return };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = by_address.get_mut(&self.address) {
+        if let Some(count) = by_address.get_mut(&address) {
             *count -= 1;
             if *count == 0 {
-                by_address.remove(&self.address);
+                by_address.remove(&address);
             }
         }
     }
@@ -98,29 +104,16 @@ impl Acceptor {
         Self { context, limits, connections: TaskTracker::new() }
     }
 
-    /// Binds the address of a listener.
-    ///
-    /// # Errors
-    /// `Unavailable`, with the address and what the system says.
-    pub(crate) async fn bind(listener: Listener, address: SocketAddr) -> Result<TcpListener> {
-        TcpListener::bind(address).await.map_err(|error| {
-            Error::unavailable(format!(
-                "{listener:?} cannot listen on {address}: {error}: choose another address with \
-                 --{listener:?}"
-            ))
-        })
-    }
-
     /// Accepts connections of a listener until the server drains.
-    pub(crate) async fn accept(self, listener: Listener, socket: TcpListener, router: Router) {
+    pub(crate) async fn accept(self, listener: Listener, socket: Socket, router: Router) {
         loop {
             let accepted = tokio::select! {
                 accepted = socket.accept() => accepted,
                 () = self.context.phases.reached(Phase::Draining) => return,
             };
             match accepted {
-                Ok((stream, peer)) => match self.limits.take(peer.ip()) {
-                    Some(counted) => self.start(listener, stream, counted, router.clone()),
+                Ok(incoming) => match self.limits.take(incoming.peer()) {
+                    Some(counted) => self.start(listener, incoming, counted, router.clone()),
                     None => self.context.metrics.refused(listener),
                 },
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
@@ -128,16 +121,16 @@ impl Acceptor {
         }
     }
 
-    fn start(&self, listener: Listener, stream: TcpStream, counted: Counted, router: Router) {
+    fn start(&self, listener: Listener, incoming: Incoming, counted: Counted, router: Router) {
         let acceptor = self.clone();
         self.connections.spawn(async move {
             let _counted = counted;
             let _connected = acceptor.context.metrics.connected(listener);
-            // An answer of a few bytes is not to wait for the next one.
-            let _ = stream.set_nodelay(true);
-            match acceptor.context.tls.as_ref().map(Tls::acceptor) {
-                None => acceptor.serve(stream, None, router).await,
-                Some(tls) => {
+            match (incoming, acceptor.context.tls.as_ref().map(Tls::acceptor)) {
+                // What does not leave the machine needs no TLS.
+                (Incoming::Unix(stream), _) => acceptor.serve(stream, None, router).await,
+                (Incoming::Tcp(stream, _), None) => acceptor.serve(stream, None, router).await,
+                (Incoming::Tcp(stream, _), Some(tls)) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
                     if let Ok(Ok(stream)) = handshake.await {
                         let shown = stream.get_ref().1.peer_certificates();
@@ -154,7 +147,7 @@ impl Acceptor {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let service = service_fn(move |request: Request<Incoming>| {
+        let service = service_fn(move |request: Request<IncomingBody>| {
             let end = BodyEnd::default();
             let watched = end.clone();
             let mut request = request.map(|body| Body::new(WatchedBody::new(body, watched)));

@@ -12,6 +12,8 @@ struct Guarded {
     server: Running,
     audit: tempfile::TempPath,
     _users: tempfile::TempPath,
+    /// That of ann's password.
+    hash: String,
 }
 
 fn file(text: &str) -> tempfile::TempPath {
@@ -42,7 +44,7 @@ impl Guarded {
         server.store.execute("CREATE TABLE secrets (k LONG, PRIMARY KEY (k))").unwrap();
         server.store.execute("CREATE TABLE secrets.keys (x LONG, PRIMARY KEY (x))").unwrap();
         server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
-        Self { server, audit, _users: users }
+        Self { server, audit, _users: users, hash }
     }
 
     fn ann(&self) -> SqlClient {
@@ -413,16 +415,47 @@ fn users_are_read_again_without_a_restart() {
     let refused = reload();
     assert!(refused.starts_with("HTTP/1.1 400"), "{refused}");
     assert!(ann.query("SELECT * FROM ships").is_ok(), "a broken file changes nothing");
-    users(&format!(
-        "{root}[[user]]\nname = \"ann\"\ngrants = [{{ table = \"secrets\", allow = [\"read\"] }}]\n"
-    ));
-    assert!(reload().starts_with("HTTP/1.1 204"));
+    let ann_with = |hash: &str| {
+        users(&format!(
+            "{root}[[user]]\nname = \"ann\"\npassword = \"{hash}\"\n\
+             grants = [{{ table = \"secrets\", allow = [\"read\"] }}]\n"
+        ));
+        assert!(reload().starts_with("HTTP/1.1 204"));
+    };
+    ann_with(&guarded.hash);
     assert!(
         ann.query("SELECT * FROM ships").is_err() && ann.query("SELECT * FROM secrets").is_ok()
     );
+    // A token that outlived its password would let in who has stolen it.
+    ann_with(&hash_password("another").unwrap());
+    assert!(ann.query("SELECT * FROM secrets").is_err(), "a new password logs out");
+    let old = guarded.http("GET /v1/tables", BASIC, "");
+    assert!(old.starts_with("HTTP/1.1 401"), "{old}");
+    ann_with(&guarded.hash);
+    let mut ann = guarded.ann();
+    assert!(ann.query("SELECT * FROM secrets").is_ok());
     users(&root);
     assert!(reload().starts_with("HTTP/1.1 204"));
     assert!(ann.query("SELECT * FROM secrets").is_err(), "whoever is gone is logged out");
+}
+
+#[test]
+fn a_file_of_users_that_breaks_is_counted_once() {
+    let guarded = Guarded::new();
+    let failed = || {
+        let (_, told) = guarded.server.http("GET /metrics", BEARER, "");
+        let line = told.lines().find_map(|line| line.strip_prefix("tonnage_reloads_failed_total "));
+        line.and_then(|count| count.trim().parse::<u32>().ok()).expect("it is counted")
+    };
+    assert_eq!(failed(), 0);
+    std::fs::write(&guarded._users, "[[user]\nname =").unwrap();
+    let begun = Instant::now();
+    while failed() == 0 {
+        assert!(begun.elapsed().as_secs() < 60, "the file was not looked at");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    assert_eq!(failed(), 1);
 }
 
 #[test]

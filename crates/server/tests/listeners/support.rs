@@ -21,7 +21,13 @@ use tokio::runtime::Runtime;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tonnage::Store;
-use tonnage_server::{Addresses, Server, Settings, Stop};
+use tonnage_server::{Server, Settings, Stop};
+
+/// Where a server listens on TCP.
+pub(crate) struct Addresses {
+    pub(crate) http: Option<SocketAddr>,
+    pub(crate) flight: Option<SocketAddr>,
+}
 
 /// A server that runs until it is dropped.
 pub(crate) struct Running {
@@ -46,7 +52,11 @@ impl Running {
         store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let config = settings.or(free).resolve().unwrap();
         let server = Server::open(store.clone(), config).unwrap();
-        let (addresses, stop) = (server.addresses(), Stop::default());
+        let (bound, stop) = (server.addresses(), Stop::default());
+        let addresses = Addresses {
+            http: bound.http.and_then(|address| address.tcp()),
+            flight: bound.flight.and_then(|address| address.tcp()),
+        };
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.run(&stopped));
         Running { store, addresses, stop, thread: Some(thread) }

@@ -17,7 +17,7 @@ use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, EntryWalk};
 use crate::TableBatch;
-use crate::bulk::get::{Drawn, PARTS_PER_WORKER, WaitLimit, Source, SpaceParts};
+use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts, WaitLimit};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;

@@ -12,7 +12,7 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, WaitLimit, Source, count_space, keys_left,
+    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Source, WaitLimit, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;

@@ -174,7 +174,7 @@ fn changes_that_break_a_rule_are_refused() {
             "name of another column",
         ),
         (
-            Change::SetDefault { name: "price".into(), default: None },
+            Change::SetDefault { name: "price".into(), default: Some("1".into()) },
             "part of the PRIMARY KEY and cannot have a DEFAULT",
         ),
         (

@@ -81,6 +81,7 @@ fn judge(reader: Reader, case: &[u8], sql: &Sql) -> Result<(), String> {
         Reader::JsonLines | Reader::Json | Reader::Zstd => judge_file(Format::JsonLines, case),
         Reader::Parquet => judge_file(Format::Parquet, case),
         Reader::Arrow => judge_file(Format::ArrowFile, case),
+        Reader::Avro => judge_file(Format::Avro, case),
         Reader::Key => judge_key(&text),
         Reader::Ddl => judge_ddl(&text),
         Reader::Sql => judge_sql(&text, sql),

@@ -18,6 +18,7 @@ pub(super) enum Reader {
     Json,
     Parquet,
     Arrow,
+    Avro,
     Gzip,
     Zstd,
     Key,
@@ -65,12 +66,13 @@ const SQL: [&str; 8] = [
 ];
 
 impl Reader {
-    pub(super) const ALL: [Reader; 10] = [
+    pub(super) const ALL: [Reader; 11] = [
         Reader::Csv,
         Reader::JsonLines,
         Reader::Json,
         Reader::Parquet,
         Reader::Arrow,
+        Reader::Avro,
         Reader::Gzip,
         Reader::Zstd,
         Reader::Key,
@@ -85,6 +87,7 @@ impl Reader {
             Reader::Json => "json",
             Reader::Parquet => "parquet",
             Reader::Arrow => "arrow",
+            Reader::Avro => "avro",
             Reader::Gzip => "gzip",
             Reader::Zstd => "zstd",
             Reader::Key => "key",
@@ -110,6 +113,7 @@ impl Reader {
                 written(Format::ArrowFile, Compression::None)?,
                 written(Format::ArrowStream, Compression::None)?,
             ],
+            Reader::Avro => ["null", "deflate"].map(avro).to_vec(),
             Reader::Gzip => {
                 let one = written(Format::Csv, Compression::Gzip)?;
                 vec![one.clone(), one.repeat(2)]
@@ -187,9 +191,59 @@ impl Reader {
                 " CAST(",
                 " ARRAY[",
             ],
-            Reader::Parquet | Reader::Arrow | Reader::Gzip | Reader::Zstd => &[],
+            Reader::Parquet | Reader::Arrow | Reader::Avro | Reader::Gzip | Reader::Zstd => &[],
         }
     }
+}
+
+/// The types of the records of an Avro file.
+const AVRO: &str = r#"{"type":"record","name":"r","fields":[
+{"name":"id","type":"long"},{"name":"name","type":["null","string"]},{"name":"x","type":"double"},
+{"name":"b","type":"boolean"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},
+{"name":"kind","type":{"type":"enum","name":"k","symbols":["red","blue"]}},
+{"name":"tags","type":{"type":"array","items":["null","string"]}},
+{"name":"more","type":{"type":"map","values":"int"}},
+{"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}},
+{"name":"place","type":{"type":"record","name":"p","fields":[{"name":"lat","type":"float"}]}}]}"#;
+
+/// A few records as an Avro container.
+fn avro(codec: &str) -> Vec<u8> {
+    let long = |number: i64| {
+        let (mut rest, mut bytes) = (((number << 1) ^ (number >> 63)) as u64, Vec::new());
+        while rest >= 0x80 {
+            bytes.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+        bytes
+    };
+    let sized = |bytes: &[u8]| [long(bytes.len() as i64), bytes.to_vec()].concat();
+    let sync = [7; 16];
+    let entries = ["avro.schema", AVRO, "avro.codec", codec].map(|text| sized(text.as_bytes()));
+    let mut file =
+        [b"Obj\x01".to_vec(), long(2), entries.concat(), long(0), sync.to_vec()].concat();
+    for first in [0, 20] {
+        let record = |id: i64| {
+            let name = if id % 3 == 0 { long(0) } else { [long(1), sized(b"name")].concat() };
+            let tags = [long(2), long(0), long(1), sized(b"t"), long(0)].concat();
+            let more = [long(-1), long(3), sized(b"m"), long(id), long(0)].concat();
+            let kinds = [(id as f64 / 3.0).to_le_bytes().to_vec(), vec![u8::from(id % 2 == 0)]];
+            let rest = [long(id * 1_000), long(id % 2), tags, more, sized(&[1, id as u8])];
+            [long(id), name, kinds.concat(), rest.concat(), 1.5_f32.to_le_bytes().to_vec()].concat()
+        };
+        let rows: Vec<u8> = (first..first + 20).flat_map(record).collect();
+        // Of deflate, a stored block is one as well.
+        let packed = match codec {
+            "deflate" => {
+                let length = (rows.len() as u16).to_le_bytes();
+                let inverted = (!(rows.len() as u16)).to_le_bytes();
+                [&[1][..], &length, &inverted, &rows].concat()
+            }
+            _ => rows,
+        };
+        file.extend([long(20), sized(&packed), sync.to_vec()].concat());
+    }
+    file
 }
 
 /// A few rows of several types in a format.

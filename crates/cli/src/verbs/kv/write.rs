@@ -119,7 +119,9 @@ impl KvLoadArgs {
         ]);
         let options =
             ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
-        let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
+        let check = |source: &Source, found: &Schema| {
+            check_columns(&wanted, source.name(), found).map(|()| None)
+        };
         let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
         let place = globals.place_or_create(true)?;
         self.job.run(globals, &place, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })

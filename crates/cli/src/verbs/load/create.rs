@@ -1,14 +1,19 @@
 //! Tables out of files, and files held against tables.
 
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use tonnage::ddl::{Statement, parse};
 use tonnage::{
-    ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableSchema,
+    ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableEntry,
+    TableSchema,
 };
 use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
+use crate::load::{Mapping, RowMapping};
 use crate::values::grouped;
 
 /// A primary key as `--primary-key` gives it.
@@ -84,12 +89,17 @@ impl ToMake {
         sample: &Sample,
         ignore_columns: bool,
         numbered: Option<&str>,
+        mapping: Option<&Mapping>,
     ) -> CliResult<Self> {
         let found = infer_common_schema(sources, options, sample)?;
+        let schema = match mapping {
+            Some(mapping) => mapping.plan(&found.schema, |_, _| true)?.schema().clone(),
+            None => Arc::new(found.schema.clone()),
+        };
         let is_key =
             |field: &Field| key.columns.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
         let mut columns = Vec::new();
-        for field in found.schema.fields() {
+        for field in schema.fields() {
             match column(field, is_key(field)) {
                 Ok(column) => columns.push(column),
                 Err(_) if ignore_columns => {}
@@ -269,4 +279,31 @@ pub(super) fn check_columns(
         )));
     }
     Ok(())
+}
+
+/// The same for the rows that a mapping makes of a file. What it computes the store converts.
+pub(super) fn check_mapped(
+    table: &TableEntry,
+    source: &str,
+    mapping: &Mapping,
+    rows: &RowMapping,
+    ignore_unknown: bool,
+) -> CliResult<()> {
+    let schema = &table.schema;
+    let is_filled = |field: &Field| mapping.fills(field.name());
+    let filled = rows.schema().fields().iter().filter(|field| is_filled(field));
+    for field in filled {
+        schema.require_column(field.name()).map_err(|error| error.at("--map"))?;
+    }
+    let fields = rows.schema().fields().iter().map(|field| {
+        let own = schema.column_index(field.name()).filter(|_| is_filled(field));
+        own.map_or_else(|| field.clone(), |own| Arc::new(schema.columns[own].to_arrow()))
+    });
+    let fields = Schema::new(fields.collect::<Vec<_>>());
+    check_columns(schema, source, &fields, ignore_unknown)?;
+    let none = RecordBatch::new_empty(rows.schema().clone());
+    match table.codec.align_unnumbered(&none) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.at(source).into()),
+    }
 }

@@ -26,11 +26,8 @@ pub(super) fn run(
     let console = Console::new(globals);
     let target = LoadTarget::Table { path: entry.schema.path.as_str().into(), ttl: None };
     let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, &target)).collect();
-    let failures = Failures::new(
-        &console,
-        job.rejects.as_deref(),
-        streams.iter().map(FileStream::state).collect(),
-    );
+    let states: Vec<_> = streams.iter().map(FileStream::state).collect();
+    let failures = Failures::new(&console, job.rejects.as_deref(), states.clone());
     let mut report = BulkPutReport::default();
     let mut stopped = None;
     for (number, mut stream) in streams.into_iter().enumerate() {
@@ -61,7 +58,9 @@ pub(super) fn run(
         None => Exit::Success,
     };
     let error = stopped.as_ref().map(|failure| failure.error.to_string());
-    let summary = LoadSummary::new(&entry.schema.path, &report, &[], exit, error).of_dry_run();
+    let summary = LoadSummary::new(&entry.schema.path, &report, &[], exit, error)
+        .of_dry_run()
+        .with_left_out(&states);
     summary.write(job.summary.as_deref())?;
     globals.info(summary);
     stopped.map_or(Ok(exit), Err)

@@ -3,22 +3,27 @@
 mod create;
 mod documents;
 mod dry_run;
+mod mapping;
 
 use std::sync::Arc;
 
+use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
-use documents::DocumentArgs;
 use tonnage::{ErrorKind, Store, TableEntry};
-use tonnage_files::{ReadOptions, Sample, Source};
+use tonnage_files::{ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::{Globals, TimeoutArgs};
+use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{FileInput, JobArgs, LoadTarget};
+use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable};
 use crate::place::Place;
 use crate::values;
 use create::{PrimaryKey, ToMake};
+use documents::DocumentArgs;
+use mapping::MappingArgs;
 
-/// Load files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
+/// Load files (CSV, JSON lines or an array, Parquet, Arrow, Avro, Excel; plain, gzip, zstd, xz or
+/// zip) into a table
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LoadArgs {
@@ -35,9 +40,12 @@ pub(crate) struct LoadArgs {
     primary_key: Option<String>,
     #[command(flatten)]
     documents: DocumentArgs,
-    /// Number of records of each file that decide the types of a table to make, from at most 16 MiB
-    /// of each of the first eight files; all reads everything first [default: 100,000]
-    #[arg(long, value_name = "N|all", value_parser = values::sample, requires = "create")]
+    #[command(flatten)]
+    mapping: MappingArgs,
+    /// Number of records of each file that decide the types of a table to make, and of fields that
+    /// expressions read, from at most 16 MiB of each of the first eight files; all reads everything
+    /// first [default: 100,000]
+    #[arg(long, value_name = "N|all", value_parser = values::sample)]
     sample: Option<usize>,
     /// Ignore columns that the table does not have, or that have no type in a table to make
     #[arg(long)]
@@ -47,6 +55,8 @@ pub(crate) struct LoadArgs {
     dry_run: bool,
     #[command(flatten)]
     time: TimeoutArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -56,6 +66,7 @@ Examples:
   tonnage load visits visits.csv --create --make-key id
   tonnage load devices devices.json --document-column doc --create --primary-key model
   tonnage load devices more.jsonl --document-column doc --path model=device.model.name
+  tonnage load ships ais.csv --where 'knots > 0' --map 'at=to_timestamp(epoch)'
   tonnage load quakes quakes.geojson --records features --create --primary-key id
   curl -s URL | tonnage load --create --primary-key id events -
 
@@ -73,16 +84,21 @@ Types of a table to make:
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        let mapping = self.mapping.mapping()?;
+        let mapping = mapping.as_ref();
+        if self.sample.is_some() && !self.create && mapping.is_none() {
+            return Err(Failure::usage("--sample goes with --create, --map or --where"));
+        }
         let sources = self.job.sources()?;
         if self.dry_run {
-            return self.dry_run(globals, sources);
+            return self.dry_run(globals, sources, mapping);
         }
         // A table that cannot be made must not leave an empty store behind: what the files say
         // comes first.
-        let made = self.table_to_make(globals, &sources)?;
+        let made = self.table_to_make(globals, &sources, mapping)?;
         let place = globals.place_or_create(self.create)?;
         let table = self.table_in(&place, made.as_ref().map(|made| &made.definition))?;
-        let inputs = self.inputs(sources, &table)?;
+        let inputs = self.inputs(sources, &table, mapping)?;
         let exit = self.job.run(
             globals,
             &place,
@@ -95,7 +111,12 @@ impl LoadArgs {
         Ok(exit)
     }
 
-    fn table_to_make(&self, globals: &Globals, sources: &[Source]) -> CliResult<Option<ToMake>> {
+    fn table_to_make(
+        &self,
+        globals: &Globals,
+        sources: &[Source],
+        mapping: Option<&Mapping>,
+    ) -> CliResult<Option<ToMake>> {
         let numbered = self.documents.numbered_key();
         if !self.create {
             return match numbered {
@@ -124,15 +145,21 @@ impl LoadArgs {
             documents: self.documents.options_with_key(&key),
             ..self.job.read_options()?
         };
-        let sample = Sample {
-            records: self.sample.unwrap_or(Sample::default().records),
-            ..Sample::default()
-        };
-        let sample = if self.sample == Some(usize::MAX) { Sample::ALL } else { sample };
         let ignore = self.ignore_columns;
-        let made = ToMake::infer(&self.table, key, sources, &options, &sample, ignore, numbered)?;
+        let sample = self.sample();
+        let made =
+            ToMake::infer(&self.table, key, sources, &options, &sample, ignore, numbered, mapping)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
+    }
+
+    /// How much of the files is looked at for types.
+    fn sample(&self) -> Sample {
+        match self.sample {
+            Some(usize::MAX) => Sample::ALL,
+            Some(records) => Sample { records, ..Sample::default() },
+            None => Sample::default(),
+        }
     }
 
     /// The table, if it is there already. A server that cannot be asked is a failure, since what it
@@ -168,18 +195,69 @@ impl LoadArgs {
         })
     }
 
-    fn inputs(&self, sources: Vec<Source>, table: &TableEntry) -> CliResult<Vec<FileInput>> {
-        let schema = &table.schema;
-        let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
-        let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
-        let check = |source: &Source, found: &arrow::datatypes::Schema| {
-            create::check_columns(schema, source.name(), found, self.ignore_columns)
+    fn inputs(
+        &self,
+        sources: Vec<Source>,
+        table: &TableEntry,
+        mapping: Option<&Mapping>,
+    ) -> CliResult<Vec<FileInput>> {
+        let (schema, ignore) = (&table.schema, self.ignore_columns);
+        let documents = self.documents.options();
+        let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        let Some(mapping) = mapping else {
+            options.schema = Some(schema.arrow_schema());
+            let check = |source: &Source, found: &Schema| {
+                create::check_columns(schema, source.name(), found, ignore).map(|()| None)
+            };
+            return FileInput::prepare(sources, &options, ignore, check);
         };
-        FileInput::prepare(sources, &options, self.ignore_columns, check)
+        if !options.csv.has_header && options.csv.columns.is_none() {
+            let names = schema.columns.iter().map(|column| column.name.clone());
+            options.csv.columns = Some(names.collect());
+        }
+        options.schema = Some(self.fields_for(mapping, &sources, table, &options)?);
+        let has = |name: &str| schema.column_index(name).is_some();
+        let check = |source: &Source, found: &Schema| {
+            let rows = mapping
+                .plan(found, |name, is_read| has(name) || !is_read && !ignore)
+                .map_err(|failure| Failure { error: failure.error.at(source.name()), ..failure })?;
+            create::check_mapped(table, source.name(), mapping, &rows, ignore)?;
+            Ok(Some(rows))
+        };
+        FileInput::prepare(sources, &options, ignore, check)
     }
 
-    fn dry_run(&self, globals: &Globals, sources: Vec<Source>) -> CliResult {
-        let made = self.table_to_make(globals, &sources)?;
+    /// The fields that are wanted of the files: columns of the table that no expression fills, and
+    /// others that expressions read, of the types that their values suggest.
+    fn fields_for(
+        &self,
+        mapping: &Mapping,
+        sources: &[Source],
+        table: &TableEntry,
+        options: &ReadOptions,
+    ) -> CliResult<SchemaRef> {
+        let columns = table.schema.arrow_schema();
+        let own = columns.fields().iter().filter(|field| !mapping.fills(field.name()));
+        let mut fields: Vec<_> = own.cloned().collect();
+        let is_known =
+            |name: &str| table.schema.column_index(name).is_some() && !mapping.fills(name);
+        if mapping.names_others(is_known) {
+            let found = infer_common_schema(sources, options, &self.sample())?.schema;
+            let others = found.fields().iter();
+            let others =
+                others.filter(|field| mapping.may_read(field.name()) && !is_known(field.name()));
+            fields.extend(others.filter_map(|field| storable(field)).map(Arc::new));
+        }
+        Ok(Arc::new(Schema::new(fields)))
+    }
+
+    fn dry_run(
+        &self,
+        globals: &Globals,
+        sources: Vec<Source>,
+        mapping: Option<&Mapping>,
+    ) -> CliResult {
+        let made = self.table_to_make(globals, &sources, mapping)?;
         let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
         let place = match definition {
@@ -187,7 +265,7 @@ impl LoadArgs {
             None => globals.place()?,
         };
         let table = self.table_in(&place, definition)?;
-        let inputs = self.inputs(sources, &table)?;
+        let inputs = self.inputs(sources, &table, mapping)?;
         if definition.is_some() {
             globals.info(format_args!("would make\n{};", table.schema.to_ddl()));
         }

@@ -14,9 +14,10 @@ use tonnage_client::Answer as ServedAnswer;
 use tonnage_sql::{Answer, Request, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::{Globals, TimeoutArgs};
+use crate::config::ConfigArgs;
 use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure};
-use crate::output::{OutputArgs, RowFormat};
+use crate::output::{OutputArgs, RowFormat, describe_count};
 use crate::place::{Place, PlacedRows};
 use crate::values::{self, grouped};
 use crate::{interrupt, plain};
@@ -57,6 +58,8 @@ pub(crate) struct UnloadArgs {
     progress: ProgressAs,
     #[command(flatten)]
     time: TimeoutArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -91,9 +94,9 @@ impl UnloadArgs {
             Some(files) => format!(" in {} files", grouped(files)),
         };
         globals.info(format_args!(
-            "{}: {} rows{files} in {seconds:.1} s ({} rows/s)",
+            "{}: {}{files} in {seconds:.1} s ({} rows/s)",
             table.schema.path,
-            grouped(written),
+            describe_count(written),
             grouped((written as f64 / seconds.max(1e-9)) as u64)
         ));
         Ok(Exit::Success)
@@ -202,7 +205,7 @@ impl UnloadArgs {
         let seen = written.clone();
         Console::showing(globals, self.progress).watch(move || {
             let rows = seen.load(Relaxed);
-            let text = format!("{} rows", grouped(rows));
+            let text = describe_count(rows);
             ProgressSample { done: rows, total: None, text, figures: vec![("rows", rows)] }
         })
     }

@@ -108,10 +108,14 @@ impl Parts {
     ) -> CliResult<u64> {
         self.check_directory()?;
         let (sender, receiver) = sync_channel(threads * BATCHES_WAITING);
-        let receiver = Mutex::new(receiver);
+        let receiver = Arc::new(Mutex::new(receiver));
         std::thread::scope(|scope| {
-            let writers: Vec<_> =
-                (0..threads).map(|_| scope.spawn(|| self.write_some(&receiver))).collect();
+            let writers: Vec<_> = (0..threads)
+                .map(|_| Arc::clone(&receiver))
+                .map(|receiver| scope.spawn(move || self.write_some(&receiver)))
+                .collect();
+            // The writers alone hold it: where all have failed, nothing waits for them.
+            drop(receiver);
             let drawn = self.draw(batches, &sender, cancel);
             drop(sender);
             let written: Vec<CliResult<()>> = writers

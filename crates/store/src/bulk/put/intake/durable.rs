@@ -43,8 +43,9 @@ impl Intake {
         position: u64,
         patience: Duration,
     ) -> bool {
-        let is_reached =
-            |queue: &StreamQueue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
+        let is_reached = |queue: &StreamQueue| {
+            queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position)
+        };
         self.wait_until(patience, is_reached)
     }
 

@@ -1,0 +1,251 @@
+//! Cells of a sheet as CSV.
+//!
+//! - A row of the sheet is a line, and blank rows are blank lines, so that numbers of lines are those
+//!   of rows as long as no cell has several lines.
+//! - The first row that is not blank says how many columns there are. Other rows are filled up.
+//! - Numbers have all their digits. Dates are ISO 8601: without a time of day where the format of the
+//!   cell shows none.
+
+use std::io::{self, Write};
+
+use calamine::{DataRef, ExcelDateTime};
+
+/// The first serial day behind the year 9999.
+const SERIAL_END: f64 = 2_958_466.0;
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// What the format of a cell shows of a point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    Date,
+    Time,
+    Both,
+}
+
+impl Shows {
+    /// Reads the code of a number format, such as `dd/mm/yyyy hh:mm`.
+    pub(super) fn of_code(code: &str) -> Self {
+        let (mut quoted, mut in_brackets, mut escaped) = (false, false, false);
+        let (mut date, mut time) = (false, false);
+        for character in code.chars() {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => quoted = !quoted,
+                '[' if !quoted => in_brackets = true,
+                ']' if !quoted => in_brackets = false,
+                _ if quoted || in_brackets => {}
+                'd' | 'D' | 'y' | 'Y' => date = true,
+                'h' | 'H' | 's' | 'S' => time = true,
+                _ => {}
+            }
+        }
+        match (date, time) {
+            (true, false) => Shows::Date,
+            (false, true) => Shows::Time,
+            _ => Shows::Both,
+        }
+    }
+
+    /// The same for the formats that every workbook has.
+    pub(super) fn of_id(id: u32) -> Option<Self> {
+        match id {
+            14..=17 => Some(Shows::Date),
+            18..=21 | 45..=47 => Some(Shows::Time),
+            22 => Some(Shows::Both),
+            _ => None,
+        }
+    }
+}
+
+/// Writes rows as CSV.
+pub(super) struct RowWriter<'a> {
+    out: &'a mut dyn Write,
+    /// The row that is being filled, with its cells so far, and the column of the last one.
+    row: Option<u32>,
+    cells: Vec<u8>,
+    column: u32,
+    /// Lines written.
+    lines: u32,
+    /// The first column of the first row, and the last once it is whole.
+    first: Option<u32>,
+    last: Option<u32>,
+}
+
+impl<'a> RowWriter<'a> {
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self { out, row: None, cells: Vec::new(), column: 0, lines: 0, first: None, last: None }
+    }
+
+    /// Adds a cell. Cells come row by row, from left to right.
+    pub(super) fn put(
+        &mut self,
+        (row, column): (u32, u32),
+        value: &DataRef<'_>,
+        shows: Shows,
+    ) -> io::Result<()> {
+        if matches!(value, DataRef::Empty) {
+            return Ok(());
+        }
+        if self.row != Some(row) {
+            self.end_row()?;
+            if row < self.lines {
+                return Err(broken(format!("row {} comes twice", row + 1)));
+            }
+            (self.row, self.column) = (Some(row), *self.first.get_or_insert(column));
+        }
+        if column < self.column {
+            return Err(broken(format!(
+                "row {} has a cell left of the first column of the sheet, or cells twice",
+                row + 1
+            )));
+        }
+        self.cells.extend((self.column..column).map(|_| b','));
+        self.column = column;
+        put_value(value, shows, &mut self.cells);
+        Ok(())
+    }
+
+    fn end_row(&mut self) -> io::Result<()> {
+        let Some(row) = self.row.take() else { return Ok(()) };
+        let last = *self.last.get_or_insert(self.column);
+        self.cells.extend((self.column..last).map(|_| b','));
+        while self.lines < row {
+            self.out.write_all(b"\n")?;
+            self.lines += 1;
+        }
+        self.cells.push(b'\n');
+        self.out.write_all(&self.cells)?;
+        self.lines += 1;
+        self.cells.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.end_row()
+    }
+}
+
+fn broken(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn put_value(value: &DataRef<'_>, shows: Shows, out: &mut Vec<u8>) {
+    let text = match value {
+        DataRef::Empty => return,
+        DataRef::Int(number) => number.to_string(),
+        DataRef::Float(number) => number.to_string(),
+        DataRef::Bool(value) => value.to_string(),
+        DataRef::DateTime(at) => time_text(at, shows),
+        DataRef::Error(error) => error.to_string(),
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
+            return put_text(text, out);
+        }
+        DataRef::SharedString(text) => return put_text(text, out),
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    let is_plain = !text.is_empty()
+        && text.trim().len() == text.len()
+        && !text.contains([',', '"', '\n', '\r']);
+    if is_plain {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}
+
+fn time_text(at: &ExcelDateTime, shows: Shows) -> String {
+    let days = at.as_f64();
+    if at.is_duration() {
+        let millis = (days * SECONDS_PER_DAY * 1_000.0).round() as i64;
+        let (sign, millis) = (if millis < 0 { "-" } else { "" }, millis.unsigned_abs());
+        let (hours, minutes, seconds) =
+            (millis / 3_600_000, millis / 60_000 % 60, millis / 1_000 % 60);
+        return format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{}", fraction(millis % 1_000));
+    }
+    if !(0.0..SERIAL_END).contains(&days) {
+        return days.to_string();
+    }
+    let (year, month, day, hour, minute, second, milli) = at.to_ymd_hms_milli();
+    let date = format!("{year:04}-{month:02}-{day:02}");
+    let time = format!("{hour:02}:{minute:02}:{second:02}{}", fraction(u64::from(milli)));
+    match shows {
+        Shows::Date if (hour, minute, second, milli) == (0, 0, 0, 0) => date,
+        Shows::Time if days < 1.0 => time,
+        _ => format!("{date}T{time}"),
+    }
+}
+
+fn fraction(millis: u64) -> String {
+    if millis == 0 { String::new() } else { format!(".{millis:03}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use calamine::ExcelDateTimeType;
+
+    use super::*;
+
+    fn csv(cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
+        let mut out = Vec::new();
+        let mut rows = RowWriter::new(&mut out);
+        for (place, value) in cells {
+            rows.put(*place, value, Shows::Both)?;
+        }
+        rows.finish()?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    fn text(text: &str) -> DataRef<'_> {
+        DataRef::SharedString(text)
+    }
+
+    #[test]
+    fn rows_are_lines_and_gaps_are_nothing() {
+        let cells = [
+            ((1, 1), text("id")),
+            ((1, 2), text("a \"name\"")),
+            ((1, 3), text("x")),
+            ((2, 1), DataRef::Float(1.0)),
+            ((4, 2), text("two\nlines")),
+            ((4, 4), DataRef::Bool(true)),
+        ];
+        let lines = "\nid,\"a \"\"name\"\"\",x\n1,,\n\n,\"two\nlines\",,true\n";
+        assert_eq!(csv(&cells).unwrap(), lines);
+        assert_eq!(csv(&[((0, 0), text("")), ((0, 1), DataRef::Empty)]).unwrap(), "\"\"\n");
+    }
+
+    #[test]
+    fn cells_out_of_order_are_refused() {
+        assert!(csv(&[((1, 0), text("a")), ((0, 0), text("b"))]).is_err());
+        assert!(csv(&[((0, 1), text("a")), ((1, 0), text("b"))]).is_err());
+        assert!(csv(&[((0, 1), text("a")), ((0, 0), text("b"))]).is_err());
+    }
+
+    #[test]
+    fn times_show_what_their_format_shows() {
+        let shown = |days: f64, shows| {
+            time_text(&ExcelDateTime::new(days, ExcelDateTimeType::DateTime, false), shows)
+        };
+        assert_eq!(shown(45_943.0, Shows::Date), "2025-10-13");
+        assert_eq!(shown(45_943.0, Shows::Both), "2025-10-13T00:00:00");
+        assert_eq!(shown(45_943.5, Shows::Date), "2025-10-13T12:00:00");
+        assert_eq!(shown(0.5, Shows::Time), "12:00:00");
+        assert_eq!(shown(45_943.541, Shows::Both), "2025-10-13T12:59:02.400");
+        assert_eq!(shown(-1.0, Shows::Both), "-1");
+        let long = ExcelDateTime::new(1.25, ExcelDateTimeType::TimeDelta, false);
+        assert_eq!(time_text(&long, Shows::Time), "30:00:00");
+    }
+
+    #[test]
+    fn formats_tell_dates_from_times() {
+        assert_eq!(Shows::of_code("dd/mm/yyyy"), Shows::Date);
+        assert_eq!(Shows::of_code("[$-409]h:mm AM/PM"), Shows::Time);
+        assert_eq!(Shows::of_code("yyyy-mm-dd\\ hh:mm"), Shows::Both);
+        assert_eq!(Shows::of_code("yyyy\"h\""), Shows::Date);
+    }
+}

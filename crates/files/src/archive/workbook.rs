@@ -1,0 +1,175 @@
+//! Excel workbooks: .xlsx and .xlsm, read row by row, and .xls, whose sheets are small.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use calamine::{Data, DataRef, Range, Reader, Sheet, SheetType, SheetVisible, Style, Xls, Xlsx};
+
+use super::member::{Member, chosen, written};
+use super::sheet::{RowWriter, Shows};
+use super::zipped::{Zip, told};
+
+/// The part that makes a zip archive a workbook.
+const WORKBOOK: &str = "xl/workbook.xml";
+/// Parts of other kinds of documents that are zip archives.
+const OTHERS: [(&str, &str); 4] = [
+    ("xl/workbook.bin", "a binary workbook (.xlsb)"),
+    ("content.xml", "an OpenDocument file"),
+    ("word/document.xml", "a Word document"),
+    ("ppt/presentation.xml", "a presentation"),
+];
+/// What is held in memory while a sheet is read: texts that cells share.
+const TEXTS: &str = "xl/sharedStrings.xml";
+const TEXTS_BYTES_MAX: u64 = 512 << 20;
+const WHAT: &str = "sheet";
+
+type Workbook = Xlsx<BufReader<File>>;
+
+/// Whether an archive is a workbook.
+pub(super) fn is_workbook(archive: &Zip) -> io::Result<bool> {
+    let other = OTHERS.iter().find(|(part, _)| archive.index_for_name(part).is_some());
+    match other {
+        Some((_, what)) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("it is {what}, which is not read: save it as CSV or .xlsx"),
+        )),
+        None => Ok(archive.index_for_name(WORKBOOK).is_some()),
+    }
+}
+
+fn workbook(mut archive: Zip) -> io::Result<Workbook> {
+    if archive.index_for_name(TEXTS).is_some() {
+        let texts = archive.by_name(TEXTS).map_err(told)?;
+        // Sizes that an archive tells may be wrong.
+        if io::copy(&mut texts.take(TEXTS_BYTES_MAX + 1), &mut io::sink())? > TEXTS_BYTES_MAX {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its texts take more than 512 MiB of memory: save it as CSV",
+            ));
+        }
+    }
+    Xlsx::new(archive.into_inner()).map_err(broken)
+}
+
+/// The sheets with cells that a user sees.
+pub(super) fn names(archive: Zip) -> io::Result<Vec<String>> {
+    filled(&mut workbook(archive)?)
+}
+
+fn filled(book: &mut Workbook) -> io::Result<Vec<String>> {
+    let mut names = seen(book.sheets_metadata());
+    let mut trouble = None;
+    names.retain(|name| match is_filled(book, name) {
+        Ok(is_filled) => is_filled,
+        Err(error) => {
+            trouble.get_or_insert(error);
+            true
+        }
+    });
+    trouble.map_or(Ok(names), Err)
+}
+
+fn seen(sheets: &[Sheet]) -> Vec<String> {
+    let is_seen = |sheet: &&Sheet| {
+        sheet.typ == SheetType::WorkSheet && sheet.visible == SheetVisible::Visible
+    };
+    sheets.iter().filter(is_seen).map(|sheet| sheet.name.clone()).collect()
+}
+
+fn is_filled(book: &mut Workbook, name: &str) -> io::Result<bool> {
+    let mut cells = book.worksheet_cells_reader(name).map_err(broken)?;
+    while let Some(cell) = cells.next_cell().map_err(broken)? {
+        if !matches!(cell.get_value(), DataRef::Empty) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Opens a sheet as CSV.
+pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
+    let mut book = workbook(archive)?;
+    let name = match name {
+        // Hidden sheets, too, may be asked for.
+        Some(_) => chosen(book.sheet_names(), name, WHAT)?,
+        None => chosen(filled(&mut book)?, None, WHAT)?,
+    };
+    let own = name.clone();
+    written(name, None, true, move |out| {
+        let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
+        let shows: Vec<_> = cells.styles().iter().map(shows).collect();
+        let mut rows = RowWriter::new(out);
+        while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
+            let shows = shows.get(style).copied().unwrap_or(Shows::Both);
+            rows.put(cell.get_position(), cell.get_value(), shows)?;
+        }
+        rows.finish()
+    })
+}
+
+fn shows(style: &Style) -> Shows {
+    let Some(format) = &style.number_format else { return Shows::Both };
+    let known = format.format_id.and_then(Shows::of_id);
+    known.unwrap_or_else(|| Shows::of_code(&format.format_code))
+}
+
+/// The sheets of a workbook of old that have cells.
+pub(super) fn names_of_old(file: BufReader<File>) -> io::Result<Vec<String>> {
+    filled_of_old(&mut Xls::new(file).map_err(broken)?)
+}
+
+fn filled_of_old(book: &mut Xls<BufReader<File>>) -> io::Result<Vec<String>> {
+    let mut names = seen(book.sheets_metadata());
+    names.retain(|name| book.worksheet_range(name).is_ok_and(|cells| !cells.is_empty()));
+    Ok(names)
+}
+
+/// The same as [`open`] for a workbook of old.
+pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<Member> {
+    let mut book = Xls::new(file).map_err(broken)?;
+    let name = match name {
+        Some(_) => chosen(book.sheet_names(), name, WHAT)?,
+        None => chosen(filled_of_old(&mut book)?, None, WHAT)?,
+    };
+    let cells = book.worksheet_range(&name).map_err(broken)?;
+    written(name, None, true, move |out| write_range(&cells, out))
+}
+
+fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
+    let (first_row, first_column) = cells.start().unwrap_or_default();
+    // Formats are not known here: a column of whole days is one of dates.
+    let has_time = |column: usize| {
+        cells
+            .rows()
+            .filter_map(|row| row.get(column))
+            .any(|cell| matches!(cell, Data::DateTime(at) if at.as_f64().fract() != 0.0))
+    };
+    let shows: Vec<_> = (0..cells.width())
+        .map(|column| if has_time(column) { Shows::Both } else { Shows::Date })
+        .collect();
+    let mut rows = RowWriter::new(out);
+    for (row, column, value) in cells.used_cells() {
+        let place = (first_row + row as u32, first_column + column as u32);
+        rows.put(place, &borrowed(value), shows[column])?;
+    }
+    rows.finish()
+}
+
+fn borrowed(value: &Data) -> DataRef<'_> {
+    match value {
+        Data::Int(number) => DataRef::Int(*number),
+        Data::Float(number) => DataRef::Float(*number),
+        Data::Bool(value) => DataRef::Bool(*value),
+        Data::DateTime(at) => DataRef::DateTime(*at),
+        Data::Error(error) => DataRef::Error(error.clone()),
+        Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => {
+            DataRef::SharedString(text)
+        }
+        Data::Empty => DataRef::Empty,
+    }
+}
+
+fn broken(error: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("as a workbook: {error}"))
+}

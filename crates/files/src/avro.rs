@@ -1,0 +1,312 @@
+//! Reads Avro object container files.
+//!
+//! 1. The container is taken apart here ([`AvroBlocks`]): its header, and blocks with their codec. So
+//!    no length in a damaged file makes anybody allocate more than the file has, and what a block
+//!    unpacks to is bounded.
+//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. It holds one or
+//!    more blocks of the file, so that damage costs no record of a block that stands before it.
+//!
+//! A container cut between two blocks looks whole: the format has no mark at its end.
+
+use std::io::{self, Cursor, Read};
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow_avro::reader::{Reader, ReaderBuilder};
+
+/// How a container begins.
+pub(crate) const MAGIC: &[u8] = b"Obj\x01";
+/// The entry of the header that names the codec.
+const CODEC_KEY: &[u8] = b"avro.codec";
+const SYNC_BYTES: usize = 16;
+/// The longest schema, and any other entry of the header.
+const ENTRY_BYTES_MAX: u64 = 16 << 20;
+const ENTRIES_MAX: i64 = 1_000;
+/// The longest block, packed and unpacked. Writers make blocks of some 64 KiB.
+const PACKED_BYTES_MAX: u64 = 256 << 20;
+const BLOCK_BYTES_MAX: u64 = 512 << 20;
+/// How many bytes of blocks are decoded together, if no block is larger.
+const GATHERED_BYTES: usize = 256 << 10;
+/// Records of which a block may hold more than it has bytes: those of nothing but NULL take none.
+const EMPTY_RECORDS_MAX: u64 = 1 << 20;
+
+/// The batches of a container.
+pub(crate) struct AvroBatches {
+    blocks: AvroBlocks,
+    /// What stands behind the blocks that were read.
+    failure: Option<io::Error>,
+}
+
+impl AvroBatches {
+    /// Reads as far as the schema.
+    pub(crate) fn open(reader: Box<dyn Read + Send>) -> Result<(Self, SchemaRef), ArrowError> {
+        let blocks = AvroBlocks::open(reader)?;
+        let schema = decoder(blocks.header.clone(), 1)?.schema();
+        Ok((Self { blocks, failure: None }, schema))
+    }
+
+    /// The records of the next blocks, and their number; none at the end.
+    fn gather(&mut self) -> io::Result<Option<(i64, Vec<u8>)>> {
+        let (mut records, mut bytes) = (0, Vec::new());
+        while bytes.len() < GATHERED_BYTES {
+            match self.blocks.next_block() {
+                Ok(None) => break,
+                Ok(Some((more, block))) if bytes.is_empty() => (records, bytes) = (more, block),
+                Ok(Some((more, block))) => {
+                    records += more;
+                    bytes.extend_from_slice(&block);
+                }
+                Err(error) if records == 0 => return Err(error),
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok((records > 0).then_some((records, bytes)))
+    }
+
+    fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        let Some((records, block)) = self.gather()? else { return Ok(None) };
+        let mut container = self.blocks.header.clone();
+        put_long(records, &mut container);
+        put_bytes(&block, &mut container);
+        container.extend_from_slice(&self.blocks.sync);
+        let mut batches = decoder(container, records as usize)?;
+        let schema = batches.schema();
+        let batches = batches.by_ref().collect::<Result<Vec<_>, _>>()?;
+        concat_batches(&schema, &batches).map(Some)
+    }
+}
+
+impl Iterator for AvroBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+fn decoder(container: Vec<u8>, rows: usize) -> Result<Reader<Cursor<Vec<u8>>>, ArrowError> {
+    ReaderBuilder::new().with_batch_size(rows).build(Cursor::new(container))
+}
+
+/// How the blocks of a container are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Codec {
+    Null,
+    Deflate,
+    Snappy,
+    Zstd,
+}
+
+impl Codec {
+    fn of_name(name: &[u8]) -> io::Result<Self> {
+        match name {
+            b"null" | b"" => Ok(Codec::Null),
+            b"deflate" => Ok(Codec::Deflate),
+            b"snappy" => Ok(Codec::Snappy),
+            b"zstandard" => Ok(Codec::Zstd),
+            other => Err(broken(&format!(
+                "its blocks are packed with {}, which is not read: write it with deflate, snappy or zstandard",
+                String::from_utf8_lossy(&other[..other.len().min(20)])
+            ))),
+        }
+    }
+
+    fn unpacked(self, block: Vec<u8>) -> io::Result<Vec<u8>> {
+        match self {
+            Codec::Null => Ok(block),
+            Codec::Deflate => bounded(flate2::read::DeflateDecoder::new(&block[..])),
+            Codec::Zstd => bounded(zstd::stream::read::Decoder::with_buffer(&block[..])?),
+            Codec::Snappy => from_snappy(&block),
+        }
+    }
+}
+
+/// All that a decoder gives, if it is not too much.
+fn bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
+    let mut unpacked = Vec::new();
+    decoder.take(BLOCK_BYTES_MAX + 1).read_to_end(&mut unpacked)?;
+    match unpacked.len() as u64 > BLOCK_BYTES_MAX {
+        true => Err(broken("a block unpacks to more than 512 MiB")),
+        false => Ok(unpacked),
+    }
+}
+
+/// A block of Snappy, behind which the checksum of what was packed stands.
+fn from_snappy(block: &[u8]) -> io::Result<Vec<u8>> {
+    let Some((packed, checksum)) = block.split_last_chunk::<4>() else {
+        return Err(broken("a block of Snappy lacks its checksum"));
+    };
+    if snap::raw::decompress_len(packed)? as u64 > BLOCK_BYTES_MAX {
+        return Err(broken("a block unpacks to more than 512 MiB"));
+    }
+    let unpacked = snap::raw::Decoder::new().decompress_vec(packed)?;
+    match crc32fast::hash(&unpacked) == u32::from_be_bytes(*checksum) {
+        true => Ok(unpacked),
+        false => Err(broken("the checksum of a block is wrong")),
+    }
+}
+
+/// The blocks of a container, unpacked.
+struct AvroBlocks {
+    reader: Box<dyn Read + Send>,
+    codec: Codec,
+    /// The header of a container of the same schema whose blocks are plain.
+    header: Vec<u8>,
+    sync: [u8; SYNC_BYTES],
+    blocks: u64,
+}
+
+impl AvroBlocks {
+    /// Reads the header.
+    fn open(mut reader: Box<dyn Read + Send>) -> io::Result<Self> {
+        let mut magic = [0; MAGIC.len()];
+        reader.read_exact(&mut magic)?;
+        if magic != MAGIC {
+            return Err(broken("it does not begin as an Avro container"));
+        }
+        let entries = entries(&mut reader)?;
+        let codec = entries.iter().find(|(key, _)| key == CODEC_KEY);
+        let codec = Codec::of_name(codec.map_or(b"null", |(_, name)| name))?;
+        let mut sync = [0; SYNC_BYTES];
+        reader.read_exact(&mut sync)?;
+        let mut header = MAGIC.to_vec();
+        put_long(entries.len() as i64, &mut header);
+        for (key, value) in &entries {
+            put_bytes(key, &mut header);
+            put_bytes(if key == CODEC_KEY { b"null" } else { value }, &mut header);
+        }
+        put_long(0, &mut header);
+        header.extend_from_slice(&sync);
+        Ok(Self { reader, codec, header, sync, blocks: 0 })
+    }
+
+    /// The number of records of the next block, and its bytes; none at the end of the file.
+    fn next_block(&mut self) -> io::Result<Option<(i64, Vec<u8>)>> {
+        let Some(records) = long_or_end(&mut self.reader)? else { return Ok(None) };
+        self.blocks += 1;
+        let block = self.block().map_err(|error| {
+            io::Error::new(error.kind(), format!("block {}: {error}", self.blocks))
+        })?;
+        let records_max = (block.len() as u64).max(EMPTY_RECORDS_MAX);
+        if !u64::try_from(records).is_ok_and(|records| records <= records_max) {
+            return Err(broken(&format!("block {} cannot hold {records} records", self.blocks)));
+        }
+        Ok(Some((records, block)))
+    }
+
+    fn block(&mut self) -> io::Result<Vec<u8>> {
+        let packed = sized(&mut self.reader, PACKED_BYTES_MAX)?;
+        let mut sync = [0; SYNC_BYTES];
+        self.reader.read_exact(&mut sync)?;
+        match sync == self.sync {
+            true => self.codec.unpacked(packed),
+            false => Err(broken("it does not end with the mark of the file")),
+        }
+    }
+}
+
+type Entry = (Vec<u8>, Vec<u8>);
+
+/// The entries of a header, which come in groups: of a group with a negative count the size follows.
+fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    loop {
+        let count = long(reader)?;
+        if count == 0 {
+            return Ok(entries);
+        }
+        if count < 0 {
+            long(reader)?;
+        }
+        if count.checked_abs().is_none_or(|count| count > ENTRIES_MAX - entries.len() as i64) {
+            return Err(broken("its header has too many entries"));
+        }
+        for _ in 0..count.abs() {
+            entries.push((sized(reader, ENTRY_BYTES_MAX)?, sized(reader, ENTRY_BYTES_MAX)?));
+        }
+    }
+}
+
+/// Bytes behind their length.
+fn sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let length = u64::try_from(long(reader)?).ok().filter(|length| *length <= bytes_max);
+    let length = length.ok_or_else(|| broken("a length in it is wrong"))?;
+    let mut bytes = Vec::new();
+    reader.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(cut_short()) }
+}
+
+fn long(reader: &mut impl Read) -> io::Result<i64> {
+    long_or_end(reader)?.ok_or_else(cut_short)
+}
+
+/// A number of up to ten bytes, seven bits in each, the sign in the lowest bit; none at the end.
+fn long_or_end(reader: &mut impl Read) -> io::Result<Option<i64>> {
+    let mut number = 0_u64;
+    for place in 0..10 {
+        let mut byte = [0];
+        let read = loop {
+            match reader.read(&mut byte) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        match (read, place) {
+            (0, 0) => return Ok(None),
+            (0, _) => return Err(cut_short()),
+            _ => {}
+        }
+        number |= u64::from(byte[0] & 0x7f) << (7 * place);
+        if byte[0] & 0x80 == 0 {
+            return Ok(Some((number >> 1) as i64 ^ -((number & 1) as i64)));
+        }
+    }
+    Err(broken("a number in it is too long"))
+}
+
+fn put_long(number: i64, out: &mut Vec<u8>) {
+    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    put_long(bytes.len() as i64, out);
+    out.extend_from_slice(bytes);
+}
+
+fn broken(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn cut_short() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file is cut short")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back() {
+        for number in [0, -1, 1, 63, -64, 64, 1 << 40, i64::MAX, i64::MIN] {
+            let mut bytes = Vec::new();
+            put_long(number, &mut bytes);
+            assert_eq!(long_or_end(&mut &bytes[..]).unwrap(), Some(number));
+        }
+        assert_eq!(long_or_end(&mut &b""[..]).unwrap(), None);
+        assert!(long_or_end(&mut &b"\x80"[..]).is_err());
+        assert!(long_or_end(&mut &[0xff; 11][..]).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! A file behind HTTP, read front to back.
+//!
+//! 1. The whole file is asked for once, and read as it comes.
+//! 2. Where the connection breaks, or ends before the length that the server told, the rest is asked
+//!    for as a range, on condition that the file is still the same (`If-Range`).
+//! 3. A server that does not know ranges sends the file again: what was read is passed over, if the
+//!    mark of the file (`ETag`, `Last-Modified`) is the same. Else the file has changed, or nobody
+//!    can say, and that is an error.
+
+use std::io::{self, Read};
+
+use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
+use ureq::http::{HeaderName, Response, StatusCode};
+use ureq::{Body, BodyReader};
+
+use super::file::RemoteFile;
+use super::request::{Request, TRIES_MAX, pause};
+use crate::stop::Stop;
+
+/// The bytes of a file behind HTTP.
+pub(super) struct RemoteReader {
+    file: RemoteFile,
+    stop: Stop,
+    body: BodyReader<'static>,
+    position: u64,
+    bytes: Option<u64>,
+    /// What the server says to tell this file from a later one of the same name.
+    mark: Option<String>,
+    /// Failures in a row.
+    tries: u32,
+    ended: bool,
+}
+
+impl RemoteReader {
+    pub(super) fn open(file: &RemoteFile, stop: &Stop) -> io::Result<Self> {
+        let mut tries = 0;
+        let response = Request { file, headers: Vec::new() }.answer(stop, &mut tries)?;
+        let bytes = text(&response, CONTENT_LENGTH).and_then(|bytes| bytes.parse().ok());
+        let mark = mark(&response);
+        let body = reader(response);
+        let (file, stop) = (file.clone(), stop.clone());
+        Ok(Self { file, stop, body, position: 0, bytes, mark, tries: 0, ended: false })
+    }
+
+    /// The size of the file, if the server tells it.
+    pub(super) fn bytes_total(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// Asks for what is left.
+    fn resume(&mut self) -> io::Result<()> {
+        if self.position == 0 {
+            let tries = self.tries;
+            *self = Self { tries, ..Self::open(&self.file, &self.stop)? };
+            return Ok(());
+        }
+        let mut headers = vec![("Range", format!("bytes={}-", self.position))];
+        headers.extend(self.mark.clone().map(|mark| ("If-Range", mark)));
+        let request = Request { file: &self.file, headers };
+        let response = match request.answer(&self.stop, &mut self.tries) {
+            Err(error) if error.to_string().contains("416") => return Err(self.changed()),
+            answer => answer?,
+        };
+        // Without a mark nobody can say whether it is still the same file.
+        let is_same = self.mark.is_some() && mark(&response) == self.mark;
+        if response.status() == StatusCode::PARTIAL_CONTENT {
+            let range = text(&response, CONTENT_RANGE).unwrap_or_default();
+            if !is_same || !self.is_rest(&range) {
+                return Err(self.changed());
+            }
+            self.body = reader(response);
+            return Ok(());
+        }
+        if !is_same {
+            return Err(self.changed());
+        }
+        self.body = reader(response);
+        let passed = io::copy(&mut self.body.by_ref().take(self.position), &mut io::sink())?;
+        if passed == self.position { Ok(()) } else { Err(self.changed()) }
+    }
+
+    /// Whether `bytes 5-99/100` is what is left of the file.
+    fn is_rest(&self, range: &str) -> bool {
+        let Some((first, rest)) = range.trim_start_matches("bytes ").split_once('-') else {
+            return false;
+        };
+        let total = rest.split_once('/').and_then(|(_, total)| total.parse::<u64>().ok());
+        first.parse() == Ok(self.position)
+            && total.is_none_or(|total| self.bytes.is_none_or(|bytes| bytes == total))
+    }
+
+    fn changed(&self) -> io::Error {
+        io::Error::other(format!(
+            "the connection broke after {} bytes, and the rest cannot be had: the file has changed since, or the server does not resume",
+            self.position
+        ))
+    }
+
+    /// Whether the end came before the length that the server told.
+    fn is_short(&self) -> bool {
+        self.bytes.is_some_and(|bytes| self.position < bytes)
+    }
+}
+
+impl Read for RemoteReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let failure = match self.body.read(buffer) {
+                Ok(0) if !self.is_short() => {
+                    self.ended = true;
+                    return Ok(0);
+                }
+                Ok(0) => io::Error::other("the connection ended too early"),
+                Ok(bytes) => {
+                    self.position += bytes as u64;
+                    self.tries = 0;
+                    return Ok(bytes);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            self.tries += 1;
+            if self.tries >= TRIES_MAX {
+                self.ended = true;
+                return Err(io::Error::new(
+                    io::ErrorKind::Other,
+                    format!(
+                        "the connection broke {TRIES_MAX} times in a row after {} bytes: {failure}",
+                        self.position
+                    ),
+                ));
+            }
+            let resumed = pause(self.tries, &self.stop).and_then(|()| self.resume());
+            resumed.inspect_err(|_| self.ended = true)?;
+        }
+    }
+}
+
+fn reader(response: Response<Body>) -> BodyReader<'static> {
+    response.into_body().into_with_config().limit(u64::MAX).reader()
+}
+
+fn text(response: &Response<Body>, name: HeaderName) -> Option<String> {
+    response.headers().get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// A mark that stands for these very bytes: a weak one stands for much the same.
+fn mark(response: &Response<Body>) -> Option<String> {
+    let strong = text(response, ETAG).filter(|mark| !mark.starts_with("W/"));
+    strong.or_else(|| text(response, LAST_MODIFIED))
+}

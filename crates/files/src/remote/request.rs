@@ -1,0 +1,181 @@
+//! Requests: made again where that may help, and answers in plain words.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ureq::http::{Response, StatusCode, Uri};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body, ResponseExt};
+
+use super::file::RemoteFile;
+use crate::stop::Stop;
+
+/// How often in a row a request is made that brings nothing.
+pub(super) const TRIES_MAX: u32 = 6;
+/// How long the second try waits; each further one twice as long as that before it.
+const WAIT_FIRST: Duration = Duration::from_millis(100);
+const CONNECT_MAX: Duration = Duration::from_secs(30);
+/// The longest silence of a server.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// How often a wait looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A request for a file, from a byte on.
+pub(super) struct Request<'a> {
+    pub(super) file: &'a RemoteFile,
+    pub(super) headers: Vec<(&'static str, String)>,
+}
+
+impl Request<'_> {
+    /// Asks until there is an answer that is no passing trouble. `tries` counts the failures in a
+    /// row, those of others before included.
+    pub(super) fn answer(&self, stop: &Stop, tries: &mut u32) -> io::Result<Response<Body>> {
+        loop {
+            let failure = match self.send() {
+                Ok(response) if !is_passing(response.status()) => return told(response),
+                Ok(response) => refusal(&response),
+                Err(error) if is_lasting(&error) => return Err(plain(error)),
+                Err(error) => plain(error),
+            };
+            *tries += 1;
+            if *tries >= TRIES_MAX {
+                return Err(failure);
+            }
+            pause(*tries, stop)?;
+        }
+    }
+
+    fn send(&self) -> Result<Response<Body>, ureq::Error> {
+        let url = &self.file.url;
+        let mut request = agent().map_err(ureq::Error::Io)?.get(url);
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let Some(signer) = &self.file.signer else { return checked(url, request.call()?) };
+        for (name, value) in signer.headers(url) {
+            request = request.header(name, value);
+        }
+        // What is signed for one place is for no other.
+        request.config().max_redirects(0).build().call()
+    }
+}
+
+/// Refuses an answer that came over a way that can be listened to, where another was asked for.
+fn checked(url: &str, response: Response<Body>) -> Result<Response<Body>, ureq::Error> {
+    let was_safe = url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"));
+    match was_safe && response.get_uri().scheme_str() != Some("https") {
+        true => Err(ureq::Error::RequireHttpsOnly(host(response.get_uri()))),
+        false => Ok(response),
+    }
+}
+
+fn host(uri: &Uri) -> String {
+    uri.host().unwrap_or_default().to_owned()
+}
+
+/// Waits before a try.
+pub(super) fn pause(tries: u32, stop: &Stop) -> io::Result<()> {
+    let mut left = WAIT_FIRST * 2_u32.saturating_pow(tries.saturating_sub(1)).min(64);
+    while !left.is_zero() {
+        if stop.is_asked() {
+            return Err(io::Error::other("the wait for more was stopped"));
+        }
+        let part = left.min(LOOK_EVERY);
+        std::thread::sleep(part);
+        left -= part;
+    }
+    Ok(())
+}
+
+/// What all requests share: connections, and whom to trust.
+fn agent() -> io::Result<&'static Agent> {
+    static AGENT: OnceLock<Agent> = OnceLock::new();
+    if let Some(agent) = AGENT.get() {
+        return Ok(agent);
+    }
+    let found = rustls_native_certs::load_native_certs();
+    let roots: Vec<_> =
+        found.certs.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build();
+    let agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(CONNECT_MAX))
+        .timeout_recv_response(Some(SILENCE_MAX))
+        .timeout_per_read(Some(SILENCE_MAX))
+        .user_agent(concat!("tonnage/", env!("CARGO_PKG_VERSION")))
+        // Files are wanted as they are; what is packed is told by its bytes.
+        .accept_encoding("identity")
+        .accept("*/*")
+        .tls_config(tls)
+        .build();
+    Ok(AGENT.get_or_init(|| agent.new_agent()))
+}
+
+/// An answer with content, or why there is none.
+fn told(response: Response<Body>) -> io::Result<Response<Body>> {
+    match response.status() {
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(response),
+        _ => Err(refusal(&response)),
+    }
+}
+
+fn refusal(response: &Response<Body>) -> io::Error {
+    let status = response.status();
+    let (kind, hint) = match status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => (io::ErrorKind::NotFound, ""),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            (io::ErrorKind::PermissionDenied, ": it wants other credentials, or none may read this")
+        }
+        status if status.is_redirection() => {
+            (io::ErrorKind::Unsupported, ": it is elsewhere, perhaps in another region")
+        }
+        status if status.is_client_error() => (io::ErrorKind::Unsupported, ""),
+        _ => (io::ErrorKind::Other, ""),
+    };
+    io::Error::new(kind, format!("the server answers {status}{hint}"))
+}
+
+/// Whether the same request may succeed a moment later.
+fn is_passing(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// Whether it will not.
+fn is_lasting(error: &ureq::Error) -> bool {
+    !matches!(
+        error,
+        ureq::Error::Io(_)
+            | ureq::Error::Timeout(_)
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::Protocol(_)
+    ) || matches!(error, ureq::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData)
+}
+
+/// An error of the way to the server.
+pub(super) fn plain(error: ureq::Error) -> io::Error {
+    let (kind, text) = match error {
+        // Certificates that nobody vouches for come so.
+        ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => return error,
+        ureq::Error::Io(error) => (io::ErrorKind::Unsupported, error.to_string()),
+        ureq::Error::HostNotFound => (io::ErrorKind::NotFound, "there is no such host".to_owned()),
+        ureq::Error::Timeout(timeout) => {
+            (io::ErrorKind::TimedOut, format!("the server is silent ({timeout})"))
+        }
+        ureq::Error::RequireHttpsOnly(host) => (
+            io::ErrorKind::Unsupported,
+            format!("the server leads from https to plain http at {host}, which is not followed"),
+        ),
+        ureq::Error::TooManyRedirects => {
+            (io::ErrorKind::Unsupported, "the server leads around in a circle".to_owned())
+        }
+        ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
+            (io::ErrorKind::Unsupported, "it is no URL".to_owned())
+        }
+        error => (io::ErrorKind::Other, error.to_string()),
+    };
+    io::Error::new(kind, text)
+}

@@ -1,0 +1,302 @@
+//! Entries that a client is to be told of, until it reads: a little in memory, the rest in a
+//! temporary file.
+//!
+//! A load waits for no client, and may have millions of entries that exist or fail. Whoever asks for
+//! all of them gets all of them, in the order in which they came, or the load stops: none is left
+//! out silently.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tonnage::{Error, Result};
+
+use super::choice::ReportsChoice;
+use crate::spool::{Spool, Spooled};
+
+/// Reports that wait in memory; as many again may be on their way to the client.
+const MEMORY_BYTES_MAX: usize = 256 << 10;
+
+/// An entry that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) position: u64,
+    pub(crate) column: Option<String>,
+    pub(crate) reason: String,
+}
+
+/// Entries of one kind, as a message tells them.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reported {
+    Existing(Vec<u64>),
+    Failed(Vec<Failure>),
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Reports {
+    existing: Vec<u64>,
+    failed: Vec<Failure>,
+    #[serde(skip)]
+    bytes: usize,
+}
+
+impl Reports {
+    fn is_empty(&self) -> bool {
+        self.existing.is_empty() && self.failed.is_empty()
+    }
+}
+
+/// What waits for the client.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    choice: ReportsChoice,
+    existing_left: usize,
+    failed_left: usize,
+    /// What came last.
+    waiting: Reports,
+    /// What came before it.
+    file: Option<ReportFile>,
+    /// What came first, and is out of the file.
+    read: Reports,
+    spool: Arc<Spool>,
+}
+
+impl Backlog {
+    /// Takes the first entries of each kind up to a number, and all of those that are chosen.
+    pub(crate) fn new(choice: ReportsChoice, first_max: usize, spool: Arc<Spool>) -> Self {
+        Self {
+            choice,
+            existing_left: first_max,
+            failed_left: first_max,
+            waiting: Reports::default(),
+            file: None,
+            read: Reports::default(),
+            spool,
+        }
+    }
+
+    /// Takes an entry that exists. False where it is only counted.
+    ///
+    /// # Errors
+    /// `Exhausted` when it cannot wait on the disk.
+    pub(super) fn existing(&mut self, position: u64) -> Result<bool> {
+        if !is_taken(self.choice == ReportsChoice::All, &mut self.existing_left) {
+            return Ok(false);
+        }
+        self.waiting.existing.push(position);
+        self.waiting.bytes += size_of::<u64>();
+        self.spill().map(|()| true)
+    }
+
+    /// Takes an entry that failed. False where it is only counted.
+    ///
+    /// # Errors
+    /// As [`Backlog::existing`].
+    pub(super) fn failed(&mut self, failure: impl FnOnce() -> Failure) -> Result<bool> {
+        if !is_taken(self.choice != ReportsChoice::First, &mut self.failed_left) {
+            return Ok(false);
+        }
+        let failure = failure();
+        let text = failure.reason.len() + failure.column.as_ref().map_or(0, String::len);
+        self.waiting.bytes += size_of::<Failure>() + text;
+        self.waiting.failed.push(failure);
+        self.spill().map(|()| true)
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        if self.waiting.bytes < MEMORY_BYTES_MAX {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(ReportFile::create(self.spool.begin())?),
+        };
+        file.push(&self.waiting)?;
+        self.waiting = Reports::default();
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.waiting.is_empty() && !self.is_on_disk()
+    }
+
+    /// Whether the next entries must be read from the disk.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.read.is_empty() && self.file.as_ref().is_some_and(|file| !file.is_empty())
+    }
+
+    /// The entries that came first.
+    ///
+    /// # Errors
+    /// `Exhausted` when they cannot be read from the disk.
+    pub(super) fn pop(&mut self) -> Result<Option<Reported>> {
+        if self.read.is_empty() {
+            self.read = match &mut self.file {
+                Some(file) if !file.is_empty() => file.pop()?,
+                _ => std::mem::take(&mut self.waiting),
+            };
+        }
+        let Reports { existing, failed, .. } = &mut self.read;
+        Ok(if !existing.is_empty() {
+            Some(Reported::Existing(std::mem::take(existing)))
+        } else if !failed.is_empty() {
+            Some(Reported::Failed(std::mem::take(failed)))
+        } else {
+            None
+        })
+    }
+}
+
+fn is_taken(takes_all: bool, left: &mut usize) -> bool {
+    let is_taken = takes_all || *left > 0;
+    *left = left.saturating_sub(1);
+    is_taken
+}
+
+/// A file of reports. It is gone with its stream.
+#[derive(Debug)]
+struct ReportFile {
+    file: File,
+    taken: Spooled,
+    written: u64,
+    read: u64,
+}
+
+impl ReportFile {
+    fn create(taken: Spooled) -> Result<Self> {
+        let file = tempfile::tempfile().map_err(|error| broken(&error))?;
+        Ok(Self { file, taken, written: 0, read: 0 })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.read == self.written
+    }
+
+    fn push(&mut self, reports: &Reports) -> Result<()> {
+        let text = serde_json::to_vec(reports)
+            .map_err(|error| Error::internal(format!("reports cannot be written: {error}")))?;
+        let bytes = (size_of::<u64>() + text.len()) as u64;
+        self.taken.reserve(bytes)?;
+        self.file
+            .seek(SeekFrom::Start(self.written))
+            .and_then(|_| self.file.write_all(&(text.len() as u64).to_le_bytes()))
+            .and_then(|()| self.file.write_all(&text))
+            .map_err(|error| broken(&error))?;
+        self.written += bytes;
+        Ok(())
+    }
+
+    /// What was written first. A file that was read to its end begins anew: whoever reads as fast as
+    /// reports come needs little of the disk.
+    fn pop(&mut self) -> Result<Reports> {
+        let text = self.next().map_err(|error| broken(&error))?;
+        self.read += (size_of::<u64>() + text.len()) as u64;
+        if self.is_empty() {
+            self.file.set_len(0).map_err(|error| broken(&error))?;
+            self.taken.clear();
+            (self.read, self.written) = (0, 0);
+        }
+        serde_json::from_slice(&text)
+            .map_err(|error| Error::internal(format!("reports cannot be read: {error}")))
+    }
+
+    fn next(&mut self) -> io::Result<Vec<u8>> {
+        let mut length = [0; size_of::<u64>()];
+        self.file.seek(SeekFrom::Start(self.read))?;
+        self.file.read_exact(&mut length)?;
+        let mut text = vec![0; u64::from_le_bytes(length) as usize];
+        self.file.read_exact(&mut text)?;
+        Ok(text)
+    }
+}
+
+fn broken(error: &io::Error) -> Error {
+    Error::exhausted(format!("reports cannot wait in a temporary file: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backlog(choice: ReportsChoice, first_max: usize, disk_bytes: u64) -> Backlog {
+        Backlog::new(choice, first_max, Arc::new(Spool::new(disk_bytes)))
+    }
+
+    fn failure(position: u64) -> Failure {
+        let column = Some("name".to_owned());
+        Failure { position, column, reason: format!("entry {position} is no text") }
+    }
+
+    /// Everything that comes out, as the positions of existing and of failed entries.
+    fn drained(backlog: &mut Backlog) -> [Vec<u64>; 2] {
+        let mut told = [Vec::new(), Vec::new()];
+        while let Some(reported) = backlog.pop().unwrap() {
+            match reported {
+                Reported::Existing(positions) => told[0].extend(positions),
+                Reported::Failed(failures) => {
+                    assert!(failures.iter().all(|failed| *failed == failure(failed.position)));
+                    told[1].extend(failures.iter().map(|failed| failed.position));
+                }
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn a_million_entries_wait_in_little_memory_and_all_come_out() {
+        let mut backlog = backlog(ReportsChoice::All, 0, 1 << 30);
+        for position in 0..1_000_000 {
+            match position % 2 {
+                0 => assert!(backlog.existing(position).unwrap()),
+                _ => assert!(backlog.failed(|| failure(position)).unwrap()),
+            }
+            assert!(backlog.waiting.bytes < MEMORY_BYTES_MAX + 1_000);
+        }
+        assert!(backlog.spool.begin().reserve(1 << 30).is_err(), "they take of the disk");
+        let [existing, failed] = drained(&mut backlog);
+        assert!(existing.into_iter().eq((0..1_000_000).step_by(2)));
+        assert!(failed.into_iter().eq((1..1_000_000).step_by(2)));
+        assert!(backlog.is_empty());
+        assert!(backlog.spool.begin().reserve(1 << 30).is_ok(), "what was read is given back");
+    }
+
+    #[test]
+    fn entries_that_come_while_others_are_read_keep_their_order() {
+        let mut backlog = backlog(ReportsChoice::Failed, 0, 1 << 30);
+        let mut told = Vec::new();
+        for position in 0..50_000 {
+            backlog.failed(|| failure(position)).unwrap();
+            if position % 7_000 == 0 {
+                if let Some(Reported::Failed(failures)) = backlog.pop().unwrap() {
+                    told.extend(failures.iter().map(|failed| failed.position));
+                }
+            }
+        }
+        told.extend(&drained(&mut backlog)[1]);
+        assert!(told.into_iter().eq(0..50_000));
+    }
+
+    #[test]
+    fn only_the_kinds_that_are_chosen_are_told_to_the_last() {
+        for (choice, told) in [
+            (ReportsChoice::First, [3, 3]),
+            (ReportsChoice::Failed, [3, 10]),
+            (ReportsChoice::All, [10, 10]),
+        ] {
+            let mut backlog = backlog(choice, 3, 1 << 20);
+            for position in 0..10 {
+                backlog.existing(position).unwrap();
+                backlog.failed(|| failure(position)).unwrap();
+            }
+            assert_eq!(drained(&mut backlog).map(|positions| positions.len()), told, "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_on_the_disk_is_refused_and_not_left_out() {
+        let mut backlog = backlog(ReportsChoice::All, 0, 10_000);
+        let refused = (0..1_000_000).find_map(|position| backlog.existing(position).err()).unwrap();
+        assert!(refused.message().contains("spool_bytes_max"), "{refused}");
+    }
+}

@@ -1,0 +1,386 @@
+//! Pairs below a path, as lines of JSON in the order of their keys.
+//!
+//! A list goes on behind a key, `after`, without reading again what lies before it. In the order of
+//! keys there follow
+//!
+//! 1. what lies below that key;
+//! 2. what lies beside it and behind it in the same minor path, then beside each of its parents;
+//! 3. longer major paths that begin with its own;
+//! 4. what lies behind it in its major path, from its last component to the first below the path
+//!    that is listed.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use tokio::sync::oneshot;
+use tonnage::{
+    BulkPairs, Depth, Direction, Error, ErrorKind, Key, KeyRange, KeyValue, PairBatch,
+    PairGetOptions, Result,
+};
+
+use super::answer::{BodyWriter, body};
+use super::shared::{Answer, Calling, Shared};
+use crate::auth::{Caller, Right};
+use crate::context::Context;
+use crate::metrics::Listener;
+
+/// Pairs that are read at a time.
+const BATCH_ROWS_MAX: usize = 8_192;
+
+/// What the query of the request may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ListQuery {
+    /// The path, as keys are written; all pairs without it.
+    under: Option<String>,
+    /// What the component right below the path begins with.
+    prefix: String,
+    /// The key behind which the list goes on.
+    after: Option<String>,
+    limit: Option<u64>,
+    keys_only: bool,
+}
+
+/// What is listed.
+#[derive(Debug)]
+struct List {
+    path: Path,
+    prefix: Vec<u8>,
+    after: Option<Key>,
+    keys_only: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Path {
+    /// All keys whose major path begins so.
+    Major(Vec<Vec<u8>>),
+    /// A whole major path, and what the minor path begins with.
+    Minor(Key),
+}
+
+/// A part of a list that one read gives, in the order of its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Keys whose major path begins so, and whose next component lies in the range.
+    Major(Vec<Vec<u8>>, Option<KeyRange>),
+    /// Keys at and below one.
+    Minor(Key, Depth, Option<KeyRange>),
+}
+
+/// Lists pairs.
+pub(super) async fn list(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Query(query): Query<ListQuery>,
+) -> Answer<Response> {
+    let limit = query.limit.unwrap_or(u64::MAX);
+    let list = List::of(query)?;
+    list.check(&caller)?;
+    context.check_open()?;
+    let place = context.calls.take().await?;
+    let (told, answer) = oneshot::channel();
+    let shared = context.clone();
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        write(&shared, list, limit, told);
+    });
+    let response = answer.await;
+    Ok(response.map_err(|_| Error::internal("the list panicked: see the log"))??)
+}
+
+fn write(context: &Arc<Context>, list: List, limit: u64, told: oneshot::Sender<Result<Response>>) {
+    let keys_only = list.keys_only;
+    let mut pairs = match list.pairs(context.store.kv(), limit) {
+        Ok(pairs) => pairs.peekable(),
+        Err(error) => return drop(told.send(Err(error))),
+    };
+    // What fails before the first pair is told with its status.
+    if let Some(Err(_)) = pairs.peek() {
+        let error = pairs.next().and_then(Result::err);
+        return drop(told.send(Err(error.unwrap_or_else(|| Error::internal("no error")))));
+    }
+    let (mut body, response) = body(context, "application/x-ndjson");
+    if told.send(Ok(response)).is_err() {
+        return;
+    }
+    let written = write_lines(context, &mut body, pairs, limit, keys_only);
+    body.end(written);
+}
+
+fn write_lines(
+    context: &Context,
+    body: &mut BodyWriter,
+    pairs: impl Iterator<Item = Result<PairBatch>>,
+    limit: u64,
+    keys_only: bool,
+) -> Result<()> {
+    let broken = |error: std::io::Error| Error::cancelled(error.to_string());
+    let mut left = limit;
+    for batch in pairs {
+        let batch = batch?;
+        let taken = left.min(batch.len() as u64);
+        for index in 0..taken as usize {
+            writeln!(body, "{}", line(&batch, index, keys_only)?).map_err(broken)?;
+        }
+        context.metrics.rows_out(Listener::http, taken);
+        left -= taken;
+        if left == 0 {
+            break;
+        }
+    }
+    body.flush().map_err(broken)
+}
+
+fn line(batch: &PairBatch, index: usize, keys_only: bool) -> Result<Json> {
+    let mut line = json!({"key": batch.key(index)?.to_string(), "version": batch.version(index)});
+    if batch.expires_at_ms(index) != 0 {
+        line["expires_at_ms"] = batch.expires_at_ms(index).into();
+    }
+    if !keys_only {
+        let value = batch.value(index);
+        match std::str::from_utf8(value) {
+            Ok(text) => line["value"] = text.into(),
+            Err(_) => line["base64"] = BASE64_STANDARD.encode(value).into(),
+        }
+    }
+    Ok(line)
+}
+
+impl List {
+    fn of(query: ListQuery) -> Result<List> {
+        let path = match query.under.as_deref() {
+            None | Some("" | "/") => Path::Major(Vec::new()),
+            Some(text) => {
+                let key: Key = text.parse().map_err(|error: Error| error.at("under"))?;
+                match text.split('/').any(|component| component == "-") {
+                    true => Path::Minor(key),
+                    false => Path::Major(key.major().to_vec()),
+                }
+            }
+        };
+        let after = query.after.as_deref().map(str::parse::<Key>);
+        let after = after.transpose().map_err(|error| error.at("after"))?;
+        let prefix = query.prefix.into_bytes();
+        let list = List { path, prefix, after, keys_only: query.keys_only };
+        if let Some(after) = list.after.as_ref().filter(|after| !list.has(after)) {
+            return Err(Error::invalid(format!("after {after} nothing of this list can come")));
+        }
+        Ok(list)
+    }
+
+    /// Whether a key, stored or not, belongs to the list.
+    fn has(&self, key: &Key) -> bool {
+        let (above, own) = match &self.path {
+            Path::Major(leading) => (leading.as_slice(), key.major()),
+            Path::Minor(path) if key.major() == path.major() => (path.minor(), key.minor()),
+            Path::Minor(_) => return false,
+        };
+        own.starts_with(above)
+            && match own.get(above.len()) {
+                Some(next) => next.starts_with(&self.prefix),
+                None => self.prefix.is_empty(),
+            }
+    }
+
+    /// Refuses what the caller may not read.
+    fn check(&self, caller: &Caller) -> Result<()> {
+        let first = match &self.path {
+            Path::Major(leading) => leading.first().unwrap_or(&self.prefix),
+            Path::Minor(path) => path.major().first().unwrap_or(&self.prefix),
+        };
+        match first.is_empty() {
+            true => caller.check_pairs(Right::Read),
+            // All keys of the list begin so.
+            false => caller.check_pair(Right::Read, first),
+        }
+    }
+
+    /// The pairs, in the order of their keys. Nothing is read ahead of them by more than a batch.
+    ///
+    /// # Errors
+    /// `Unsupported` where the pairs lie in no order across shard keys.
+    fn pairs(self, store: KeyValue, limit: u64) -> Result<impl Iterator<Item = Result<PairBatch>>> {
+        let rows = usize::try_from(limit).unwrap_or(usize::MAX).clamp(1, BATCH_ROWS_MAX);
+        let options = PairGetOptions {
+            direction: Direction::Forward,
+            keys_only: self.keys_only,
+            batch_rows_max: Some(rows),
+            ..PairGetOptions::default()
+        };
+        let parts = self.parts();
+        // Told before the first pair, whichever part comes first.
+        if let [_, _, ..] = parts.as_slice()
+            && let Some(part) = parts.iter().find(|part| matches!(part, Part::Major(..)))
+        {
+            part.clone().read(&store, &options)?;
+        }
+        Ok(parts.into_iter().flat_map(move |part| {
+            let (found, failed) = match part.read(&store, &options) {
+                Ok(found) => (Some(found), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            found.into_iter().flatten().chain(failed)
+        }))
+    }
+
+    fn parts(self) -> Vec<Part> {
+        let prefix = |range: KeyRange| KeyRange { prefix: self.prefix.clone(), ..range };
+        let narrowed = (!self.prefix.is_empty()).then(|| prefix(KeyRange::default()));
+        let Some(after) = self.after else {
+            return vec![match (self.path, narrowed) {
+                (Path::Major(leading), range) => Part::Major(leading, range),
+                (Path::Minor(key), None) => Part::Minor(key, Depth::ParentAndDescendants, None),
+                (Path::Minor(key), range) => Part::Minor(key, Depth::DescendantsOnly, range),
+            }];
+        };
+        let behind = |component: &Vec<u8>| KeyRange {
+            start: Some((component.clone(), false)),
+            ..KeyRange::default()
+        };
+        let (major, minor) = (after.major(), after.minor());
+        let below = match &self.path {
+            Path::Major(_) => 0,
+            Path::Minor(path) => path.minor().len(),
+        };
+        let mut parts = vec![Part::Minor(after.clone(), Depth::DescendantsOnly, None)];
+        for length in (below..minor.len()).rev() {
+            let range = behind(&minor[length]);
+            let is_path = matches!(self.path, Path::Minor(_)) && length == below;
+            let range = if is_path { prefix(range) } else { range };
+            let above = Key::new(major.to_vec(), minor[..length].to_vec());
+            parts.push(Part::Minor(above, Depth::DescendantsOnly, Some(range)));
+        }
+        let Path::Major(leading) = &self.path else { return parts };
+        parts.push(Part::Major(major.to_vec(), Some(KeyRange::default())));
+        for length in (leading.len()..major.len()).rev() {
+            let range = behind(&major[length]);
+            let range = if length == leading.len() { prefix(range) } else { range };
+            parts.push(Part::Major(major[..length].to_vec(), Some(range)));
+        }
+        parts
+    }
+}
+
+impl Part {
+    fn read(self, store: &KeyValue, options: &PairGetOptions) -> Result<BulkPairs> {
+        match self {
+            Part::Major(leading, range) => {
+                let is_all = leading.is_empty() && range.is_none();
+                match store.scan_major(leading, &PairGetOptions { range, ..options.clone() }) {
+                    // All of them are there without an order, too.
+                    Err(error) if is_all && error.kind() == ErrorKind::Unsupported => {
+                        store.scan(options)
+                    }
+                    found => found,
+                }
+            }
+            Part::Minor(key, depth, range) => {
+                let options = PairGetOptions { depth, range, ..options.clone() };
+                store.bulk_get(std::iter::once(key), &options)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonnage::{Store, WriteOptions};
+
+    use super::*;
+
+    const KEYS: [&str; 12] = [
+        "/a",
+        "/a/-/x",
+        "/a/-/x/1",
+        "/a/-/x/2",
+        "/a/-/y",
+        "/a/b",
+        "/a/b/-/x",
+        "/a/bc",
+        "/a/c/d/-/x",
+        "/ab",
+        "/b",
+        "/b/-/x",
+    ];
+
+    fn store() -> Store {
+        let store = Store::open("memory:").unwrap();
+        for key in KEYS {
+            let key = key.parse().unwrap();
+            store.kv().put(&key, b"v", &WriteOptions::default()).unwrap();
+        }
+        store
+    }
+
+    fn listed(store: &Store, under: &str, prefix: &str, after: Option<&str>) -> Vec<String> {
+        let list = List::of(ListQuery {
+            under: Some(under.to_owned()),
+            prefix: prefix.to_owned(),
+            after: after.map(str::to_owned),
+            ..ListQuery::default()
+        });
+        let mut keys = Vec::new();
+        for batch in list.unwrap().pairs(store.kv(), 3).unwrap() {
+            let batch = batch.unwrap();
+            keys.extend((0..batch.len()).map(|index| batch.key(index).unwrap().to_string()));
+        }
+        keys
+    }
+
+    #[test]
+    fn a_path_has_what_lies_at_and_below_it() {
+        let store = store();
+        assert_eq!(listed(&store, "", "", None), KEYS);
+        assert_eq!(listed(&store, "/a", "", None), KEYS[..9]);
+        assert_eq!(listed(&store, "/a", "b", None), KEYS[5..8]);
+        assert_eq!(listed(&store, "", "a", None), KEYS[..10]);
+        assert_eq!(listed(&store, "/a/-", "", None), KEYS[..5]);
+        assert_eq!(listed(&store, "/a/-", "x", None), KEYS[1..4]);
+        assert_eq!(listed(&store, "/a/-/x", "", None), KEYS[1..4]);
+        assert_eq!(listed(&store, "/nothing", "", None), [""; 0]);
+    }
+
+    /// Wherever it is cut, the second half is what the first one left.
+    #[test]
+    fn a_list_goes_on_behind_each_of_its_keys() {
+        let store = store();
+        for (under, prefix) in [
+            ("", ""),
+            ("", "a"),
+            ("/a", ""),
+            ("/a", "b"),
+            ("/a/-", ""),
+            ("/a/-", "x"),
+            ("/a/-/x", ""),
+            ("/a/-/x", "2"),
+        ] {
+            let whole = listed(&store, under, prefix, None);
+            for (index, key) in whole.iter().enumerate() {
+                let rest = listed(&store, under, prefix, Some(key));
+                assert_eq!(rest, whole[index + 1..], "under {under}, prefix {prefix}, after {key}");
+            }
+        }
+    }
+
+    /// The pair may be gone by the time when its list goes on.
+    #[test]
+    fn a_list_goes_on_behind_a_key_that_is_not_stored() {
+        let store = store();
+        assert_eq!(listed(&store, "", "", Some("/a/-/x/1/9")), KEYS[3..]);
+        assert_eq!(listed(&store, "", "", Some("/a/bb/-/z")), KEYS[7..]);
+        assert_eq!(listed(&store, "/a", "", Some("/a/c/e")), [""; 0]);
+        let elsewhere = ListQuery {
+            under: Some("/a".to_owned()),
+            after: Some("/b".to_owned()),
+            ..ListQuery::default()
+        };
+        assert!(List::of(elsewhere).unwrap_err().message().contains("after /b"));
+    }
+}
