@@ -322,9 +322,13 @@ fn a_wait_for_a_silent_server_can_be_stopped() {
     let started = Instant::now();
     let stop = Stop::when(move || started.elapsed() > Duration::from_millis(300));
     let options = ReadOptions { stop, ..ReadOptions::default() };
-    let reader = RecordReader::open(&Source::url(&format!("{address}/a.csv")), &options).unwrap();
+    let mut reader =
+        RecordReader::open(&Source::url(&format!("{address}/a.csv")), &options).unwrap();
     let mut rows = 0;
-    let ended: Result<()> = reader.map(|batch| Ok(rows += batch?.batch.num_rows())).collect();
+    let ended: Result<()> = reader.try_for_each(|batch| {
+        rows += batch?.batch.num_rows();
+        Ok(())
+    });
     assert!(ended.unwrap_err().message().contains("stopped"));
     assert!(rows > 0 && started.elapsed() < Duration::from_secs(20));
 }

@@ -125,13 +125,10 @@ impl Read for RemoteReader {
             self.tries += 1;
             if self.tries >= TRIES_MAX {
                 self.ended = true;
-                return Err(io::Error::new(
-                    io::ErrorKind::Other,
-                    format!(
-                        "the connection broke {TRIES_MAX} times in a row after {} bytes: {failure}",
-                        self.position
-                    ),
-                ));
+                return Err(io::Error::other(format!(
+                    "the connection broke {TRIES_MAX} times in a row after {} bytes: {failure}",
+                    self.position
+                )));
             }
             let resumed = pause(self.tries, &self.stop).and_then(|()| self.resume());
             resumed.inspect_err(|_| self.ended = true)?;

@@ -267,10 +267,10 @@ mod tests {
         let mut told = Vec::new();
         for position in 0..50_000 {
             backlog.failed(|| failure(position)).unwrap();
-            if position % 7_000 == 0 {
-                if let Some(Reported::Failed(failures)) = backlog.pop().unwrap() {
-                    told.extend(failures.iter().map(|failed| failed.position));
-                }
+            if position % 7_000 == 0
+                && let Some(Reported::Failed(failures)) = backlog.pop().unwrap()
+            {
+                told.extend(failures.iter().map(|failed| failed.position));
             }
         }
         told.extend(&drained(&mut backlog)[1]);

@@ -9,7 +9,7 @@ use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableEntry,
     TableSchema,
 };
-use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
+use tonnage_files::{Inferred, NullWords};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -81,17 +81,14 @@ pub(super) struct ToMake {
 
 impl ToMake {
     /// The table that the columns of the files make.
-    pub(super) fn infer(
+    pub(super) fn of(
         path: &str,
         key: PrimaryKey,
-        sources: &[Source],
-        options: &ReadOptions,
-        sample: &Sample,
+        found: &Inferred,
         ignore_columns: bool,
         numbered: Option<&str>,
         mapping: Option<&Mapping>,
     ) -> CliResult<Self> {
-        let found = infer_common_schema(sources, options, sample)?;
         let schema = match mapping {
             Some(mapping) => mapping.plan(&found.schema, |_, _| true)?.schema().clone(),
             None => Arc::new(found.schema.clone()),
@@ -113,7 +110,7 @@ impl ToMake {
         if !path.contains('.') {
             check_key_columns(&key, &columns, found.records_at.as_deref())?;
         }
-        let notes = notes(&found);
+        let notes = notes(found);
         let sample = (!found.is_whole).then_some(found.records);
         let definition = TableDefinition {
             path: path.to_owned(),

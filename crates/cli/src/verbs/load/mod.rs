@@ -146,9 +146,8 @@ impl LoadArgs {
             ..self.job.read_options()?
         };
         let ignore = self.ignore_columns;
-        let sample = self.sample();
-        let made =
-            ToMake::infer(&self.table, key, sources, &options, &sample, ignore, numbered, mapping)?;
+        let found = infer_common_schema(sources, &options, &self.sample())?;
+        let made = ToMake::of(&self.table, key, &found, ignore, numbered, mapping)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
     }
