@@ -119,11 +119,10 @@ fn answer(told: &impl Serialize) -> Result<Answers> {
 /// The directory of the server that a caller names.
 ///
 /// # Errors
-/// `Unsupported` where the server has no directory for backups, `Invalid` for a path that leads out
-/// of it.
+/// `Invalid` where the server has no directory for backups, and for a path that leads out of it.
 fn root(context: &Context, directory: &str) -> Result<PathBuf> {
     let Some(base) = &context.config.backups else {
-        return Err(Error::unsupported(
+        return Err(Error::invalid(
             "this server has no directory for backups: start it with --backups DIR",
         ));
     };

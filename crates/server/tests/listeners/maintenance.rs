@@ -41,7 +41,7 @@ fn a_check_and_a_backup_are_asked_for_over_http() {
     let (head, told) = server.http("POST /v1/admin/check", "", "");
     assert!(head.starts_with("HTTP/1.1 200") && told.contains(r#""damage_count":0"#), "{told}");
     let (head, told) = server.http("POST /v1/admin/backup", "", r#"{"directory": "a"}"#);
-    assert!(head.starts_with("HTTP/1.1 501") && told.contains("--backups DIR"), "{head} {told}");
+    assert!(head.starts_with("HTTP/1.1 400") && told.contains("--backups DIR"), "{head} {told}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_server_without_a_directory_for_backups_makes_none() {
     let body = r#"{"directory": "nightly"}"#;
     for action in ["tonnage.Backup", "tonnage.ListBackups", "tonnage.VerifyBackups"] {
         let status = server.client().act(action, body).unwrap_err();
-        assert_eq!(status.code(), Code::Unimplemented);
+        assert_eq!(status.code(), Code::InvalidArgument);
         assert!(status.message().contains("--backups DIR"), "{status}");
     }
 }
