@@ -6,6 +6,7 @@ acknowledged row, and all rows of a stream that is reported as completed.
 TONNAGE_TORN_ROUNDS multiplies the rounds (by default 1: 200 uploads, 100 drains, 40 kills), and
 TONNAGE_TORN_SEED chooses the places."""
 
+import contextlib
 import json
 import os
 import random
@@ -117,6 +118,11 @@ class Proxy:
         if self.how == "half_close":
             server.shutdown(socket.SHUT_WR)
             back.join(0.3)
+        # A socket that another thread reads from stays open after close(), until that read ends.
+        for end in (server, client):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RD)
+        back.join(1)
         for end in (server, client):
             end.close()
 

@@ -5,7 +5,8 @@
 //!
 //! - Within a partition pages follow each other by key.
 //! - Along the ring, a page holds rows of several partitions. If it is full, its last partition
-//!   may be cut: the next page is the rest of that partition, and the ring goes on behind it.
+//!   may be cut. Where that gave few rows they are left out, and the next page begins with it.
+//!   Else the next page is the rest of that partition, and the ring goes on behind it.
 //! - Cassandra gives no rows of several partitions backwards. So a scan backwards learns which
 //!   partitions there are, and reads one after another.
 
@@ -29,8 +30,11 @@ const WHAT: &str = "reading rows in order";
 const PAGE_BYTES: usize = 1 << 20;
 
 /// The rows of the first page, and of any.
-const PAGE_ROWS_FIRST: usize = 128;
+const PAGE_ROWS_FIRST: usize = 512;
 const PAGE_ROWS_MAX: usize = 5_000;
+
+/// Of so many rows of a page, one may be read again with the next.
+const ROWS_PER_ROW_AGAIN: usize = 8;
 
 /// Keys that are read to learn of partitions.
 const PARTITION_KEYS: usize = 500;
@@ -145,7 +149,7 @@ impl Pages {
         page.clear();
         let by_bytes = (PAGE_BYTES / table.row_bytes()).max(1);
         let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
-        self.page_rows = (self.page_rows * 4).min(PAGE_ROWS_MAX);
+        self.page_rows = (self.page_rows * 16).min(PAGE_ROWS_MAX);
         match self.next.clone() {
             Next::Nothing => {
                 if let Some(bucket) = self.partitions.pop_front() {
@@ -212,11 +216,26 @@ impl Pages {
         let bounds = (stretch.after, stretch.last, limit as i32);
         let answer = store.cluster.ask_at(self.level(store), WHAT, statement, bounds).await?;
         let read = take(&answer, self.projection, page)?;
-        self.next = match page.keys.last().filter(|_| read == limit) {
-            None => Next::Nothing,
-            Some(last) => {
-                let len = table.info().shape.shard_key_len(last)?;
-                let bucket = store.bucket(&last[..len]);
+        let Some(last) = page.keys.last().filter(|_| read == limit) else {
+            self.next = Next::Nothing;
+            return Ok(());
+        };
+        let bucket_of = |key: &[u8]| -> Result<Bucket> {
+            Ok(store.bucket(&key[..table.info().shape.shard_key_len(key)?]))
+        };
+        let bucket = bucket_of(last)?;
+        let again = limit / ROWS_PER_ROW_AGAIN;
+        let last_ones = (0..page.len()).rev().take(again + 1);
+        let before = last_ones
+            .map(|place| Ok((place, bucket_of(page.keys.get(place))?)))
+            .find(|found| !matches!(found, Ok((_, of)) if *of == bucket))
+            .transpose()?;
+        self.next = match before {
+            Some((place, whole)) => {
+                keep_first(page, place + 1);
+                Next::Ring(Stretch { after: whole.token(), ..stretch })
+            }
+            None => {
                 let then = Some(Stretch { after: bucket.token(), ..stretch });
                 Next::Within { bucket, start: behind(last, false), end: None, then }
             }
@@ -269,6 +288,14 @@ pub(crate) async fn partitions(
     let last = found.last().filter(|_| read == PARTITION_KEYS);
     let rest = last.map(|last| Stretch { after: last.token(), ..stretch });
     Ok((found, rest))
+}
+
+fn keep_first(page: &mut Rows, count: usize) {
+    page.keys.truncate(count);
+    page.values.truncate(count);
+    page.versions.truncate(count);
+    page.expiries_ms.truncate(count);
+    page.origins.truncate(count);
 }
 
 /// The least key behind a key, or behind all that begin with it.

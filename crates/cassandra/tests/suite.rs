@@ -13,8 +13,8 @@ use cluster::Nodes;
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
 use tonnage_engine::{
-    Clock, Condition, Deadline, Durability, Engine, KeyShape, Projection, Rows, Slices,
-    SystemClock, WriteBatch,
+    Clock, Condition, Deadline, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions,
+    Projection, Ranges, Rows, ScanOptions, Slices, SystemClock, WriteBatch,
 };
 
 /// The nodes, and the keyspaces that nobody uses.
@@ -151,6 +151,38 @@ fn of_stale_entries_the_old_ones_go_and_those_stored_again_stay() {
     assert_eq!((delete(Duration::ZERO), stored()), (1, vec![]));
     put(0);
     assert_eq!(stored(), [0], "what was deleted can be stored again");
+}
+
+/// Pages end within partitions of one row, of some, and of more than a page holds.
+#[test]
+fn a_scan_along_the_ring_gives_each_row_once_wherever_its_pages_end() {
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let engine = harness.open(Arc::new(SystemClock));
+    let space = engine.create_space("pages", &KeyShape::new([KeyPart::Fixed(2)])).unwrap();
+    let rows_of = |group: u16| if group == 60 { 700 } else { 1 + u32::from(group) * 37 % 97 };
+    let mut expected: Vec<Vec<u8>> = (0..=60_u16)
+        .flat_map(|group| {
+            let key = move |row: u32| [&group.to_be_bytes()[..], &row.to_be_bytes()].concat();
+            (0..rows_of(group)).map(key)
+        })
+        .collect();
+    let mut entries = Entries::new();
+    expected.iter().for_each(|key| entries.push(key, b"value", 1, 0));
+    let session = engine.load(LoadOptions::default()).unwrap();
+    session.push(space, 0, &entries).unwrap();
+    session.finish().unwrap();
+    expected.sort();
+    for batch_rows_max in [3, 16, 100, 129, 1_000, 10_000] {
+        let options = ScanOptions { batch_rows_max, ..ScanOptions::default() };
+        let mut scanner = engine.scan(space, Ranges::whole_space(), options).unwrap();
+        let (mut found, mut rows) = (Vec::new(), Rows::new());
+        while scanner.next_batch(&mut rows).unwrap() {
+            found.extend(rows.keys.iter().map(<[u8]>::to_vec));
+        }
+        found.sort();
+        assert_eq!(found.len(), expected.len(), "in batches of {batch_rows_max}");
+        assert!(found == expected, "in batches of {batch_rows_max}");
+    }
 }
 
 fn agrees_with_the_memory_engine(cases: u32) {

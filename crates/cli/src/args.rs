@@ -60,6 +60,12 @@ impl Globals {
         Ok(opened.map_err(|error| hinted(&self.store, error))?)
     }
 
+    /// The same with so much memory for blocks of the store.
+    pub(crate) fn open_with_cache(&self, create: bool, cache_bytes: usize) -> CliResult<Store> {
+        let builder = self.builder()?.create_if_missing(create).cache_bytes(cache_bytes);
+        Ok(builder.open().map_err(|error| hinted(&self.store, error))?)
+    }
+
     /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
     pub(crate) fn open_to_damage(&self) -> CliResult<Store> {
         Ok(self.builder()?.create_if_missing(false).recover_log_to_damage(true).open()?)

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use strsim::damerau_levenshtein;
 use toml::{Table, Value};
 
 use crate::exit::{CliResult, Failure};
@@ -109,14 +110,28 @@ fn find<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
 
 fn unknown(options: &Command, key: &str) -> String {
     let name = key.replace('_', "-");
-    let names = options.get_arguments().filter_map(Arg::get_long);
-    let near = names.filter(|known| known.starts_with(&name) || name.starts_with(known)).min();
+    let names =
+        options.get_arguments().filter(|option| find(options, option_key(option)).is_some());
+    let near = names.map(option_key).filter(|known| is_near(known, &name));
+    let near = near.min_by_key(|known| damerau_levenshtein(known, &name));
     let near = near.map(|near| format!(": is {} meant?", near.replace('-', "_")));
     format!(
         " is no option of `tonnage {}`{}",
         options.get_name(),
         near.unwrap_or_else(|| ", whose --help lists them".to_owned())
     )
+}
+
+/// What an option is called in a file.
+fn option_key(option: &Arg) -> &str {
+    option.get_long().unwrap_or(option.get_id().as_str())
+}
+
+/// Whether one name begins with the other, or hardly differs from it.
+fn is_near(known: &str, name: &str) -> bool {
+    known.starts_with(name)
+        || name.starts_with(known)
+        || damerau_levenshtein(known, name) <= 2.min(name.len() / 2)
 }
 
 fn is_flag(option: &Arg) -> bool {

@@ -137,7 +137,8 @@ fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
         .execute("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))")
         .unwrap();
     stores[0].execute("CREATE INDEX by_colour ON cars (colour)").unwrap();
-    let end = Instant::now() + Duration::from_secs(25);
+    let start = Instant::now();
+    let end = start + Duration::from_secs(25);
     let colours = ["red", "blue", "green"];
     let car = |plate: i64, step: i64| {
         Row::new().with("plate", plate).with("colour", colours[(step % 3) as usize])
@@ -149,15 +150,18 @@ fn an_index_misses_no_row_though_it_is_cleaned_while_others_write() {
             threads.spawn(move || {
                 let table = store.table("cars").unwrap();
                 for step in 0_i64.. {
-                    // Rows of both writers, back and forth between colours; some go.
-                    let plate = (step * 7 + writer as i64 * 3) % 60;
+                    // Rows of both writers, back and forth between colours; some go. Each group of
+                    // rows rests for 6 s, so that entries grow old before they are written again.
+                    let group = 60 * (start.elapsed().as_secs() as i64 / 3 % 3);
+                    let plate = group + (step * 7 + writer as i64 * 3) % 60;
                     match step % 11 {
                         10 => {
                             let key = Row::new().with("plate", plate);
                             table.delete(&key, &WriteOptions::default()).unwrap();
                         }
                         5 => {
-                            let rows: Vec<_> = (0..40).map(|plate| car(plate, step)).collect();
+                            let rows: Vec<_> =
+                                (group..group + 40).map(|plate| car(plate, step)).collect();
                             let options = BulkPutOptions {
                                 on_existing: OnExisting::Replace,
                                 ..BulkPutOptions::default()

@@ -3,11 +3,14 @@
 //! 1. The container is taken apart here ([`AvroBlocks`]): its header, and blocks with their codec. So
 //!    no length in a damaged file makes anybody allocate more than the file has, and what a block
 //!    unpacks to is bounded.
-//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. It holds one or
-//!    more blocks of the file, so that damage costs no record of a block that stands before it.
+//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. A block must hold
+//!    as many records as it says, no fewer and no more.
+//! 3. Batches of small blocks are put together. Damage costs no record of a block that stands before
+//!    it.
 //!
 //! A container cut between two blocks looks whole: the format has no mark at its end.
 
+use std::fmt;
 use std::io::{self, Cursor, Read};
 
 use arrow::array::RecordBatch;
@@ -27,16 +30,14 @@ const ENTRIES_MAX: i64 = 1_000;
 /// The longest block, packed and unpacked. Writers make blocks of some 64 KiB.
 const PACKED_BYTES_MAX: u64 = 256 << 20;
 const BLOCK_BYTES_MAX: u64 = 512 << 20;
-/// How many bytes of blocks are decoded together, if no block is larger.
+/// How many bytes of blocks become one batch, if no block is larger.
 const GATHERED_BYTES: usize = 256 << 10;
-/// Records of which a block may hold more than it has bytes: those of nothing but NULL take none.
-const EMPTY_RECORDS_MAX: u64 = 1 << 20;
 
 /// The batches of a container.
 pub(crate) struct AvroBatches {
     blocks: AvroBlocks,
     /// What stands behind the blocks that were read.
-    failure: Option<io::Error>,
+    failure: Option<ArrowError>,
 }
 
 impl AvroBatches {
@@ -47,40 +48,27 @@ impl AvroBatches {
         Ok((Self { blocks, failure: None }, schema))
     }
 
-    /// The records of the next blocks, and their number; none at the end.
-    fn gather(&mut self) -> io::Result<Option<(i64, Vec<u8>)>> {
-        let (mut records, mut bytes) = (0, Vec::new());
-        while bytes.len() < GATHERED_BYTES {
-            match self.blocks.next_block() {
+    fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let (mut batches, mut bytes) = (Vec::new(), 0);
+        while bytes < GATHERED_BYTES {
+            match self.blocks.next_batch() {
                 Ok(None) => break,
-                Ok(Some((more, block))) if bytes.is_empty() => (records, bytes) = (more, block),
-                Ok(Some((more, block))) => {
-                    records += more;
-                    bytes.extend_from_slice(&block);
+                Ok(Some((batch, block_bytes))) => {
+                    batches.push(batch);
+                    bytes += block_bytes;
                 }
-                Err(error) if records == 0 => return Err(error),
+                Err(error) if batches.is_empty() => return Err(error),
                 Err(error) => {
                     self.failure = Some(error);
                     break;
                 }
             }
         }
-        Ok((records > 0).then_some((records, bytes)))
-    }
-
-    fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure.into());
-        }
-        let Some((records, block)) = self.gather()? else { return Ok(None) };
-        let mut container = self.blocks.header.clone();
-        put_long(records, &mut container);
-        put_bytes(&block, &mut container);
-        container.extend_from_slice(&self.blocks.sync);
-        let mut batches = decoder(container, records as usize)?;
-        let schema = batches.schema();
-        let batches = batches.by_ref().collect::<Result<Vec<_>, _>>()?;
-        concat_batches(&schema, &batches).map(Some)
+        let Some(first) = batches.first() else { return Ok(None) };
+        concat_batches(&first.schema(), &batches).map(Some)
     }
 }
 
@@ -188,18 +176,45 @@ impl AvroBlocks {
         Ok(Self { reader, codec, header, sync, blocks: 0 })
     }
 
-    /// The number of records of the next block, and its bytes; none at the end of the file.
-    fn next_block(&mut self) -> io::Result<Option<(i64, Vec<u8>)>> {
-        let Some(records) = long_or_end(&mut self.reader)? else { return Ok(None) };
-        self.blocks += 1;
-        let block = self.block().map_err(|error| {
-            io::Error::new(error.kind(), format!("block {}: {error}", self.blocks))
-        })?;
-        let records_max = (block.len() as u64).max(EMPTY_RECORDS_MAX);
-        if !u64::try_from(records).is_ok_and(|records| records <= records_max) {
-            return Err(broken(&format!("block {} cannot hold {records} records", self.blocks)));
+    /// The records of the next block, and how many bytes they took; none at the end of the file.
+    fn next_batch(&mut self) -> Result<Option<(RecordBatch, usize)>, ArrowError> {
+        while let Some(records) = long_or_end(&mut self.reader)? {
+            self.blocks += 1;
+            let block = self.block().map_err(|error| self.at_block(error))?;
+            let has_room = u64::try_from(records).is_ok_and(|count| count <= block.len() as u64);
+            if !has_room {
+                let few = format!("its {} bytes cannot hold {records} records", block.len());
+                return Err(self.at_block(few));
+            }
+            if !block.is_empty() {
+                return Ok(Some((self.decoded(records, &block)?, block.len())));
+            }
         }
-        Ok(Some((records, block)))
+        Ok(None)
+    }
+
+    /// The records of a block, if it holds as many and nothing else.
+    fn decoded(&self, records: i64, block: &[u8]) -> Result<RecordBatch, ArrowError> {
+        let more = || self.at_block(format!("it holds more than its {records} records"));
+        if records == 0 {
+            return Err(more());
+        }
+        let mut container = self.header.clone();
+        // The decoder never ends where bytes are left behind the last record. So it is promised more
+        // records than there can be: it looks for them where bytes are left, and else for a block.
+        put_long(records + block.len() as i64, &mut container);
+        put_bytes(block, &mut container);
+        container.extend_from_slice(&self.sync);
+        let mut batches = decoder(container, records as usize)?;
+        let batch = batches.next().transpose().map_err(|error| self.at_block(error))?;
+        match (batch, batches.next()) {
+            (Some(batch), None) => Ok(batch),
+            _ => Err(more()),
+        }
+    }
+
+    fn at_block(&self, error: impl fmt::Display) -> ArrowError {
+        ArrowError::AvroError(format!("block {}: {error}", self.blocks))
     }
 
     fn block(&mut self) -> io::Result<Vec<u8>> {

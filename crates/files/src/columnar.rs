@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -18,6 +17,7 @@ use crate::arrow_stream::ArrowBatches;
 use crate::avro::AvroBatches;
 use crate::batch::ReadBatch;
 use crate::cast::ColumnCast;
+use crate::caught::caught;
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
@@ -137,12 +137,20 @@ impl ColumnarReader {
     }
 }
 
-fn damaged(
-    source: &Source,
-    what: &str,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> Error {
-    Error::corruption(format!("{}: {what}: {error}", source.name())).with_source(error)
+/// The reason is part of the message: as its source it would be told twice.
+fn damaged(source: &Source, what: &str, error: impl std::error::Error) -> Error {
+    let reason = error.to_string();
+    Error::corruption(format!("{}: {what}: {}", source.name(), without_kind(&reason)))
+}
+
+/// The reason alone: Arrow and Parquet say the kind of their error before it, as
+/// `Parquet argument error: External: `, which tells a user nothing.
+fn without_kind(reason: &str) -> &str {
+    let reason = match reason.split_once(" error: ") {
+        Some((kind, rest)) if !kind.contains(':') => rest,
+        _ => reason,
+    };
+    reason.strip_prefix("External: ").unwrap_or(reason)
 }
 
 /// A file that can be read from any place: the source itself if it is a plain file, else a copy in
@@ -183,6 +191,9 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     let fields = renamed(&fields, options).map_err(|error| error.at(source.name()))?;
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
+    if schema.fields().is_empty() && rows > 0 {
+        return Err(damaged(source, "is no readable Parquet file", no_columns()));
+    }
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
     let builder = builder
@@ -231,7 +242,7 @@ fn streamed(
     let fields = renamed(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
-    let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
+    let batches = batches.map(move |batch| with_columns(batch?)?.project(&places));
     Ok(OpenedFile {
         file_schema: project(schema, &layout),
         layout,
@@ -239,6 +250,19 @@ fn streamed(
         rows_total: None,
         first_record: 0,
     })
+}
+
+/// A batch, unless it has rows and no columns: a damaged number of rows then costs no bytes, and
+/// would be read for ever.
+fn with_columns(batch: RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+    match batch.num_columns() == 0 && batch.num_rows() > 0 {
+        true => Err(no_columns()),
+        false => Ok(batch),
+    }
+}
+
+fn no_columns() -> ArrowError {
+    ArrowError::ParseError("it has rows without columns".to_owned())
 }
 
 /// The fields of a file with the names that its columns are to have.
@@ -256,14 +280,7 @@ fn renamed(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> 
 fn unharmed<T, E: From<ArrowError>>(
     work: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
-        Err(ArrowError::ExternalError(text.unwrap_or_else(|| "the decoder gave up".into()).into())
-            .into())
-    })
+    caught(work, |panic| ArrowError::ExternalError(panic.into()).into())
 }
 
 fn project(schema: &Schema, layout: &Layout) -> SchemaRef {

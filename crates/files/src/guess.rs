@@ -122,7 +122,13 @@ impl Guess {
 
     fn see_time(&mut self, text: &[u8]) {
         match timestamp::parse(text) {
-            Some(instant) if !instant.has_time => self.date = true,
+            // A date counts days in 32 bits.
+            Some(instant) if !instant.has_time => {
+                match i32::try_from(instant.seconds.div_euclid(timestamp::DAY_SECONDS)) {
+                    Ok(_) => self.date = true,
+                    Err(_) => self.text = true,
+                }
+            }
             Some(instant) => {
                 self.time = true;
                 self.fraction_digits = self.fraction_digits.max(instant.fraction_digits);

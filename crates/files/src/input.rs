@@ -95,7 +95,7 @@ impl Input {
                 progress = Progress::new(opened.bytes);
                 reader = Box::new(Counted::new(opened.reader, progress.clone()));
             } else if packed != Compression::None {
-                reader = decompress(reader, packed)
+                reader = decompressed(reader, packed)
                     .map_err(|error| source.io_error("cannot be decompressed", error))?;
             } else {
                 break;
@@ -189,17 +189,23 @@ fn peek_line(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::E
     (head, None)
 }
 
-fn decompress(
+/// Unpacks a stream on another thread.
+fn decompressed(
     raw: impl Read + Send + 'static,
     compression: Compression,
 ) -> io::Result<Box<dyn Read + Send>> {
     let packed = buffered(Waiting(raw));
-    Ok(Box::new(match compression {
-        Compression::Gzip => ReadAhead::start(GzipMembers::new(packed))?,
-        Compression::Zstd => ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?,
-        Compression::Xz => ReadAhead::start(XzReader::new_mem_limit(packed, true, XZ_KIB_MAX))?,
-        Compression::None | Compression::Zip => ReadAhead::start(packed)?,
-    }))
+    Ok(match compression {
+        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(packed))?),
+        Compression::Zstd => {
+            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?)
+        }
+        Compression::Xz => {
+            Box::new(ReadAhead::start(XzReader::new_mem_limit(packed, true, XZ_KIB_MAX))?)
+        }
+        // Not packed as a stream.
+        Compression::None | Compression::Zip => Box::new(packed),
+    })
 }
 
 fn buffered<R: Read>(raw: R) -> BufReader<R> {

@@ -52,6 +52,7 @@ mod batch;
 mod cast;
 mod cast_nested;
 mod cast_values;
+mod caught;
 mod column;
 mod columnar;
 mod encoding;

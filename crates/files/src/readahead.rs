@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::caught::caught;
 use crate::stop::Stop;
 
 /// What the thread reads at once.
@@ -54,7 +55,8 @@ impl ReadAhead {
     ) -> io::Result<Self> {
         Self::spawn(Stop::default(), false, move |chunks| {
             let mut writer = ChunkWriter { chunk: Vec::with_capacity(CHUNK_BYTES), chunks };
-            let written = work(&mut writer);
+            let damaged = |panic| io::Error::new(io::ErrorKind::InvalidData, panic);
+            let written = caught(|| work(&mut writer), damaged);
             let flushed = writer.flush();
             // Nobody waiting is no news: the reader was dropped.
             let _ = chunks.send(written.and(flushed).map(|()| Vec::new()));

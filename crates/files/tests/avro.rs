@@ -199,6 +199,7 @@ fn damage_is_an_error_and_takes_no_memory() {
     for (bytes, says) in [
         (with([long(1), huge.clone()].concat()), "a length in it is wrong"),
         (with([long(-1), long(0), SYNC.to_vec()].concat()), "cannot hold -1 records"),
+        (with([long(1), long(0), SYNC.to_vec()].concat()), "cannot hold 1 records"),
         (with([huge.clone(), long(0), SYNC.to_vec()].concat()), "records"),
         (with([long(3), long(1 << 27), b"few".to_vec()].concat()), "cut short"),
         (with([long(3), text(&rows), b"sixteen bytes ov".to_vec()].concat()), "mark"),
@@ -221,4 +222,35 @@ fn damage_is_an_error_and_takes_no_memory() {
     let bomb = [long(3), text(&bomb), SYNC.to_vec()].concat();
     let (_, ended) = outcome([header(SCHEMA, "deflate"), bomb].concat());
     assert!(ended.unwrap_err().message().contains("more than 512 MiB"));
+}
+
+/// Blocks were once decoded together: a wrong number of records moved records into the next block,
+/// and what was left at the end made the decoder turn in a circle.
+#[rstest]
+#[case::none(0)]
+#[case::half(4)]
+#[case::all_but_one(7)]
+#[case::too_many(9)]
+fn a_block_holds_as_many_records_as_it_says(#[case] told: i64, #[values(false, true)] last: bool) {
+    let rows: Vec<u8> = (0..8).flat_map(record).collect();
+    let whole = block(8, &rows, "null");
+    let mut bytes = [header(SCHEMA, "null"), whole.clone(), block(told, &rows, "null")].concat();
+    if !last {
+        bytes.extend(whole);
+    }
+    let (rows, ended) = outcome(bytes);
+    let error = ended.unwrap_err();
+    assert_eq!((rows, error.kind()), (8, ErrorKind::Corruption), "{error}");
+    assert!(error.message().contains("block 2: "), "{error}");
+    assert_eq!(error.message().contains("more than its"), told < 8, "{error}");
+}
+
+#[test]
+fn blocks_without_records_are_passed_over() {
+    let rows: Vec<u8> = (0..3).flat_map(record).collect();
+    let (whole, empty) = (block(3, &rows, "null"), block(0, b"", "null"));
+    let bytes = [header(SCHEMA, "null"), empty.clone(), empty.clone(), whole.clone(), empty, whole];
+    let (rows, ended) = outcome(bytes.concat());
+    ended.unwrap();
+    assert_eq!(rows, 6);
 }

@@ -38,6 +38,7 @@ fn inferred(source: &Source) -> DataType {
     "0.1234567890123456789\n123456789012345678901.5",
     DataType::Decimal256(76, 19)
 )]
+#[case::digits_before_an_exponent("1.5\n10.1234567890123456789e5", DataType::Decimal128(38, 14))]
 #[case::seventeen_digits_of_a_double("0.10000000000000001\n2", DataType::Float64)]
 #[case::beyond_doubles("1e400\n1.5", DataType::Utf8)]
 #[case::truth("true\nFALSE", DataType::Boolean)]
@@ -64,6 +65,7 @@ fn inferred(source: &Source) -> DataType {
     DataType::Timestamp(TimeUnit::Second, None)
 )]
 #[case::dates("2022-01-03\n1969-12-31", DataType::Date32)]
+#[case::dates_beyond_32_bits_of_days("2022-01-03\n-184467441969-12-31", DataType::Utf8)]
 #[case::dates_among_moments("2022-01-03\n2022-01-03T00:00:00", DataType::Utf8)]
 #[case::no_such_day("2022-02-30", DataType::Utf8)]
 #[case::mixed("1\nx", DataType::Utf8)]

@@ -16,6 +16,10 @@ import tonnage
 
 PROGRAM = os.environ.get("TONNAGE_PROGRAM", "")
 
+# A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests
+# of Ctrl-C would never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @contextmanager
 def served(target: str, *arguments: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use tonnage::{Cancel, Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
@@ -130,5 +131,39 @@ impl Context {
             span.in_scope(|| call(&context))
         });
         call.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
+    }
+    /// The same for a call that goes on behind its answer, such as one that writes a body. An error
+    /// is the answer if none was told before.
+    pub(crate) async fn answering<T, F>(self: &Arc<Self>, call: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Arc<Context>, &mut Telling<T>) -> Result<()> + Send + 'static,
+    {
+        self.check_open()?;
+        let place = self.calls.take().await?;
+        let (context, span) = (self.clone(), Span::current());
+        let (told, answer) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let _place = place;
+            let mut telling = Telling(Some(told));
+            if let Err(error) = span.in_scope(|| call(&context, &mut telling)) {
+                telling.send(Err(error));
+            }
+        });
+        answer.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
+    }
+}
+
+/// Where a call tells its answer, once.
+pub(crate) struct Telling<T>(Option<oneshot::Sender<Result<T>>>);
+
+impl<T> Telling<T> {
+    /// Tells the answer. Returns whether anybody waits for it and for what follows.
+    pub(crate) fn tell(&mut self, answer: T) -> bool {
+        self.send(Ok(answer))
+    }
+
+    fn send(&mut self, answer: Result<T>) -> bool {
+        self.0.take().is_some_and(|told| told.send(answer).is_ok())
     }
 }

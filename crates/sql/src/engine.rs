@@ -24,8 +24,8 @@ use crate::functions;
 use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, LatestRule, MembershipRule, OperatorPlanner, OverflowRule, OwnRelations,
-    TypeRule, UuidPlanner, nullable, physical_rules,
+    DependentRule, LatestRule, MembershipRule, OperatorPlanner, OuterRule, OverflowRule,
+    OwnRelations, TypeRule, UuidPlanner, nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -89,6 +89,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     }
     let mut analysis = Analyzer::new().rules;
     analysis.insert(0, Arc::new(TypeRule));
+    analysis.insert(1, Arc::new(OuterRule));
     analysis.push(Arc::new(OverflowRule));
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))

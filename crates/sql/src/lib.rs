@@ -38,6 +38,7 @@ mod direct;
 mod documents;
 mod engine;
 mod error;
+mod function_list;
 mod functions;
 mod guard;
 mod json;

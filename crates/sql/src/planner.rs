@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::{MemTable, source_as_provider};
@@ -27,6 +28,12 @@ use crate::request::Parameters;
 use crate::text::Kind;
 use crate::views;
 use crate::wait::wait;
+
+/// Of a plan that sorts: the memory of a session for each row of a batch, the smallest batch, and
+/// the part of the memory that each sort keeps for its merge.
+const SORT_BYTES_PER_ROW: usize = 128 << 10;
+const SORT_ROWS_MIN: usize = 256;
+const SORT_PARTS: usize = 256;
 
 /// Fields by the names of parameters.
 pub(crate) type Types = HashMap<String, Field>;
@@ -232,8 +239,14 @@ impl Planner {
         }
         let (planner, mut state) = (self.clone(), state.clone());
         Ok(or_sorting(rows, move || {
+            let memory = planner.context.options.memory_bytes_max;
             let settings = state.config_mut().options_mut();
             settings.optimizer.prefer_hash_join = false;
+            // Each of many sorts merges batches of all its runs: small ones all have room.
+            let batch_rows = settings.execution.batch_size.get().min(memory / SORT_BYTES_PER_ROW);
+            settings.execution.batch_size =
+                ConfigNonZeroUsize::try_new(batch_rows.max(SORT_ROWS_MIN))?;
+            settings.execution.sort_spill_reservation_bytes = memory / SORT_PARTS;
             // A plan of one part never sorts for a join.
             settings.execution.target_partitions = settings.execution.target_partitions.max(2);
             let physical = planner.physical(&state, planned, is_optimised)?;

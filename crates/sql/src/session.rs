@@ -19,7 +19,7 @@ use crate::request::{Parameters, Request};
 use crate::settings::Settings;
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
-use crate::{session_statement, show, summary, write};
+use crate::{function_list, session_statement, show, summary, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
 ///
@@ -234,6 +234,9 @@ impl Sql {
             None => match show::setting(piece) {
                 Some(name) => {
                     session_statement::shown(self.settings(), self.options(), self.store(), &name)
+                }
+                None if function_list::is_asked_for(piece) => {
+                    function_list::shown(&self.inner.planner.engine.state, piece)
                 }
                 None => show::run(self.store(), piece),
             },

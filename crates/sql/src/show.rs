@@ -49,13 +49,15 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         let schema = table(store, &mut cursor)?;
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
-    Err(cursor
-        .expected("TABLES, VIEWS, COLUMNS FROM, INDEXES, CREATE TABLE or the name of a setting"))
+    Err(cursor.expected(
+        "TABLES, VIEWS, COLUMNS FROM, INDEXES, FUNCTIONS, CREATE TABLE or the name of a setting",
+    ))
 }
 
 /// The name of the setting that a SHOW asks for, if it asks for one.
 pub(crate) fn setting(piece: &Piece) -> Option<String> {
-    const OTHERS: [&str; 6] = ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "CREATE"];
+    const OTHERS: [&str; 7] =
+        ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "CREATE", "FUNCTIONS"];
     let mut cursor = Cursor::new(piece);
     if !cursor.word("SHOW") || OTHERS.iter().any(|word| cursor.is_word(word)) {
         return None;

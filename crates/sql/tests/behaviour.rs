@@ -2,6 +2,8 @@
 
 #[path = "behaviour/files.rs"]
 mod files;
+#[path = "behaviour/functions.rs"]
+mod functions;
 #[path = "behaviour/indexes.rs"]
 mod indexes;
 #[path = "behaviour/levels.rs"]

@@ -95,6 +95,17 @@ impl RowFormat {
     }
 }
 
+/// Refuses a name that tells of a format that is not written.
+fn check_written(path: &Path) -> CliResult<()> {
+    match Format::of_name(&path.to_string_lossy()) {
+        Some(format) if !Format::WRITTEN.contains(&format) => Err(Failure::usage(format!(
+            "{}: {format} is read, and not written: name a file .parquet or .jsonl, or give --format",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl OutputArgs {
     /// The file to write to, if it is not standard output.
     fn file(&self) -> Option<&PathBuf> {
@@ -120,6 +131,9 @@ impl OutputArgs {
     pub(crate) fn open(&self, schema: SchemaRef) -> CliResult<RowOutput> {
         let (target, compression) = match self.file() {
             Some(path) => {
+                if self.format.is_none() {
+                    check_written(path)?;
+                }
                 let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
                 if self.format.is_none() && Self::format_of(path).is_none() && !is_special {
                     let name = path.display().to_string();

@@ -65,6 +65,8 @@ fn what_is_wrong_with_a_file_of_options_is_told() {
     place.write("a.csv", ships_csv(3));
     for (text, says) in [
         ("on_exist = 'keep'", &["on_exist is no option of `tonnage load`", "on_existing"][..]),
+        ("tabel = 'ships'", &["tabel is no option", "is table meant?"]),
+        ("delimeter = ';'", &["is delimiter meant?"]),
         ("zzz = 1", &["zzz is no option", "--help"]),
         ("config = 'x.toml'", &["config is no option"]),
         ("create = 'yes'", &["create is a switch"]),

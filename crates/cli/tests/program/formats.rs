@@ -124,6 +124,21 @@ fn an_output_that_fails_leaves_nothing_behind() {
     assert_eq!(left.count(), 0);
 }
 
+/// It was written as CSV under the name of another format.
+#[test]
+fn a_format_that_is_only_read_is_refused() {
+    let place = stored();
+    for name in ["t.avro", "T.AVRO"] {
+        place.run(&["unload", "t", "-o", name]).ends(3).says(&[
+            name,
+            "is read, and not written",
+            "--format",
+        ]);
+        assert!(!place.path(name).exists());
+    }
+    place.run(&["unload", "t", "-o", "t.avro", "--format", "csv"]).ends(0);
+}
+
 #[test]
 fn lists_of_tables_and_columns_come_in_the_format_that_is_asked_for() {
     let place = stored();

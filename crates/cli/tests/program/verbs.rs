@@ -254,3 +254,17 @@ fn the_store_of_the_demo_can_stay() {
     assert_eq!(place.run(&["count", "--store", "D", "positions"]).ends(0).out, "1000\n");
     place.run(&["demo", "--dir", "D"]).ends(3).says(&["give a new directory"]);
 }
+
+/// A single word was taken for a store, and a query behind DESCRIBE for a table.
+#[test]
+fn statements_of_one_word_are_statements() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]).ends(0);
+    for word in ["VACUUM", "analyze", "CHECKPOINT"] {
+        place.run(&["sql", word]).ends(0);
+    }
+    let described = place.run(&["sql", "--format", "csv", "DESCRIBE SELECT 1 AS n"]).ends(0);
+    assert_eq!(described.lines(), ["column,type,nullable", "n,LONG,no"]);
+    let described = place.run(&["sql", "DESCRIBE TABLE t"]).ends(0);
+    assert!(described.lines()[0].starts_with("CREATE TABLE t"));
+}

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
+use crate::caught::{Panicked, caught};
 pub(crate) use member::{Member, listed};
 
 /// How much of a file tells whether it is an archive: what a slow pipe is waited for.
@@ -36,6 +37,24 @@ pub(crate) enum Archive {
 
 /// What a file is, if it holds others.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Archive>> {
+    caught(|| look_into(path), damaged)
+}
+
+/// The sheets of a workbook that a user sees, those with cells.
+pub(crate) fn sheets(path: &Path) -> io::Result<Vec<String>> {
+    caught(|| filled_sheets(path), damaged)
+}
+
+/// Opens the member of a name, or the only one.
+pub(crate) fn open(file: File, name: Option<&str>) -> io::Result<Member> {
+    caught(|| open_member(file, name), damaged)
+}
+
+fn damaged(panic: Panicked) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, panic)
+}
+
+fn look_into(path: &Path) -> io::Result<Option<Archive>> {
     let (file, head) = opened(File::open(path)?)?;
     if head == COMPOUND_FILE {
         return Ok(Some(Archive::Workbook));
@@ -50,8 +69,7 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Archive>> {
     }))
 }
 
-/// The sheets of a workbook that a user sees, those with cells.
-pub(crate) fn sheets(path: &Path) -> io::Result<Vec<String>> {
+fn filled_sheets(path: &Path) -> io::Result<Vec<String>> {
     let (file, head) = opened(File::open(path)?)?;
     match head == COMPOUND_FILE {
         true => workbook::names_of_old(file),
@@ -67,8 +85,7 @@ fn opened(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
     Ok((BufReader::new(file), head))
 }
 
-/// Opens the member of a name, or the only one.
-pub(crate) fn open(file: File, name: Option<&str>) -> io::Result<Member> {
+fn open_member(file: File, name: Option<&str>) -> io::Result<Member> {
     let (file, head) = opened(file)?;
     if head == COMPOUND_FILE {
         return workbook::open_old(file, name);

@@ -10,6 +10,9 @@ use std::io::{self, Write};
 
 use calamine::{DataRef, ExcelDateTime};
 
+/// The rows and columns of a sheet of Excel. A damaged place of a cell lies far outside.
+const ROWS_MAX: u32 = 1 << 20;
+const COLUMNS_MAX: u32 = 1 << 14;
 /// The first serial day behind the year 9999.
 const SERIAL_END: f64 = 2_958_466.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -86,6 +89,13 @@ impl<'a> RowWriter<'a> {
     ) -> io::Result<()> {
         if matches!(value, DataRef::Empty) {
             return Ok(());
+        }
+        if row >= ROWS_MAX || column >= COLUMNS_MAX {
+            return Err(broken(format!(
+                "a cell lies in row {} and column {}, a sheet has {ROWS_MAX} rows and {COLUMNS_MAX} columns",
+                u64::from(row) + 1,
+                u64::from(column) + 1
+            )));
         }
         if self.row != Some(row) {
             self.end_row()?;
@@ -224,6 +234,17 @@ mod tests {
         assert!(csv(&[((1, 0), text("a")), ((0, 0), text("b"))]).is_err());
         assert!(csv(&[((0, 1), text("a")), ((1, 0), text("b"))]).is_err());
         assert!(csv(&[((0, 1), text("a")), ((0, 0), text("b"))]).is_err());
+    }
+
+    /// Billions of empty lines or columns were written up to the place that a damaged file told.
+    #[test]
+    fn cells_outside_a_sheet_are_refused() {
+        for place in [(1 << 20, 0), (u32::MAX, 0), (0, 1 << 14), (0, u32::MAX)] {
+            let error = csv(&[((0, 0), text("a")), (place, text("b"))]).unwrap_err();
+            assert!(error.to_string().contains("a cell lies in row"), "{error}");
+        }
+        let last = csv(&[((0, 0), text("a")), (((1 << 20) - 1, (1 << 14) - 1), text("b"))]);
+        assert_eq!(last.unwrap().len(), 2 + (1 << 20) - 2 + (1 << 14) - 1 + 2);
     }
 
     #[test]

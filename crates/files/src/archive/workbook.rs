@@ -58,16 +58,19 @@ pub(super) fn names(archive: Zip) -> io::Result<Vec<String>> {
 }
 
 fn filled(book: &mut Workbook) -> io::Result<Vec<String>> {
-    let mut names = seen(book.sheets_metadata());
-    let mut trouble = None;
-    names.retain(|name| match is_filled(book, name) {
-        Ok(is_filled) => is_filled,
-        Err(error) => {
-            trouble.get_or_insert(error);
-            true
-        }
-    });
-    trouble.map_or(Ok(names), Err)
+    filled_of(seen(book.sheets_metadata()), |name| is_filled(book, name))
+}
+
+/// The sheets that have cells, or what is wrong with the first one that cannot be read.
+fn filled_of(
+    names: Vec<String>,
+    mut is_filled: impl FnMut(&str) -> io::Result<bool>,
+) -> io::Result<Vec<String>> {
+    let filled = |name: String| match is_filled(&name) {
+        Ok(is_filled) => is_filled.then_some(Ok(name)),
+        Err(error) => Some(Err(error)),
+    };
+    names.into_iter().filter_map(filled).collect()
 }
 
 fn seen(sheets: &[Sheet]) -> Vec<String> {
@@ -120,9 +123,9 @@ pub(super) fn names_of_old(file: BufReader<File>) -> io::Result<Vec<String>> {
 }
 
 fn filled_of_old(book: &mut Xls<BufReader<File>>) -> io::Result<Vec<String>> {
-    let mut names = seen(book.sheets_metadata());
-    names.retain(|name| book.worksheet_range(name).is_ok_and(|cells| !cells.is_empty()));
-    Ok(names)
+    filled_of(seen(book.sheets_metadata()), |name| {
+        Ok(!book.worksheet_range(name).map_err(broken)?.is_empty())
+    })
 }
 
 /// The same as [`open`] for a workbook of old.

@@ -135,11 +135,23 @@ fn whole_of(digits: &[u8]) -> i128 {
 /// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale` digits
 /// behind the point.
 pub(crate) fn wide_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i256, Reason> {
-    Digits::of(text).ok_or("is not a number")?.wide_unscaled(precision, scale)
+    Digits::of(text).ok_or(NO_NUMBER)?.wide_unscaled(precision, scale)
 }
 
-/// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale` digits behind the point.
+/// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale` digits
+/// behind the point.
 pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> {
+    match plain_decimal(text, precision, scale) {
+        // Exponents are rare. What stands before one may be too long or too fine by itself.
+        Err(_) if text.iter().any(|byte| matches!(byte, b'e' | b'E')) => {
+            Digits::of(text).ok_or(NO_NUMBER)?.unscaled(precision, scale)
+        }
+        decimal => decimal,
+    }
+}
+
+/// The same without an exponent.
+fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> {
     let (negative, digits) = match text.first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -158,15 +170,14 @@ pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Rea
                 behind = behind.map(|places| places + 1);
             }
             (_, None) if *byte == b'.' => behind = Some(0),
-            // Exponents are rare.
-            _ => return Digits::of(text).ok_or("is not a number")?.unscaled(precision, scale),
+            _ => return Err(NO_NUMBER),
         }
         if value >= limit {
             return Err(TOO_LONG);
         }
     }
     if !has_digits && !digits.contains(&b'0') {
-        return Err("is not a number");
+        return Err(NO_NUMBER);
     }
     for _ in behind.unwrap_or(0)..scale {
         value *= 10;
@@ -177,6 +188,7 @@ pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Rea
     Ok(if negative { -value } else { value })
 }
 
+const NO_NUMBER: Reason = "is not a number";
 const TOO_FINE: Reason = "has more digits behind the point than the column keeps";
 const TOO_LONG: Reason = "has more digits than the column keeps";
 
@@ -194,6 +206,10 @@ mod tests {
             ("0.000", Ok(0)),
             ("7", Ok(700)),
             ("1.230", Ok(123)),
+            // The digits before an exponent were once held against the column without it.
+            ("1.0005e2", Ok(10_005)),
+            ("-1234567e-4", Err(TOO_FINE)),
+            ("-1234500e-4", Ok(-12_345)),
         ] {
             assert_eq!(decimal(text.as_bytes(), 6, 2), expected, "{text}");
         }

@@ -3,7 +3,7 @@
 
 use arrow::datatypes::TimeUnit;
 
-const DAY_SECONDS: i64 = 86_400;
+pub(crate) const DAY_SECONDS: i64 = 86_400;
 
 /// A point in time: seconds since 1970 in UTC, and nanoseconds behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,20 +1,14 @@
 //! Bulk get over HTTP: keys in the body, rows out in the format that `Accept` asks for.
 
-use std::sync::Arc;
-
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::{Map, Value as Json};
-use tokio::sync::oneshot;
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
 use super::answer::{RowsFormat, rows_body, write_rows};
-use super::shared::{Answer, Calling, Shared, parsed as json_of, wrong};
-use crate::context::Context;
+use super::shared::{Answer, Calling, Shared, begun, parsed as json_of, wrong};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::value_of;
 
@@ -29,46 +23,18 @@ pub(super) async fn get(
     let format = RowsFormat::wanted(&headers)?;
     let (keys, command) = parsed(&body, &path)?;
     command.check(&caller)?;
-    context.check_open()?;
-    let place = context.calls.take().await?;
-    let (told, answer) = oneshot::channel();
-    let shared = context.clone();
-    tokio::task::spawn_blocking(move || {
-        let _place = place;
-        let read = match TableRead::new(&shared.store, &path, &command) {
-            Ok(read) => read,
-            Err(error) => return drop(told.send(Err(error))),
-        };
+    let response = context.answering(move |context, answer| {
+        let read = TableRead::new(&context.store, &path, &command)?;
         let schema = read.schema().clone();
-        let rows = check_format(format, &command)
-            .and_then(|()| keys_of(keys, read.table_schema()))
-            .and_then(|keys| read.rows(keys));
-        match rows {
-            Err(error) => drop(told.send(Err(error))),
-            Ok(rows) => write(&shared, rows, format, &schema, told),
+        check_format(format, &command)?;
+        let rows = begun(read.rows(keys_of(keys, read.table_schema())?)?)?;
+        let (body, response) = rows_body(context, format);
+        if answer.tell(response) {
+            write_rows(body, format, &schema, rows, None);
         }
+        Ok(())
     });
-    let response = answer.await;
-    Ok(response.map_err(|_| Error::internal("the bulk get panicked: see the log"))??)
-}
-
-fn write(
-    context: &Arc<Context>,
-    rows: impl Iterator<Item = Result<RecordBatch>>,
-    format: RowsFormat,
-    schema: &SchemaRef,
-    told: oneshot::Sender<Result<Response>>,
-) {
-    let mut rows = rows.peekable();
-    // What fails before the first row is told with its status.
-    if let Some(Err(_)) = rows.peek() {
-        let error = rows.next().and_then(Result::err);
-        return drop(told.send(Err(error.unwrap_or_else(|| Error::internal("no error")))));
-    }
-    let (body, response) = rows_body(context, format);
-    if told.send(Ok(response)).is_ok() {
-        write_rows(body, format, schema, rows, None);
-    }
+    Ok(response.await?)
 }
 
 /// The keys, and what is asked of them: the members of a bulk get over Flight.

@@ -10,7 +10,6 @@
 //!    that is listed.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -19,14 +18,13 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use tokio::sync::oneshot;
 use tonnage::{
     BulkPairs, Depth, Direction, Error, ErrorKind, Key, KeyRange, KeyValue, PairBatch,
     PairGetOptions, Result,
 };
 
 use super::answer::{BodyWriter, body};
-use super::shared::{Answer, Calling, Shared};
+use super::shared::{Answer, Calling, Shared, begun};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::metrics::Listener;
@@ -83,35 +81,17 @@ pub(super) async fn list(
     let limit = query.limit.unwrap_or(u64::MAX);
     let list = List::of(query)?;
     list.check(&caller)?;
-    context.check_open()?;
-    let place = context.calls.take().await?;
-    let (told, answer) = oneshot::channel();
-    let shared = context.clone();
-    tokio::task::spawn_blocking(move || {
-        let _place = place;
-        write(&shared, list, limit, told);
+    let response = context.answering(move |context, answer| {
+        let keys_only = list.keys_only;
+        let pairs = begun(list.pairs(context.store.kv(), limit)?)?;
+        let (mut body, response) = body(context, "application/x-ndjson");
+        if answer.tell(response) {
+            let written = write_lines(context, &mut body, pairs, limit, keys_only);
+            body.end(written);
+        }
+        Ok(())
     });
-    let response = answer.await;
-    Ok(response.map_err(|_| Error::internal("the list panicked: see the log"))??)
-}
-
-fn write(context: &Arc<Context>, list: List, limit: u64, told: oneshot::Sender<Result<Response>>) {
-    let keys_only = list.keys_only;
-    let mut pairs = match list.pairs(context.store.kv(), limit) {
-        Ok(pairs) => pairs.peekable(),
-        Err(error) => return drop(told.send(Err(error))),
-    };
-    // What fails before the first pair is told with its status.
-    if let Some(Err(_)) = pairs.peek() {
-        let error = pairs.next().and_then(Result::err);
-        return drop(told.send(Err(error.unwrap_or_else(|| Error::internal("no error")))));
-    }
-    let (mut body, response) = body(context, "application/x-ndjson");
-    if told.send(Ok(response)).is_err() {
-        return;
-    }
-    let written = write_lines(context, &mut body, pairs, limit, keys_only);
-    body.end(written);
+    Ok(response.await?)
 }
 
 fn write_lines(

@@ -8,13 +8,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
-use tokio::sync::oneshot;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
 use super::answer::{RowsFormat, columns_json, row_json, rows_body, write_rows};
-use super::shared::{Answer as Answered, Calling, Shared, json as json_body, parsed};
-use crate::context::Context;
+use super::shared::{Answer as Answered, Calling, Shared, begun, json as json_body, parsed};
+use crate::context::{Context, Telling};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
 use crate::query::{Query, STATEMENTS_MAX};
 use crate::random::random_name;
@@ -29,28 +28,19 @@ pub(super) async fn sql(
 ) -> Answered<Response> {
     let format = RowsFormat::wanted(&headers)?;
     let query: Query = parsed(&body)?;
-    context.check_open()?;
-    let place = context.calls.take().await?;
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
-    let (told, answer) = oneshot::channel();
-    let shared = context.clone();
-    tokio::task::spawn_blocking(move || {
-        let _place = place;
-        let begun = caller
-            .check_statement(&shared.sql, &query.sql)
-            .and_then(|()| shared.sql.execute(query.request()?.cancel(&cancel)));
-        match begun {
-            Ok(Answer::Rows(rows)) => write(&shared, rows, format, query.limit, told),
-            // Who is gone need not hear it.
-            Ok(other) => drop(told.send(Ok(json_body(&done_json(&other))))),
-            Err(error) => drop(told.send(Err(error))),
+    let response = context.answering(move |context, answer| {
+        caller.check_statement(&context.sql, &query.sql)?;
+        match context.sql.execute(query.request()?.cancel(&cancel))? {
+            Answer::Rows(rows) => write(context, rows, format, query.limit, answer),
+            other => {
+                answer.tell(json_body(&done_json(&other)));
+                Ok(())
+            }
         }
     });
-    let response = answer.await;
-    let response =
-        response.map_err(|_| Error::internal("the statement panicked: see the log"))??;
-    Ok(held(response, running))
+    Ok(held(response.await?, running))
 }
 
 /// Keeps a statement running as long as its answer is read, and no longer.
@@ -74,20 +64,15 @@ fn write(
     rows: Rows,
     format: RowsFormat,
     limit: Option<u64>,
-    told: oneshot::Sender<Result<Response>>,
-) {
+    answer: &mut Telling<Response>,
+) -> Result<()> {
     let schema = plain_schema(rows.schema());
-    let mut rows = rows.map(|batch| plain_batch(batch?, &schema)).peekable();
-    // What fails before the first row is told with its status.
-    if let Some(Err(_)) = rows.peek() {
-        let error = rows.next().and_then(Result::err);
-        let error = error.unwrap_or_else(|| Error::internal("no error"));
-        return drop(told.send(Err(error)));
-    }
+    let rows = begun(rows.map(|batch| plain_batch(batch?, &schema)))?;
     let (body, response) = rows_body(context, format);
-    if told.send(Ok(response)).is_ok() {
+    if answer.tell(response) {
         write_rows(body, format, &schema, rows, limit);
     }
+    Ok(())
 }
 
 fn done_json(answer: &Answer) -> serde_json::Value {

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::MemTable;
-use tonnage::{ErrorKind, Store};
+use tonnage::{Error, ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
 pub(crate) use file::FileTable;
@@ -197,7 +197,13 @@ impl SchemaProvider for Names {
             // It may be a function that gives rows. The planner knows; the store is asked again for
             // what is to be said.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let told = information::table(&self.context.store, &self.path(name)).transpose()?;
+                let path = self.path(name);
+                if path.to_ascii_lowercase().starts_with("pg_catalog.") {
+                    return Err(into_datafusion(Error::not_found(format!(
+                        "there is no table {path}; information_schema has tables, columns and statistics"
+                    ))));
+                }
+                let told = information::table(&self.context.store, &path).transpose()?;
                 Ok(told.map(|table| Arc::new(table) as Arc<dyn TableProvider>))
             }
             Err(error) => Err(into_datafusion(error)),

@@ -7,6 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::Result;
 
+use super::member::has_member;
 use super::scan::{Kind, checked, items, members, string};
 use crate::functions::{Arguments, Gives, Scalar, text_of};
 
@@ -18,7 +19,7 @@ const fn truth(
     Scalar { name, form, count: (2, 2), gives: Gives::Type(|| DataType::Boolean), work }
 }
 
-pub(super) const ALL: [Scalar; 5] = [
+pub(super) const ALL: [Scalar; 6] = [
     Scalar {
         name: "json_typeof",
         form: "json_typeof(document)",
@@ -37,6 +38,13 @@ pub(super) const ALL: [Scalar; 5] = [
         let (whole, part) = (arguments.texts(0)?, arguments.texts(1)?);
         truths(arguments, |row| match (text_of(&whole, row), text_of(&part, row)) {
             (Some(whole), Some(part)) => contains(checked(whole)?, checked(part)?, true).map(Some),
+            _ => Ok(None),
+        })
+    }),
+    truth("_json_has", "document ? 'a'", |arguments| {
+        let (documents, wanted) = (arguments.texts(0)?, arguments.texts(1)?);
+        truths(arguments, |row| match (text_of(&documents, row), text_of(&wanted, row)) {
+            (Some(document), Some(wanted)) => has_one(document, wanted).map(Some),
             _ => Ok(None),
         })
     }),
@@ -138,6 +146,13 @@ fn is_same_number(one: &str, other: &str) -> bool {
     match (one.parse::<i128>(), other.parse::<i128>()) {
         (Ok(one), Ok(other)) => one == other,
         _ => one.parse::<f64>().ok() == other.parse::<f64>().ok(),
+    }
+}
+
+fn has_one(document: &str, wanted: &str) -> Result<bool> {
+    match Kind::of(document) {
+        Kind::Object => has_member(document, wanted),
+        _ => Ok(names(checked(document)?)?.iter().any(|name| name == wanted)),
     }
 }
 

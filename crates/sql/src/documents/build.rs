@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err};
 
-use super::scan::members;
+use super::scan::{checked, members};
 use super::write::{quoted, write};
 use crate::functions::{Arguments, Gives, Scalar, text_of};
 
@@ -23,7 +23,7 @@ const fn json(
     Scalar { name, form, count, gives: Gives::Json, work }
 }
 
-pub(super) const ALL: [Scalar; 11] = [
+pub(super) const ALL: [Scalar; 13] = [
     json("to_json", "to_json(x)", (1, 1), to_json),
     json("json_build_object", "json_build_object('a', a, 'b', b)", (0, MANY), object),
     json("jsonb_build_object", "jsonb_build_object('a', a, 'b', b)", (0, MANY), object),
@@ -34,11 +34,23 @@ pub(super) const ALL: [Scalar; 11] = [
     json("_json_member", "json_object_agg(name, value)", (2, 2), member),
     json("_json_array", "json_agg(x)", (1, 1), array_of),
     json("_json_object", "json_object_agg(name, value)", (1, 1), object_of),
+    json("_json", "CAST(text AS JSON)", (1, 1), |arguments| as_document(arguments, false)),
+    json("_try_json", "TRY_CAST(text AS JSON)", (1, 1), |arguments| as_document(arguments, true)),
     json("_as_json", "json_array_elements(document)", (1, 1), |arguments| {
         let texts = arguments.texts(0)?;
         arguments.map_text(|row| Ok(text_of(&texts, row).map(str::to_owned)))
     }),
 ];
+
+/// A text as the document that it is, and any other value as `to_json` writes it.
+fn as_document(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
+    let Ok(texts) = arguments.texts(0) else { return to_json(arguments) };
+    arguments.map_text(|row| match text_of(&texts, row).map(checked) {
+        Some(Ok(document)) => Ok(Some(document.to_owned())),
+        Some(Err(error)) if !is_tried => Err(error),
+        _ => Ok(None),
+    })
+}
 
 fn to_json(arguments: &Arguments) -> Result<ArrayRef> {
     let (array, field) = (&arguments.arrays[0], &arguments.fields[0]);

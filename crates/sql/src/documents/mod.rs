@@ -6,6 +6,7 @@
 mod ask;
 mod build;
 mod change;
+mod member;
 mod rows;
 mod scan;
 mod write;

@@ -128,7 +128,7 @@ fn is_text_literal(expr: &Expr) -> bool {
 
 fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
     use BinaryOperator::{
-        ArrowAt, AtArrow, Eq, Gt, GtEq, HashMinus, Lt, LtEq, Minus, NotEq, QuestionAnd,
+        ArrowAt, AtArrow, Eq, Gt, GtEq, HashMinus, Lt, LtEq, Minus, NotEq, Question, QuestionAnd,
         QuestionPipe, StringConcat,
     };
     let RawBinaryExpr { op, left, right } = expr;
@@ -144,6 +144,7 @@ fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>>
             | LtEq
             | Minus
             | NotEq
+            | Question
             | QuestionAnd
             | QuestionPipe
             | StringConcat
@@ -166,6 +167,7 @@ fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>>
         }
         Minus if is_left => call("_json_without", both())?,
         HashMinus => call("_json_without_path", both())?,
+        Question if is_left => call("_json_has", both())?,
         QuestionPipe => call("_json_has_any", both())?,
         QuestionAnd => call("_json_has_all", both())?,
         Eq | NotEq | Gt | GtEq | Lt | LtEq => return compared(expr, schema),

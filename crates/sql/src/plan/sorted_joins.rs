@@ -32,7 +32,9 @@ pub(crate) fn or_sorting(
             Some(Err(error)) if is_out_of_memory(&error) => {
                 // What it holds is given back first.
                 drop(rows);
-                begin(sorting()).await.map_err(|_| error)
+                // Where sorting has no room either, that is what more memory is needed for.
+                let sorted = begin(sorting()).await;
+                sorted.map_err(|second| if is_out_of_memory(&second) { second } else { error })
             }
             first => Ok(behind(first, rows)),
         }

@@ -31,10 +31,18 @@ const AGGREGATES: [(&str, usize, &str, Option<&str>); 17] = [
     ("list", 1, "array_agg($1)", None),
 ];
 
+/// Aggregates that are written in others as their arguments are.
+const FORMS: [&str; 3] = ["percentile_disc", "quantile_disc", "mode"];
+
 /// Whether an aggregate is written in others.
 pub(super) fn is_known(name: &str) -> bool {
-    AGGREGATES.iter().any(|(known, ..)| *known == name)
-        || ["percentile_disc", "quantile_disc", "mode"].contains(&name)
+    AGGREGATES.iter().any(|(known, ..)| *known == name) || FORMS.contains(&name)
+}
+
+/// These aggregates: name, kind, and what each stands for.
+pub(super) fn own() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let written = AGGREGATES.iter().map(|(name, _, meaning, _)| (*name, "aggregate", *meaning));
+    written.chain(FORMS.map(|name| (name, "aggregate", "")))
 }
 
 /// Writes an aggregate in those that the planner knows.

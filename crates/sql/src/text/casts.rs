@@ -22,6 +22,17 @@ pub(super) fn exact(expr: &mut Expr) {
         {
             widen(data_type);
         }
+        Expr::Cast { kind, data_type, expr: cast, .. } if is_json(data_type) => {
+            let name = match kind {
+                CastKind::TryCast | CastKind::SafeCast => "_try_json",
+                CastKind::Cast | CastKind::DoubleColon => "_json",
+            };
+            let value = std::mem::replace(cast.as_mut(), Expr::value(Value::Null));
+            *expr = call(name, [value]);
+        }
+        Expr::TypedString(TypedString { data_type, value, .. }) if is_json(data_type) => {
+            *expr = call("_json", [Expr::Value(value.clone())]);
+        }
         Expr::Cast { data_type, .. } => {
             if let Some(known) = own_type(data_type) {
                 *data_type = known;
@@ -35,6 +46,15 @@ pub(super) fn exact(expr: &mut Expr) {
         }
         _ => {}
     }
+}
+
+/// Whether this is a cast to JSON, which becomes a call.
+pub(super) fn is_to_json(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cast { data_type, .. } if is_json(data_type))
+}
+
+fn is_json(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::JSON | DataType::JSONB)
 }
 
 /// What the planner calls a type that only tables have by that name.

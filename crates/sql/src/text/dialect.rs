@@ -135,6 +135,7 @@ impl Dialect for OwnDialect {
         supports_select_wildcard_except,
         supports_select_wildcard_replace,
         supports_dictionary_syntax,
+        support_map_literal_syntax,
         supports_order_by_all,
     );
 }

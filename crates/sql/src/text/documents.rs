@@ -56,6 +56,7 @@ pub(super) fn respell(expr: &mut Expr) {
                 | BinaryOperator::ArrowAt
                 | BinaryOperator::StringConcat
                 | BinaryOperator::HashMinus
+                | BinaryOperator::Question
                 | BinaryOperator::QuestionAnd
                 | BinaryOperator::QuestionPipe,
             right,

@@ -19,6 +19,11 @@ const FUNCTIONS: [(&str, &str); 10] = [
     ("arrow_scan", "arrow"),
 ];
 
+/// The names of these functions.
+pub(super) fn functions() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.into_iter().map(|(name, _)| name)
+}
+
 /// A file as a statement names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileName<'a> {

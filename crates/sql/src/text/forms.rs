@@ -15,8 +15,9 @@ use super::spelling::INTEGER_DIVISION;
 /// A condition or a value in forms that the planner knows.
 pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     let made = match expr {
-        Expr::CompoundFieldAccess { access_chain, .. } => {
-            members_behind_items(access_chain);
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let is_named = matches!(root.as_ref(), Expr::Identifier(_));
+            members_behind_items(access_chain, is_named);
             return Ok(());
         }
         Expr::Collate { expr, collation } => {
@@ -60,9 +61,10 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     Ok(())
 }
 
-/// `.k` behind `[1]` as the name of a member. What stands before may be a table and a column.
-fn members_behind_items(chain: &mut [AccessExpr]) {
-    let behind = chain.iter_mut().skip_while(|step| matches!(step, AccessExpr::Dot(_)));
+/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and a
+/// column.
+fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
+    let behind = chain.iter_mut().skip_while(|step| is_named && matches!(step, AccessExpr::Dot(_)));
     for step in behind {
         if let AccessExpr::Dot(Expr::Identifier(name)) = step {
             let name = match name.quote_style {

@@ -4,10 +4,10 @@
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
-use super::aggregates;
 use super::call::arguments;
 use super::meanings::MEANINGS;
 use super::pattern::{fill, parsed};
+use super::{aggregates, file_name, joins};
 
 /// Functions that there are not, with what to write instead.
 const MISSING: [(&str, &str); 10] = [
@@ -47,6 +47,23 @@ pub(super) fn is_written_in_others(expr: &Expr) -> bool {
         || name == "date_diff"
         || name == "datediff"
         || aggregates::is_known(&name)
+}
+
+/// The functions that statements may call beside those of the planner: their names, kinds, and what
+/// they stand for.
+pub(crate) fn own_functions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    // A meaning by unit, as "date_diff day", is one of a function.
+    let meanings = MEANINGS.iter().filter(|(name, ..)| !name.contains(' '));
+    let written = meanings.map(|(name, _, meaning)| {
+        let is_aggregate =
+            ["first_value(", "approx_distinct("].iter().any(|of| meaning.starts_with(of));
+        (*name, if is_aggregate { "aggregate" } else { "scalar" }, *meaning)
+    });
+    let tables = file_name::functions().chain(joins::OF_DOCUMENTS);
+    written
+        .chain(["date_diff", "datediff", "unnest"].map(|name| (name, "scalar", "")))
+        .chain(aggregates::own())
+        .chain(tables.map(|name| (name, "table", "")))
 }
 
 /// What a call of such a function stands for.

@@ -13,7 +13,7 @@ use tonnage::Result;
 use super::documents;
 
 /// Functions in FROM that make rows of a document.
-const OF_DOCUMENTS: [&str; 8] = [
+pub(super) const OF_DOCUMENTS: [&str; 8] = [
     "json_each",
     "jsonb_each",
     "json_each_text",

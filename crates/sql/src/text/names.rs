@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::Error;
 
 use super::walk::{Looker, walk};
-use super::{documents, functions};
+use super::{casts, documents, functions};
 
 /// Gives columns the names that they come out by.
 pub(super) fn name_columns(select: &mut Select) {
@@ -75,7 +75,9 @@ fn has_literal(expr: &Expr) -> bool {
                 }
                 Expr::Value(_) => self.found = true,
                 // They are written in others, and would be named after those.
-                expr if functions::is_written_in_others(expr) => self.found = true,
+                expr if functions::is_written_in_others(expr) || casts::is_to_json(expr) => {
+                    self.found = true
+                }
                 _ => {}
             }
             ControlFlow::Continue(())

@@ -12,8 +12,8 @@ use tonnage::{Error, Result};
 use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
-    aggregates, call, casts, documents, forms, functions, joins, json_path, names, pivot, sets,
-    similar,
+    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, names,
+    pivot, sets, similar,
 };
 
 /// The function that says of a column that it may be NULL.
@@ -126,7 +126,8 @@ impl Rewriter for Mender {
         documents::respell(expr);
         let respelled = functions::refuse(expr)
             .and_then(|()| aggregates::respell(expr))
-            .and_then(|()| forms::expression(expr));
+            .and_then(|()| forms::expression(expr))
+            .and_then(|()| date_format::respell(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }

@@ -173,3 +173,30 @@ fn an_update_that_fails_midway_tells_what_it_changed() {
     let changed = changed_before(stopped, "zero", "updated");
     assert_eq!(rows(&sql, "SELECT count(*) FROM t WHERE n > 0"), [[changed.to_string()]]);
 }
+
+/// Sorts took so large a part each for their merges that several of them had no room.
+#[test]
+fn several_joins_larger_than_the_memory_go_by_way_of_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let sql = session_with(SqlOptions {
+        memory_bytes_max: 32 << 20,
+        spill_directory: Some(directory.path().to_path_buf()),
+        parallelism: Some(2),
+        ..SqlOptions::default()
+    });
+    let side = |text: &str| {
+        format!(
+            "(SELECT value AS k, repeat('{text}', 200) || value AS t FROM generate_series(1, 200000)) AS {text}"
+        )
+    };
+    let joined = format!(
+        "SELECT count(*), max(a.t) > 'a', max(b.t) > 'b', max(c.t) > 'c', max(d.t) > 'd', max(e.t) > 'e' \
+         FROM {} JOIN {} ON a.k = b.k JOIN {} ON b.k = c.k JOIN {} ON c.k = d.k JOIN {} ON d.k = e.k",
+        side("a"),
+        side("b"),
+        side("c"),
+        side("d"),
+        side("e")
+    );
+    assert_eq!(rows(&sql, &joined), [["200000", "true", "true", "true", "true", "true"]]);
+}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use strsim::damerau_levenshtein;
 use tonnage_engine::{Error, Result, SpaceId};
 
 use super::entry::TableEntry;
@@ -205,27 +206,13 @@ impl State {
     }
 }
 
-/// Whether someone who wrote one name may have meant the other: at most two letters differ, or one
-/// begins with the other.
+/// Whether someone who wrote one name may have meant the other: at most two letters differ or
+/// change places, or one begins with the other.
 fn is_near(wanted: &str, name: &str) -> bool {
     let shorter = wanted.len().min(name.len());
     if shorter >= 3 && (wanted.starts_with(name) || name.starts_with(wanted)) {
         return true;
     }
     wanted.len().abs_diff(name.len()) <= 2
-        && edits(wanted.as_bytes(), name.as_bytes()) <= 2.min(shorter / 2)
-}
-
-/// How many letters must be put in, left out or replaced to make one name of the other.
-fn edits(left: &[u8], right: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, letter) in left.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (place, other) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != other);
-            diagonal = row[place + 1];
-            row[place + 1] = replaced.min(row[place] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
+        && damerau_levenshtein(wanted, name) <= 2.min(shorter / 2)
 }

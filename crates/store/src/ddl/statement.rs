@@ -152,6 +152,10 @@ fn create_index(cursor: &mut Cursor) -> Result<Statement> {
         let told = "an index holds all rows of its table: leave WHERE out";
         return Err(cursor.error_at(cursor.location(), told));
     }
+    if cursor.is_word("INCLUDE") {
+        let told = "queries read the columns from the rows: leave INCLUDE out, or, where conditions name these columns too, list them with the others: ON t (a, b)";
+        return Err(cursor.error_at(cursor.location(), told));
+    }
     let name = name.unwrap_or_else(|| index_name(&table, &columns));
     Ok(Statement::CreateIndex {
         definition: IndexDefinition { name, table, columns },

@@ -1,5 +1,6 @@
 //! The readers, and samples of what they read.
 
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use tonnage::arrow::array::{
@@ -7,6 +8,8 @@ use tonnage::arrow::array::{
     TimestampMillisecondArray,
 };
 use tonnage_files::{Compression, Format, RecordWriter};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use crate::fallible::Fallible;
 
@@ -21,6 +24,9 @@ pub(super) enum Reader {
     Avro,
     Gzip,
     Zstd,
+    Xz,
+    Zip,
+    Workbook,
     Key,
     Ddl,
     Sql,
@@ -66,7 +72,7 @@ const SQL: [&str; 8] = [
 ];
 
 impl Reader {
-    pub(super) const ALL: [Reader; 11] = [
+    pub(super) const ALL: [Reader; 14] = [
         Reader::Csv,
         Reader::JsonLines,
         Reader::Json,
@@ -75,6 +81,9 @@ impl Reader {
         Reader::Avro,
         Reader::Gzip,
         Reader::Zstd,
+        Reader::Xz,
+        Reader::Zip,
+        Reader::Workbook,
         Reader::Key,
         Reader::Ddl,
         Reader::Sql,
@@ -90,6 +99,9 @@ impl Reader {
             Reader::Avro => "avro",
             Reader::Gzip => "gzip",
             Reader::Zstd => "zstd",
+            Reader::Xz => "xz",
+            Reader::Zip => "zip",
+            Reader::Workbook => "xlsx",
             Reader::Key => "key",
             Reader::Ddl => "ddl",
             Reader::Sql => "sql",
@@ -122,6 +134,17 @@ impl Reader {
                 let one = written(Format::JsonLines, Compression::Zstd)?;
                 vec![one.clone(), one.repeat(2)]
             }
+            Reader::Xz => vec![XZ.to_vec(), XZ.repeat(2)],
+            Reader::Zip => vec![
+                packed(&[("rows.csv", CSV[0].as_bytes())])?,
+                packed(&[("a/rows.jsonl", JSON_LINES[0].as_bytes()), ("b.csv", b"k,v\n1,2\n")])?,
+                packed(&[("rows.csv.gz", &written(Format::Csv, Compression::Gzip)?)])?,
+            ],
+            Reader::Workbook => {
+                let mut samples = SHEETS.map(|sheet| sheet.as_bytes().to_vec()).to_vec();
+                samples.push(workbook(SHEETS[0].as_bytes())?);
+                samples
+            }
             Reader::Key => texts(&KEYS),
             Reader::Ddl => texts(&DDL),
             Reader::Sql => texts(&SQL),
@@ -137,6 +160,29 @@ impl Reader {
             Reader::JsonLines | Reader::Json => &[
                 "null", "true", "[[[[[[[[", "{\"a\":", "\\u", "\\ud800", "\"\"", "[]", "{}", ",,",
                 "1e",
+            ],
+            Reader::Workbook => &[
+                "<row r=\"1048577\">",
+                "<c r=\"XFE1\">",
+                "<c r=\"ZZZZZZZ9999999999\">",
+                "<v>",
+                "</v>",
+                "<c t=\"s\">",
+                "<c s=\"9\">",
+                "</row>",
+                "<row>",
+                "</c>",
+                "<is><t>",
+                "&#0;",
+                "&amp;",
+                "<v>1e999</v>",
+                "<v>-1</v>",
+                "<mergeCell ref=\"A1:C9\"/>",
+                "<!--",
+                "t=\"d\"",
+                "t=\"b\"",
+                "t=\"e\"",
+                "<dimension ref=\"A1:XFD1048576\"/>",
             ],
             Reader::Key => &["/-/", "//", "%", "%zz", "/-", "-/"],
             Reader::Ddl => &[
@@ -191,9 +237,55 @@ impl Reader {
                 " CAST(",
                 " ARRAY[",
             ],
-            Reader::Parquet | Reader::Arrow | Reader::Avro | Reader::Gzip | Reader::Zstd => &[],
+            Reader::Parquet
+            | Reader::Arrow
+            | Reader::Avro
+            | Reader::Gzip
+            | Reader::Zstd
+            | Reader::Xz
+            | Reader::Zip => &[],
         }
     }
+}
+
+/// Two rows of CSV, packed by `xz -9`.
+const XZ: &[u8] = b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4F\x02\0!\x01\x1c\0\0\0\x10\xcfX\xcc\x01\0\x1eid,name\n1,one\n2,\"two, or\nmore\"\n\0\0O!\xc2Q\xb59\x9f|\0\x017\x1f\xea\x18\x89=\x1f\xb6\xf3}\x01\0\0\0\0\x04YZ";
+
+/// Sheets of a workbook, of which the styles are those of [`workbook`].
+const SHEETS: [&str; 3] = [
+    r#"<worksheet><dimension ref="A1:D3"/><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="inlineStr"><is><t>at</t></is></c></row><row r="2"><c r="A2"><v>1</v></c><c r="B2" t="str"><f>A1</f><v>a, b</v></c><c r="C2" s="1"><v>45943.5</v></c></row><row r="4"><c r="A4"><v>2.5</v></c><c r="C4" s="2"><v>60</v></c></row></sheetData></worksheet>"#,
+    r#"<worksheet><sheetData><row><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2022-01-03T06:00:00</v></c></row><row><c><v>1E+20</v></c></row></sheetData></worksheet>"#,
+    "<worksheet><sheetData/></worksheet>",
+];
+
+/// A workbook with one sheet.
+pub(super) fn workbook(sheet: &[u8]) -> Fallible<Vec<u8>> {
+    let types = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let book = format!(
+        "<workbook xmlns:r=\"{types}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
+    );
+    let sheets = format!(
+        "<Relationships><Relationship Id=\"r1\" Type=\"{types}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
+    );
+    let styles = "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"yyyy-mm-dd\"/></numFmts>\
+                  <cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"164\"/><xf numFmtId=\"21\"/></cellXfs></styleSheet>";
+    packed(&[
+        ("xl/workbook.xml", book.as_bytes()),
+        ("xl/_rels/workbook.xml.rels", sheets.as_bytes()),
+        ("xl/sharedStrings.xml", b"<sst><si><t>id</t></si><si><t>the \"name\"</t></si></sst>"),
+        ("xl/styles.xml", styles.as_bytes()),
+        ("xl/worksheets/sheet1.xml", sheet),
+    ])
+}
+
+/// A zip archive of these files.
+fn packed(files: &[(&str, &[u8])]) -> Fallible<Vec<u8>> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        archive.start_file(*name, SimpleFileOptions::default())?;
+        archive.write_all(bytes)?;
+    }
+    Ok(archive.finish()?.into_inner())
 }
 
 /// The types of the records of an Avro file.

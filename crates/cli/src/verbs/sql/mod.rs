@@ -23,6 +23,13 @@ use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Backend, Shell, caret, describe};
 use crate::{interrupt, values};
 
+/// How `--memory` is divided: blocks of the store, the program with what it knows of files and keys,
+/// and the rest for statements, at least a part and what a session needs.
+const CACHE_PART: usize = 8;
+const PROGRAM_BYTES: usize = 150 << 20;
+const STATEMENTS_PART_MIN: usize = 4;
+const STATEMENTS_MIN: usize = 16 << 20;
+
 /// Run SQL statements, or a shell at a terminal: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN,
 /// CREATE, ALTER, DROP, SHOW TABLES, DESCRIBE
 #[derive(Args)]
@@ -44,7 +51,8 @@ pub(crate) struct SqlArgs {
     /// Timeout per statement, such as 30s or 5m; statements that are all definitions share it
     #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     timeout: Option<Duration>,
-    /// Memory for sorts, joins and groupings; beyond it they spill to disk [default: 1GiB]
+    /// Memory of the process, about; sorts, joins and groupings spill to disk [default: 1GiB for
+    /// these, a quarter of the machine for blocks of the store]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     memory: Option<usize>,
     #[command(flatten)]
@@ -111,9 +119,7 @@ impl SqlArgs {
         }
         let backend = match globals.is_server() {
             true => Backend::of_server(self.connect(globals)?)?,
-            false => {
-                Backend::Store(self.sql(globals.open_or_create(self.create).map_err(missing)?)?)
-            }
+            false => Backend::Store(self.sql(self.open(globals, self.create).map_err(missing)?)?),
         };
         Shell::new(backend, self.output.format).run(&globals.store_shown(), globals.quiet)
     }
@@ -179,7 +185,7 @@ impl SqlArgs {
 
     fn query(&self, globals: &Globals, text: &str, create: bool) -> CliResult {
         let cancel = interrupt::cancel();
-        let sql = self.sql(globals.open_or_create(self.create || create)?)?;
+        let sql = self.sql(self.open(globals, self.create || create)?)?;
         let mut started = Instant::now();
         for answer in sql.script(Request::new(text).cancel(&cancel))? {
             let described = match answer.and_then_interrupted().map_err(ran_out)? {
@@ -199,9 +205,21 @@ impl SqlArgs {
         Ok(Exit::Success)
     }
 
+    fn open(&self, globals: &Globals, create: bool) -> CliResult<Store> {
+        match self.memory {
+            Some(memory) => globals.open_with_cache(create, memory / CACHE_PART),
+            None => globals.open_or_create(create),
+        }
+    }
+
     fn sql(&self, store: Store) -> CliResult<Sql> {
         let defaults = SqlOptions::default();
-        let memory_bytes_max = self.memory.unwrap_or(defaults.memory_bytes_max);
+        let for_statements = |memory: usize| {
+            let rest = memory - memory / CACHE_PART;
+            let part = rest.saturating_sub(PROGRAM_BYTES).max(memory / STATEMENTS_PART_MIN);
+            part.max(memory.min(STATEMENTS_MIN))
+        };
+        let memory_bytes_max = self.memory.map_or(defaults.memory_bytes_max, for_statements);
         Ok(Sql::new(store, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?)
     }
 
@@ -275,11 +293,16 @@ fn ran_out(failure: Failure) -> Failure {
     if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
 }
 
-/// Whether an argument names a store: no statement is one word, and a store is no more than that
+/// Statements of one word.
+const WORDS: [&str; 3] = ["ANALYZE", "CHECKPOINT", "VACUUM"];
+
+/// Whether an argument names a store: few statements are one word, and a store is no more than that
 /// unless its directory is there.
 fn is_store(given: &str) -> bool {
-    Path::new(given).is_dir()
-        || !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';')
+    let is_statement = WORDS.iter().any(|word| given.eq_ignore_ascii_case(word));
+    let is_word =
+        !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';');
+    Path::new(given).is_dir() || is_word && !is_statement
 }
 
 /// For a store that is not there: how to get one.
@@ -317,6 +340,9 @@ fn are_definitions(text: &str) -> bool {
         .all(|token| is_definition(&text[token.range.start..]))
 }
 
+/// What queries begin with.
+const QUERIES: [&str; 5] = ["select", "with", "values", "table", "from"];
+
 /// Whether a text begins like a definition.
 fn is_definition(text: &str) -> bool {
     let is_other = |letter: char| !letter.is_alphanumeric() && letter != '_';
@@ -324,7 +350,12 @@ fn is_definition(text: &str) -> bool {
     let first = words.next().unwrap_or_default().to_ascii_lowercase();
     match first.as_str() {
         "create" | "drop" => !is_of_queries(text),
-        "alter" | "describe" => true,
+        "alter" => true,
+        // Of a query it is answered with rows.
+        "describe" => words.next().is_none_or(|what| {
+            let what = what.to_ascii_lowercase();
+            what == "table" || !QUERIES.contains(&what.as_str())
+        }),
         // Its other forms are answered with rows.
         "show" => words.next().is_some_and(|what| what.eq_ignore_ascii_case("tables")),
         _ => false,
@@ -336,7 +367,6 @@ fn is_of_queries(text: &str) -> bool {
     let statement = text.split(';').next().unwrap_or_default().to_ascii_lowercase();
     let is_other = |letter: char| !letter.is_alphanumeric() && letter != '_';
     let words: Vec<_> = statement.split(is_other).filter(|word| !word.is_empty()).collect();
-    let queries = ["select", "with", "values", "table", "from"];
     matches!(words.as_slice(), [_, "view", ..] | ["create", "or", "replace", ..])
-        || words.windows(2).any(|pair| pair[0] == "as" && queries.contains(&pair[1]))
+        || words.windows(2).any(|pair| pair[0] == "as" && QUERIES.contains(&pair[1]))
 }

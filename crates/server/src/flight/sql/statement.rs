@@ -9,7 +9,6 @@ use arrow_flight::sql::Command;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 use tonic::Status;
 use tonnage::{Cancel, Error, Result};
 use tonnage_sql::{Answer, Parameters, Request};
@@ -314,37 +313,28 @@ pub(super) async fn stream<F>(context: &Arc<Context>, running: Running, open: F)
 where
     F: FnOnce(&Context, &Cancel) -> Result<Opened> + Send + 'static,
 {
-    context.check_open()?;
-    let place = context.calls.take().await?;
     let cancel = running.cancel().clone();
-    let (told, answer) = oneshot::channel();
-    let shared = context.clone();
-    tokio::task::spawn_blocking(move || {
-        let _place = place;
-        let begun = open(&shared, &cancel).and_then(|(schema, batches)| {
-            let schema = plain_schema(&schema);
-            let (sender, stream) = rows(&shared, &schema)?;
-            Ok((schema, batches, sender, stream.boxed()))
-        });
-        let (schema, batches, mut sender) = match begun {
-            Ok((schema, batches, sender, stream)) => match told.send(Ok(stream)) {
-                Ok(()) => (schema, batches, sender),
-                Err(_) => return,
-            },
-            // A client that is gone need not hear it.
-            Err(error) => return drop(told.send(Err(error))),
-        };
+    let rows = context.answering(move |context, answer| {
+        let (schema, batches) = open(context, &cancel)?;
+        let schema = plain_schema(&schema);
+        let (mut sender, stream) = rows(context, &schema)?;
+        if !answer.tell(stream.boxed()) {
+            return Ok(());
+        }
         for batch in batches {
             let sent = batch.and_then(|batch| sender.send(&plain_batch(batch, &schema)?));
             match sent {
                 Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => return sender.fail(&error),
+                Ok(false) => break,
+                Err(error) => {
+                    sender.fail(&error);
+                    break;
+                }
             }
         }
+        Ok(())
     });
-    let rows = answer.await;
-    let rows = rows.map_err(|_| Error::internal("the statement panicked: see the log"))??;
+    let rows = rows.await?;
     Ok(rows
         .map(move |message| {
             let _held = &running;
