@@ -2,7 +2,8 @@
 //!
 //! 1. The catalog no longer names the table, and its handles know that it is dropped. Its spaces
 //!    are *leaving*.
-//! 2. Writes that began before are waited for.
+//! 2. Writes that began before are waited for. Until then nobody drops the spaces: such a write has
+//!    looked its indexes up, and would fail where one of them has no space.
 //! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
 //!    is gone and takes rows of other tables down with it.
 //! 4. The spaces are dropped. Where a bulk put does not come to a flush in good time, this happens
@@ -10,7 +11,7 @@
 //!
 //! Entries of indexes need no step 3: engines leave those out whose space is gone.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,14 +22,23 @@ use super::Catalog;
 /// How long DROP TABLE waits for bulk puts to flush.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Who may still write to a space that is leaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writers {
+    /// Writes that began before it left.
+    MayBeThere,
+    /// No write; only a load that pushed to it before.
+    Gone,
+}
+
 impl Catalog {
     /// Notes spaces as leaving, before others may take their names.
     pub(super) fn begin_leaving<'a>(&self, spaces: impl Iterator<Item = &'a SpaceId>) {
-        self.leaving().extend(spaces);
+        self.leaving().extend(spaces.map(|space| (*space, Writers::MayBeThere)));
     }
 
     pub(super) fn is_leaving(&self, space: SpaceId) -> bool {
-        self.leaving().contains(&space)
+        self.leaving().contains_key(&space)
     }
 
     /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
@@ -41,6 +51,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<()> {
         self.gate.wait_for_writers();
+        self.note_writers_gone(rows.iter().chain(indexes));
         indexes.iter().try_for_each(|space| self.drop_leaving_space(*space, deadline))?;
         let Some(rows) = rows else { return Ok(()) };
         let until = deadline.or_before(Instant::now() + PATIENCE);
@@ -55,8 +66,8 @@ impl Catalog {
     /// Drops the spaces that were left to a bulk put, which has ended.
     pub(crate) fn drop_after_load(&self) {
         let leaving = self.leaving().clone();
-        for space in leaving {
-            if self.gate.is_free(space) {
+        for (space, writers) in leaving {
+            if writers == Writers::Gone && self.gate.is_free(space) {
                 // What fails now is found at the next opening.
                 let _ = self.drop_leaving_space(space, Deadline::NONE);
             }
@@ -65,7 +76,7 @@ impl Catalog {
 
     /// Of several who want to drop a space, one does.
     fn drop_leaving_space(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
-        if !self.leaving().contains(&space) {
+        if !self.is_leaving(space) {
             return Ok(());
         }
         let dropped = self.engine.drop_space_by(space, deadline);
@@ -79,7 +90,14 @@ impl Catalog {
         }
     }
 
-    fn leaving(&self) -> MutexGuard<'_, BTreeSet<SpaceId>> {
+    fn note_writers_gone<'a>(&self, spaces: impl Iterator<Item = &'a SpaceId>) {
+        let mut leaving = self.leaving();
+        spaces.for_each(|space| {
+            leaving.entry(*space).and_modify(|writers| *writers = Writers::Gone);
+        });
+    }
+
+    fn leaving(&self) -> MutexGuard<'_, BTreeMap<SpaceId, Writers>> {
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -35,7 +35,7 @@ mod replace;
 mod rows;
 mod state;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
@@ -80,7 +80,7 @@ pub struct Catalog {
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
     /// The spaces of dropped tables and indexes that someone may still write to.
-    leaving: Mutex<BTreeSet<SpaceId>>,
+    leaving: Mutex<BTreeMap<SpaceId, drops::Writers>>,
     /// The numbers that rows are given.
     identities: Identities,
     /// The openings of the store, where there may be several.

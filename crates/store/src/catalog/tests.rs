@@ -310,6 +310,22 @@ fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
     }
 }
 
+/// The story of a bug: a load that ended beside DROP INDEX dropped the space of the index at once. A
+/// write that had looked its indexes up before then failed: "there is no space with the number 6".
+#[test]
+fn a_load_that_ends_leaves_a_space_that_a_write_under_way_may_need() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    let write = catalog.gate().enter();
+    catalog.begin_leaving(std::iter::once(&left));
+    catalog.drop_after_load();
+    assert_eq!(table_spaces(&*engine), ["table:phones"]);
+    drop(write);
+    catalog.drop_left(Some(left), &[], Deadline::NONE).unwrap();
+    assert_eq!(table_spaces(&*engine), [""; 0]);
+}
+
 #[test]
 fn a_child_table_needs_its_parent() {
     let catalog = Catalog::open(engine()).unwrap();
