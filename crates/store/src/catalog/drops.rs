@@ -11,8 +11,6 @@
 //!
 //! Entries of indexes need no step 3: engines leave those out whose space is gone.
 
-use std::collections::BTreeMap;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{Deadline, ErrorKind, Result, SpaceId};
@@ -22,23 +20,14 @@ use super::Catalog;
 /// How long DROP TABLE waits for bulk puts to flush.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who may still write to a space that is leaving.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writers {
-    /// Writes that began before it left.
-    MayBeThere,
-    /// No write; only a load that pushed to it before.
-    Gone,
-}
-
 impl Catalog {
     /// Notes spaces as leaving, before others may take their names.
     pub(super) fn begin_leaving<'a>(&self, spaces: impl Iterator<Item = &'a SpaceId>) {
-        self.leaving().extend(spaces.map(|space| (*space, Writers::MayBeThere)));
+        self.leaving.add(spaces);
     }
 
     pub(super) fn is_leaving(&self, space: SpaceId) -> bool {
-        self.leaving().contains_key(&space)
+        self.leaving.contains(space)
     }
 
     /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
@@ -51,7 +40,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<()> {
         self.gate.wait_for_writers();
-        self.note_writers_gone(rows.iter().chain(indexes));
+        self.leaving.note_writers_gone(rows.iter().chain(indexes));
         indexes.iter().try_for_each(|space| self.drop_leaving_space(*space, deadline))?;
         let Some(rows) = rows else { return Ok(()) };
         let until = deadline.or_before(Instant::now() + PATIENCE);
@@ -65,9 +54,8 @@ impl Catalog {
 
     /// Drops the spaces that were left to a bulk put, which has ended.
     pub(crate) fn drop_after_load(&self) {
-        let leaving = self.leaving().clone();
-        for (space, writers) in leaving {
-            if writers == Writers::Gone && self.gate.is_free(space) {
+        for space in self.leaving.without_writers() {
+            if self.gate.is_free(space) {
                 // What fails now is found at the next opening.
                 let _ = self.drop_leaving_space(space, Deadline::NONE);
             }
@@ -83,21 +71,10 @@ impl Catalog {
         if dropped.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
             return Ok(());
         }
-        self.leaving().remove(&space);
+        self.leaving.remove(space);
         match dropped {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             dropped => dropped,
         }
-    }
-
-    fn note_writers_gone<'a>(&self, spaces: impl Iterator<Item = &'a SpaceId>) {
-        let mut leaving = self.leaving();
-        spaces.for_each(|space| {
-            leaving.entry(*space).and_modify(|writers| *writers = Writers::Gone);
-        });
-    }
-
-    fn leaving(&self) -> MutexGuard<'_, BTreeMap<SpaceId, Writers>> {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -30,6 +30,7 @@ mod follow;
 mod identities;
 mod indexes;
 mod kept;
+mod leaving;
 mod relatives;
 mod replace;
 mod rows;
@@ -54,6 +55,7 @@ use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
 use kept::{check_inherited, check_kept};
+use leaving::LeavingSpaces;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
 use state::State;
@@ -80,7 +82,7 @@ pub struct Catalog {
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
     /// The spaces of dropped tables and indexes that someone may still write to.
-    leaving: Mutex<BTreeMap<SpaceId, drops::Writers>>,
+    leaving: LeavingSpaces,
     /// The numbers that rows are given.
     identities: Identities,
     /// The openings of the store, where there may be several.
@@ -126,7 +128,7 @@ impl Catalog {
             version: AtomicU64::new(0),
             ddl: parking_lot::Mutex::new(()),
             building: Mutex::default(),
-            leaving: Mutex::default(),
+            leaving: LeavingSpaces::default(),
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
