@@ -67,7 +67,7 @@ pub use position::{KeyPosition, ScanPosition};
 pub use range::Ranges;
 pub use read::ReadOptions;
 pub use rows::Rows;
-pub use scan::{Direction, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
+pub use scan::{Direction, FillCache, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
 pub use shape::{KeyPart, KeyShape, SHARD_LEN, prefixed_shard};
 pub use shard::ShardId;
 pub use slices::Slices;

@@ -26,6 +26,19 @@ pub enum Projection {
     KeysOnly,
 }
 
+/// Whether what a scan reads stays in the cache of an engine that has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FillCache {
+    /// Always: for reads of what is likely to be read again.
+    #[default]
+    Yes,
+    /// If the whole space fits into a part of the cache, and is scanned often. For scans of a whole
+    /// space, which would otherwise push out everything else.
+    IfSmall,
+    /// Never: for reads that pass over a space once.
+    No,
+}
+
 /// What a [`KeyFilter`] says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -66,9 +79,8 @@ pub struct ScanOptions {
     pub batch_bytes_max: usize,
     /// Which keys are wanted; all without it.
     pub filter: Option<Arc<dyn KeyFilter>>,
-    /// Whether what is read should stay in the cache. Off for reads that pass over a whole space
-    /// once.
-    pub fill_cache: bool,
+    /// Whether what is read should stay in the cache.
+    pub fill_cache: FillCache,
     /// Whether rows come too that only one copy has: those that were written with
     /// [`Acks::None`](crate::Acks::None). For a scan that an index is made from.
     pub every_copy: bool,
@@ -90,7 +102,7 @@ impl Default for ScanOptions {
             batch_rows_max: 8_192,
             batch_bytes_max: 4 << 20,
             filter: None,
-            fill_cache: true,
+            fill_cache: FillCache::Yes,
             every_copy: false,
             resume: None,
             deadline: Deadline::NONE,

@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges,
-    Rows, ScanOptions, Slices, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, FillCache, KeyPart, KeyShape, LoadOptions, Projection,
+    Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -185,7 +185,7 @@ fn read(engine: &RocksEngine, space: SpaceId, batches: &[Slices], threads: usize
 }
 
 fn scan(engine: &RocksEngine, space: SpaceId) -> Outcome<()> {
-    let options = ScanOptions { fill_cache: false, ..ScanOptions::default() };
+    let options = ScanOptions { fill_cache: FillCache::No, ..ScanOptions::default() };
     let mut scanner = engine.scan(space, Ranges::whole_space(), options)?;
     let mut rows = Rows::new();
     while scanner.next_batch(&mut rows)? {}

@@ -57,19 +57,25 @@ fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result
     }
     iterator.status().map_err(|error| translate(shard.place(), error))?;
     let Some(reached) = iterator.key() else { return Ok(counted as u64) };
-    let bytes = |end: &[u8]| {
-        shard
-            .db()
-            .get_approximate_sizes_cf(&shard.rows(), &[Range::new(start, end)])
-            .first()
-            .copied()
-            .unwrap_or(0)
-    };
-    let in_files = match bytes(reached) {
+    let in_files = match bytes_between(shard, start, reached) {
         0 => counted as u64,
-        counted_bytes => (counted as f64 * bytes(end) as f64 / counted_bytes as f64) as u64,
+        counted_bytes => {
+            let all_bytes = bytes_between(shard, start, end) as f64;
+            (counted as f64 * all_bytes / counted_bytes as f64) as u64
+        }
     };
     Ok(in_files.max(counted as u64) + rows_in_memory(shard)?)
+}
+
+/// About how many bytes of files a space takes in a shard.
+pub(crate) fn bytes_in_files(shard: &Shard, space: SpaceId) -> u64 {
+    bytes_between(shard, &space.0.to_be_bytes(), &space_end(space))
+}
+
+/// About how many bytes of files lie between two physical keys of a shard.
+pub(crate) fn bytes_between(shard: &Shard, start: &[u8], end: &[u8]) -> u64 {
+    let sizes = shard.db().get_approximate_sizes_cf(&shard.rows(), &[Range::new(start, end)]);
+    sizes.first().copied().unwrap_or(0)
 }
 
 /// Rows of all spaces that are not in files yet.

@@ -45,6 +45,7 @@ mod range_locks;
 mod read;
 mod rows_family;
 mod scan;
+mod scanned;
 mod settings;
 mod shard;
 mod spaces;

@@ -13,6 +13,7 @@ use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
 use crate::manifest_watch::ManifestWatch;
 use crate::read::helpers::ReadHelpers;
+use crate::scanned::ScannedBytes;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
@@ -30,6 +31,7 @@ pub(crate) struct OpenStore {
     capability: Capability,
     cache: Cache,
     pub(crate) read_helpers: ReadHelpers,
+    pub(crate) scanned_bytes: ScannedBytes,
     _places: StoreDirectories,
 }
 
@@ -67,6 +69,7 @@ impl OpenStore {
             capability,
             cache,
             read_helpers: ReadHelpers::new(),
+            scanned_bytes: ScannedBytes::default(),
             _places: places,
         };
         // What the disk does not let remove now keeps no store closed, nor does it keep anybody

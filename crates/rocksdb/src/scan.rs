@@ -16,18 +16,25 @@ use tonnage_engine::header::Header;
 use tonnage_engine::position::not_of_this_scan;
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{
-    Deadline, Direction, KeyPosition, Projection, Ranges, Result, Rows, ScanOptions, ScanPosition,
-    Scanner, SpaceId, SpaceInfo, Verdict,
+    Deadline, Direction, FillCache, KeyPosition, Projection, Ranges, Result, Rows, ScanOptions,
+    ScanPosition, Scanner, SpaceId, SpaceInfo, Verdict,
 };
 
 use crate::delete_range::ShardSpan;
 use crate::error::translate;
+use crate::estimate::bytes_in_files;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 
 /// How much a scan of a whole space reads ahead.
 const READAHEAD_BYTES: usize = 2 << 20;
+
+/// A scan of a whole space leaves it in the cache if that has so many times the bytes of its files,
+/// which lie there unpacked.
+const CACHE_PER_FILE_BYTES: u64 = 8;
+/// And if scans have given so many times these bytes before: about two scans of what is compressed.
+const SCANNED_PER_FILE_BYTES: u64 = 4;
 
 /// How many steps are tried before a seek jumps over the rest of a shard key.
 const STEPS_BEFORE_SEEK: usize = 8;
@@ -84,12 +91,16 @@ impl OpenStore {
         &self,
         space: SpaceId,
         ranges: Ranges,
-        options: ScanOptions,
+        mut options: ScanOptions,
     ) -> Result<RocksScanner<'_>> {
         let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
+        let info = self.space(space)?;
+        if options.fill_cache == FillCache::IfSmall && self.is_worth_caching(space) {
+            options.fill_cache = FillCache::Yes;
+        }
         let mut scanner = RocksScanner {
             engine: self,
-            space: self.space(space)?,
+            space: info,
             ranges,
             options,
             iterators: self.shards().iter().map(|_| None).collect(),
@@ -107,6 +118,18 @@ impl OpenStore {
             scanner.resume(position)?;
         }
         Ok(scanner)
+    }
+
+    /// Whether a space is scanned often, and the cache can hold it and much else.
+    fn is_worth_caching(&self, space: SpaceId) -> bool {
+        let scanned = self.scanned_bytes.of(space);
+        // Most scans of small tables end here.
+        if scanned == 0 {
+            return false;
+        }
+        let in_files: u64 = self.shards().iter().map(|shard| bytes_in_files(shard, space)).sum();
+        in_files <= self.settings().cache_bytes as u64 / CACHE_PER_FILE_BYTES
+            && in_files <= scanned / SCANNED_PER_FILE_BYTES
     }
 }
 
@@ -151,6 +174,9 @@ impl RocksScanner<'_> {
             rows.clear();
             self.range = self.ranges.len();
             return Err(error);
+        }
+        if self.options.fill_cache == FillCache::IfSmall {
+            self.engine.scanned_bytes.add(self.space.id, rows.bytes());
         }
         Ok(!rows.is_empty())
     }
@@ -474,7 +500,7 @@ fn open_iterator<'a>(
     let mut read = read_options();
     read.set_iterate_lower_bound(space.id.0.to_be_bytes());
     read.set_iterate_upper_bound(space_end(space.id));
-    read.fill_cache(options.fill_cache);
+    read.fill_cache(options.fill_cache == FillCache::Yes);
     if whole_space && options.limit_per_range.is_none() && options.limit_per_shard_key.is_none() {
         read.set_readahead_size(READAHEAD_BYTES);
     }

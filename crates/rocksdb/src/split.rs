@@ -9,10 +9,11 @@
 //! Shards hold rows by a hash, so what cuts the first shard evenly cuts all of them evenly. Rows
 //! that are only in memory are not weighed.
 
-use rocksdb::{DBRawIterator, Range};
+use rocksdb::DBRawIterator;
 use tonnage_engine::{Cuts, Part, Ranges, Result, Slices, SpaceId};
 
 use crate::error::translate;
+use crate::estimate::bytes_between;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, space_end};
@@ -123,14 +124,7 @@ impl<'a> Weighed<'a> {
     }
 
     fn bytes_before(&self, end: &[u8]) -> u64 {
-        let start = self.space.0.to_be_bytes();
-        let range = Range::new(&start, end);
-        self.shard
-            .db()
-            .get_approximate_sizes_cf(&self.shard.rows(), &[range])
-            .first()
-            .copied()
-            .unwrap_or(0)
+        bytes_between(self.shard, &self.space.0.to_be_bytes(), end)
     }
 }
 

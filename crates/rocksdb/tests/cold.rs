@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Deadline, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, ManualClock,
-    MemoryEngine, Projection, ReadOptions, Rows, Slices, SpaceId, WriteBatch,
+    Condition, Deadline, Durability, Engine, Entries, FillCache, KeyPart, KeyShape, LoadOptions,
+    ManualClock, MemoryEngine, Projection, Ranges, ReadOptions, Rows, ScanOptions, Slices, SpaceId,
+    WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -50,10 +51,22 @@ fn fill(engine: &dyn Engine) -> SpaceId {
     space
 }
 
+/// All rows of a store take 13 MB of files.
+const CACHE_BYTES: usize = 64 << 20;
+
 fn open(place: &Path, directories: u32, clock: Arc<ManualClock>) -> RocksEngine {
+    open_with_cache(place, directories, clock, CACHE_BYTES)
+}
+
+fn open_with_cache(
+    place: &Path,
+    directories: u32,
+    clock: Arc<ManualClock>,
+    cache_bytes: usize,
+) -> RocksEngine {
     let data_directories =
         (0..directories).map(|number| place.join(format!("disk-{number}"))).collect();
-    let settings = Settings { data_directories, cache_bytes: 64 << 20, ..common::settings() };
+    let settings = Settings { data_directories, cache_bytes, ..common::settings() };
     RocksEngine::open_with_clock(place.join("store"), settings, clock).unwrap()
 }
 
@@ -65,6 +78,10 @@ struct Ground {
 }
 
 fn cold(directories: u32) -> Ground {
+    cold_with_cache(directories, CACHE_BYTES)
+}
+
+fn cold_with_cache(directories: u32, cache_bytes: usize) -> Ground {
     let clock = Arc::new(ManualClock::new(NOW_MS));
     let place = tempfile::tempdir().unwrap();
     let engine = open(place.path(), directories, clock.clone());
@@ -73,7 +90,7 @@ fn cold(directories: u32) -> Ground {
     drop(engine);
     let memory = MemoryEngine::with_clock(clock.clone());
     let memory_space = fill(&memory);
-    let rocksdb = (open(place.path(), directories, clock), space);
+    let rocksdb = (open_with_cache(place.path(), directories, clock, cache_bytes), space);
     Ground { rocksdb, memory: (memory, memory_space), _place: place }
 }
 
@@ -132,11 +149,45 @@ fn the_cache_keeps_what_is_read() {
     let ground = cold(1);
     let (engine, space) = (&ground.rocksdb.0, ground.rocksdb.1);
     let keys = keys((0..2 * ROWS).step_by(10));
-    let cached =
-        || engine.statistics().unwrap().shards.iter().map(|shard| shard.cache_bytes).sum::<u64>();
-    assert!(cached() < 1 << 20, "{} bytes are cached before", cached());
+    assert!(cached(engine) < 1 << 20, "{} bytes are cached before", cached(engine));
     read((engine, space), &keys, Projection::KeysAndValues, 1 << 30);
-    assert!(cached() > 8 << 20, "{} bytes are cached after", cached());
+    assert!(cached(engine) > 8 << 20, "{} bytes are cached after", cached(engine));
+}
+
+fn cached(engine: &RocksEngine) -> u64 {
+    engine.statistics().unwrap().shards.iter().map(|shard| shard.cache_bytes).sum()
+}
+
+/// A scan of a whole space asks for `IfSmall`. It once left nothing in the cache whatever its size,
+/// and however often it came: each query of a table unpacked all of it again.
+#[rstest]
+#[case::a_space_that_is_small_beside_the_cache(256 << 20, FillCache::IfSmall, true)]
+#[case::a_space_that_would_push_out_the_rest(64 << 20, FillCache::IfSmall, false)]
+#[case::a_scan_that_passes_once(256 << 20, FillCache::No, false)]
+fn scans_of_everything_fill_the_cache_where_it_is_small_and_scanned_often(
+    #[values(1, 3)] directories: u32,
+    #[case] cache_bytes: usize,
+    #[case] fill_cache: FillCache,
+    #[case] is_kept: bool,
+) {
+    let ground = cold_with_cache(directories, cache_bytes);
+    let (engine, space) = (&ground.rocksdb.0, ground.rocksdb.1);
+    let scan = || {
+        let options = ScanOptions { fill_cache, ..ScanOptions::default() };
+        let mut scanner = engine.scan(space, Ranges::whole_space(), options).unwrap();
+        let (mut rows, mut count) = (Rows::new(), 0);
+        while scanner.next_batch(&mut rows).unwrap() {
+            count += rows.len();
+        }
+        assert!(count > 30_000);
+    };
+    let before = cached(engine);
+    scan();
+    let kept = cached(engine) - before;
+    assert!(kept < 1 << 20, "{kept} bytes more are cached after one scan");
+    (0..6).for_each(|_| scan());
+    let kept = cached(engine) - before;
+    assert_eq!(kept > 8 << 20, is_kept, "{kept} bytes more are cached after seven");
 }
 
 /// The first keys of a read are looked up on their own, to see where their blocks are. Reads of so

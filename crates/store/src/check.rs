@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tonnage_engine::{Damage, Error, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport};
+use tonnage_engine::{
+    Damage, Error, FillCache, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport,
+};
 
 use crate::cancel::Cancel;
 use crate::catalog::TableEntry;
@@ -120,7 +122,7 @@ fn read_space(
     };
     let options = ScanOptions {
         projection: Projection::KeysAndValues,
-        fill_cache: false,
+        fill_cache: FillCache::No,
         deadline: limits.deadline(),
         ..ScanOptions::default()
     };

@@ -14,10 +14,11 @@
 //! with all blocks in the cache. Four steps before a seek are as good as any number for near keys,
 //! and better than more for others.
 
-use rocksdb::{DBRawIterator, Range};
+use rocksdb::DBRawIterator;
 use tonnage_engine::{Result, Rows, Slices};
 
 use crate::error::translate;
+use crate::estimate::bytes_between;
 use crate::read::lookup::{Lookup, View};
 use crate::shard::physical_key;
 
@@ -88,9 +89,7 @@ impl Lookup<'_> {
         let (mut start, mut end) = (Vec::new(), Vec::new());
         physical_key(self.space.id, first, &mut start);
         physical_key(self.space.id, last, &mut end);
-        let ranges = [Range::new(&start, &end)];
-        let sizes = shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &ranges);
-        sizes.first().map_or(u64::MAX, |bytes| bytes.saturating_mul(shards.len() as u64))
+        bytes_between(&shards[0], &start, &end).saturating_mul(shards.len() as u64)
     }
 
     /// Whether the cache could hold what lies in so many bytes of files.

@@ -67,6 +67,20 @@ impl<'a> Cells<'a> for ValueCells<'a> {
     }
 }
 
+/// Cells of rows that all have one layout, as nearly all batches do.
+struct SameLayoutCells<'a> {
+    picked: Picked<'a>,
+    layout: &'a ValueLayout,
+    slot: Slot,
+}
+
+impl<'a> Cells<'a> for SameLayoutCells<'a> {
+    #[inline]
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+        self.layout.cell(self.picked.value(row), self.slot).ok_or(Damaged)
+    }
+}
+
 struct KeyCells<'a> {
     picked: Picked<'a>,
     places: &'a KeyPlaces,
@@ -123,6 +137,7 @@ impl TableCodec {
         };
 
         let known: Vec<&ValueLayout> = self.layouts.iter().chain(self.later.iter()).collect();
+        let shared = layouts.first().filter(|first| layouts.iter().all(|layout| layout == *first));
         let mut arrays = Vec::with_capacity(columns.len());
         for &column in columns {
             let column_type = self.schema.columns[column].column_type;
@@ -149,11 +164,25 @@ impl TableCodec {
                         let row = latest.max_by_key(|row| layouts[*row]).unwrap_or(row);
                         self.absent_cell(picked.key(row), column, layouts[row].into())?;
                     }
-                    let default = self.default_bytes[column].as_deref();
-                    let cells =
-                        ValueCells { picked, layouts: &layouts, known: &known, slots, default };
-                    value_array(picked.len(), column_type, &cells)
-                        .map_err(|row| self.value_error(picked.key(row)))?
+                    let shared = shared.map(|layout| usize::from(*layout));
+                    let array = match shared.and_then(|layout| Some((layout, slots[layout]?))) {
+                        Some((layout, slot)) => {
+                            let cells = SameLayoutCells { picked, layout: known[layout], slot };
+                            value_array(picked.len(), column_type, &cells)
+                        }
+                        None => {
+                            let default = self.default_bytes[column].as_deref();
+                            let cells = ValueCells {
+                                picked,
+                                layouts: &layouts,
+                                known: &known,
+                                slots,
+                                default,
+                            };
+                            value_array(picked.len(), column_type, &cells)
+                        }
+                    };
+                    array.map_err(|row| self.value_error(picked.key(row)))?
                 }
             });
         }

@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Deadline, Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows,
-    ScanOptions, Slices, SpaceId,
+    Deadline, Durability, Entries, Error, FillCache, LoadOptions, LoadSession, OnExisting, Result,
+    Rows, ScanOptions, Slices, SpaceId,
 };
 
 use super::IndexDefinition;
@@ -139,7 +139,7 @@ fn build(
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = ScanOptions {
         batch_rows_max: BATCH_ROWS,
-        fill_cache: false,
+        fill_cache: FillCache::No,
         every_copy: true,
         filter: Some(relatives.filter()),
         deadline,

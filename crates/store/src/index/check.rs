@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::{Engine, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{Engine, FillCache, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::entries::entries_of;
 use super::list::OpenIndex;
@@ -47,7 +47,7 @@ pub(crate) fn check_index(
     let options = ScanOptions {
         filter: Some(relatives.filter()),
         batch_rows_max: BATCH_ROWS,
-        fill_cache: false,
+        fill_cache: FillCache::No,
         deadline: limits.deadline(),
         ..ScanOptions::default()
     };
@@ -65,7 +65,7 @@ pub(crate) fn check_index(
     let entries = AtomicU64::new(0);
     let keys_only = ScanOptions {
         projection: Projection::KeysOnly,
-        fill_cache: false,
+        fill_cache: FillCache::No,
         deadline: limits.deadline(),
         ..ScanOptions::default()
     };

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Condition, Deadline, Durability, Engine, Error, Projection, Result, Rows, SHARD_LEN,
+    Condition, Deadline, Durability, Engine, Error, FillCache, Projection, Result, Rows, SHARD_LEN,
     ScanOptions, Slices, WriteBatch,
 };
 
@@ -94,7 +94,7 @@ impl Cleaning<'_> {
         let options = ScanOptions {
             projection: Projection::KeysOnly,
             batch_rows_max: BATCH_ENTRIES,
-            fill_cache: false,
+            fill_cache: FillCache::No,
             ..ScanOptions::default()
         };
         let (removed, young) = (AtomicU64::new(0), AtomicU64::new(0));

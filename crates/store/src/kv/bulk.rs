@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Consistency, Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions,
-    Slices,
+    Consistency, Direction, Engine, Error, FillCache, KeyPart, Projection, Ranges, Result, Rows,
+    ScanOptions, Slices,
 };
 
 use super::key::count_components;
@@ -193,7 +193,7 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
         ));
     }
     let mut plan = plan(store, options)?;
-    plan.scan.fill_cache = false;
+    plan.scan.fill_cache = FillCache::IfSmall;
     plan.workers = 1;
     let everything = OneTask(Some(ReadTask::Ranges(Ranges::whole_space())));
     Ok(BulkPairs { reading: ReadPipeline::new(plan, everything) })

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tonnage_engine::{
-    Deadline, Direction, Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, SpaceId,
+    Deadline, Direction, Engine, Error, FillCache, Projection, Ranges, Result, Rows, ScanOptions,
+    SpaceId,
 };
 
 use super::head::{DraftMark, Head};
@@ -143,7 +144,7 @@ fn walk(
     let options = ScanOptions {
         direction: Direction::Forward,
         projection: Projection::KeysOnly,
-        fill_cache: false,
+        fill_cache: FillCache::No,
         batch_bytes_max: 1 << 20,
         deadline,
         ..ScanOptions::default()

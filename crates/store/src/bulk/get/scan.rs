@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Cuts, Direction, Engine, KeyFilter, Part, Projection, Result, Rows, ScanOptions, SpaceId,
+    Cuts, Direction, Engine, FillCache, KeyFilter, Part, Projection, Result, Rows, ScanOptions,
+    SpaceId,
 };
 
 use crate::cancel::Cancel;
@@ -84,7 +85,7 @@ pub(crate) fn count_space(
         projection: Projection::KeysOnly,
         filter,
         batch_rows_max: 65_536,
-        fill_cache: false,
+        fill_cache: FillCache::IfSmall,
         deadline: control.deadline(),
         ..ScanOptions::default()
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Error, Part, Result, ScanOptions};
+use tonnage_engine::{Direction, Error, FillCache, Part, Result, ScanOptions};
 
 use super::keys::KeyTasks;
 use super::result::Resumable;
@@ -174,7 +174,7 @@ fn scan_plan(
     let relatives = Relatives::find(&store.catalog, target, &options.relatives)?;
     let mut plan = plan(store, relatives, &get)?;
     plan.scan.limit_per_shard_key = options.limit_per_shard_key;
-    plan.scan.fill_cache = false;
+    plan.scan.fill_cache = FillCache::IfSmall;
     Ok(plan)
 }
 
@@ -193,7 +193,7 @@ fn plan(
         batch_rows_max: shaper.batch_rows_max(options),
         batch_bytes_max: options.batch_bytes_max,
         filter: Some(relatives.filter()),
-        fill_cache: true,
+        fill_cache: FillCache::Yes,
         deadline: control.deadline(),
         ..ScanOptions::default()
     };
