@@ -24,8 +24,8 @@ use crate::functions;
 use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, LatestRule, MembershipRule, OperatorPlanner, OuterRule, OverflowRule,
-    OwnRelations, TypeRule, UuidPlanner, nullable, physical_rules,
+    DependentRule, LatestRule, MembershipRule, MergedListRule, OperatorPlanner, OuterRule,
+    OverflowRule, OwnRelations, TypeRule, UuidPlanner, nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -91,6 +91,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     analysis.insert(0, Arc::new(TypeRule));
     analysis.insert(1, Arc::new(OuterRule));
     analysis.push(Arc::new(OverflowRule));
+    analysis.push(Arc::new(MergedListRule));
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
