@@ -17,3 +17,5 @@ pub mod measure;
 pub mod report;
 pub mod system;
 pub mod workload;
+
+pub use choice::Choice;

@@ -93,14 +93,7 @@ impl AcknowledgedCounter {
 #[derive(Debug)]
 pub(crate) struct InsertClaim<'a> {
     counter: &'a AcknowledgedCounter,
-    number: u64,
-}
-
-impl InsertClaim<'_> {
-    /// The number.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
+    pub(crate) number: u64,
 }
 
 impl Drop for InsertClaim<'_> {
@@ -125,10 +118,7 @@ mod tests {
     fn a_number_is_seen_only_when_all_before_it_are_acknowledged() {
         let counter = AcknowledgedCounter::new(10);
         let [first, second, third] = [(); 3].map(|()| counter.claim());
-        assert_eq!(
-            [first.number(), second.number(), third.number(), counter.end()],
-            [10, 11, 12, 10]
-        );
+        assert_eq!([first.number, second.number, third.number, counter.end()], [10, 11, 12, 10]);
         drop(second);
         assert_eq!(counter.end(), 10);
         drop(first);

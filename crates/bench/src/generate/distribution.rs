@@ -34,7 +34,7 @@ impl Distribution {
     /// hashed onto it. So the hottest number has the same share at every count, and many cold ranks
     /// fall onto the same number.
     pub(crate) fn scrambled_zipfian(count: u64) -> Self {
-        let ranks = Zipfian::with_zeta(Self::RANKS, Zipfian::THETA, Self::ZETA);
+        let ranks = Zipfian::with_zeta(Self::RANKS, Self::ZETA);
         Distribution::ScrambledZipfian { ranks, count }
     }
 

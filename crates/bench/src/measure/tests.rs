@@ -10,8 +10,7 @@ use tonnage::{Error, Result};
 
 use super::*;
 use crate::report::Second;
-use crate::system::System;
-use crate::system::fake::FakeTarget;
+use crate::system::Gauges;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -19,16 +18,24 @@ fn plan(operations: &[&'static str]) -> MeasurePlan {
     MeasurePlan { operations: operations.to_vec(), ..MeasurePlan::default() }
 }
 
-fn measured_on(system: &FakeTarget, plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
+fn measured_on(
+    gauges: &SystemGauges<'_>,
+    plan: &MeasurePlan,
+    work: impl FnOnce(&Meter<'_>),
+) -> Measured {
     let work = |meter: &Meter<'_>| {
         work(meter);
         Ok(())
     };
-    measure(plan, system, &NoWatcher, work).unwrap()
+    measure(plan, gauges, &NoWatcher, work).unwrap()
+}
+
+fn no_gauges() -> Result<Gauges> {
+    Ok(Gauges::default())
 }
 
 fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
-    measured_on(&FakeTarget::default(), plan, work)
+    measured_on(&no_gauges, plan, work)
 }
 
 fn counts(measured: &Measured) -> Vec<(&str, u64, u64)> {
@@ -188,12 +195,16 @@ fn threads_are_added_up() {
 
 #[test]
 fn readings_come_about_every_second_and_show_a_slow_one() {
-    let system = FakeTarget::default();
+    let stalled = AtomicBool::new(false);
+    let gauges = || {
+        let stalled = stalled.load(Ordering::Relaxed);
+        Ok(Gauges { disk_bytes: 12_345, stalled, ..Gauges::default() })
+    };
     let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
-    let measured = measured_on(&system, &plan, |meter| {
+    let measured = measured_on(&gauges, &plan, |meter| {
         let mut recorder = meter.recorder();
         for number in 0..260 {
-            system.stalled.store(number >= 130, Ordering::Relaxed);
+            stalled.store(number >= 130, Ordering::Relaxed);
             sleep(10 * MS);
             let slow = if number == 150 { 500 * MS } else { MS };
             recorder.record(0, ago(slow), None, Ok(()));
@@ -204,7 +215,7 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
     let is_slow = |each: &Second| each.p99_us.is_some_and(|p99| p99 >= 499_000.0);
     assert!(series.iter().any(is_slow), "the slow one is seen");
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
-    assert_eq!(series[0].disk_bytes, FakeTarget::DISK_BYTES);
+    assert_eq!(series[0].disk_bytes, 12_345);
     let mut from = 0.0;
     let in_series: f64 = series
         .iter()
@@ -240,24 +251,21 @@ fn a_run_ends_when_its_time_is_over() {
 
 #[test]
 fn an_error_of_the_work_is_the_answer() {
-    let outcome = measure(&plan(&[]), &FakeTarget::default(), &NoWatcher, |_| {
-        Err(Error::unavailable("it is gone"))
-    });
+    let gone = |_: &Meter<'_>| Err(Error::unavailable("it is gone"));
+    let outcome = measure(&plan(&[]), &no_gauges, &NoWatcher, gone);
     assert!(outcome.unwrap_err().to_string().contains("it is gone"));
 }
 
 #[test]
 fn work_that_panics_leaves_no_thread_waiting() {
-    let system = FakeTarget::default();
-    let run =
-        || measure(&plan(&[]), &system, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    let run = || measured(&plan(&[]), |_| panic!("on purpose"));
+    assert!(std::panic::catch_unwind(run).is_err());
 }
 
 #[test]
 fn a_target_that_cannot_be_read_ends_no_run() {
-    let system = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
-    let measured = measured_on(&system, &plan(&[]), |meter| meter.add(1, 1));
+    let gauges = || Err(Error::unavailable("no gauges"));
+    let measured = measured_on(&gauges, &plan(&[]), |meter| meter.add(1, 1));
     assert_eq!(measured.series[0].disk_bytes, 0);
 }
 
@@ -293,8 +301,7 @@ impl Watcher for Impatient {
 fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     let watcher = Impatient::default();
     let plan = MeasurePlan { phase: "load".to_owned(), total: Some(1_000_000), ..plan(&[]) };
-    let system = FakeTarget::default();
-    let measured = measure(&plan, &system, &watcher, |meter| {
+    let measured = measure(&plan, &no_gauges, &watcher, |meter| {
         while !meter.is_over() {
             meter.add(1, 10);
             sleep(MS);
@@ -306,7 +313,6 @@ fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     assert_eq!(lines[0], "load Some(1000000)");
     assert!(lines[1].ends_with("/s"), "{lines:?}");
     assert!(measured.count >= watcher.done.into_inner() && measured.count > 0);
-    assert!(system.settings().is_empty());
 }
 
 #[test]

@@ -80,6 +80,11 @@ impl Run {
         format!("{} / {} / {}", self.name, self.target, threads(self.threads))
     }
 
+    /// A label; empty where there is none of that name.
+    pub(crate) fn label(&self, name: &str) -> &str {
+        self.labels.get(name).map_or("", String::as_str)
+    }
+
     /// Service time of all operations together; nothing for bulk calls that were not timed one by
     /// one.
     pub(crate) fn latency(&self) -> Option<&Latency> {

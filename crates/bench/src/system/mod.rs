@@ -11,8 +11,6 @@
 mod budget;
 mod data;
 mod embedded;
-#[cfg(test)]
-pub(crate) mod fake;
 mod library;
 mod raw;
 mod remote;
@@ -21,7 +19,8 @@ mod spec;
 mod tests;
 
 pub(crate) use data::{
-    BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record, RecordShape, RecordSource, Rows,
+    BatchSink, BatchSource, BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record,
+    RecordShape, RecordSource, Rows, TellRows,
 };
 pub use spec::SystemKind;
 pub(crate) use spec::SystemSpec;
@@ -70,11 +69,7 @@ pub(crate) trait System: Send + Sync {
 
     /// Runs statements in one call and hands the batches of their answers to `sink`, each with the
     /// number of its statement.
-    fn multi_query(
-        &self,
-        _statements: &[&str],
-        _sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn multi_query(&self, _statements: &[&str], _sink: &mut AnswerSink<'_>) -> Result<()> {
         Err(self.unsupported("queries"))
     }
 
@@ -91,6 +86,12 @@ pub(crate) trait System: Send + Sync {
         Error::unsupported(format!("{} does not offer {what}", self.name()))
     }
 }
+
+/// Takes batches of an answer.
+pub(crate) type RowSink<'a> = dyn FnMut(&RecordBatch) -> Result<()> + 'a;
+
+/// Takes batches of several answers, each with the number of its statement.
+pub(crate) type AnswerSink<'a> = dyn FnMut(usize, &RecordBatch) -> Result<()> + 'a;
 
 /// Fields of a record, one after the other.
 pub(crate) type Fields<'i, 'f> = dyn ExactSizeIterator<Item = &'f [u8]> + 'i;
@@ -151,11 +152,7 @@ pub(crate) trait Client: Send {
     }
 
     /// Runs a statement and hands the batches of its answer to `sink`.
-    fn query(
-        &mut self,
-        _statement: &str,
-        _sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn query(&mut self, _statement: &str, _sink: &mut RowSink<'_>) -> Result<()> {
         Err(Error::unsupported("this target does not offer queries"))
     }
 }

@@ -1,6 +1,5 @@
 //! One record, pair or row at a time.
 
-use tonnage::arrow::array::RecordBatch;
 use tonnage::{
     BulkGetOptions, Durability, Error, KeySource, KeyValue, Result, Row, RowSession, RowView,
     Table, ValueRef,
@@ -8,7 +7,7 @@ use tonnage::{
 
 use super::store::Embedded;
 use crate::system::library::{text_key, write_options};
-use crate::system::{Client, Fields, Record};
+use crate::system::{Client, Fields, Record, RowSink};
 
 /// A session of one thread.
 pub(super) struct EmbeddedClient<'a> {
@@ -123,11 +122,7 @@ impl Client for EmbeddedClient<'_> {
         batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
     }
 
-    fn query(
-        &mut self,
-        statement: &str,
-        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn query(&mut self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
         self.system.sql()?.execute(statement)?.into_rows()?.try_for_each(|batch| sink(&batch?))
     }
 }

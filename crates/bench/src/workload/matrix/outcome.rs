@@ -20,16 +20,13 @@ pub(super) struct MatrixReport<'a> {
 impl<'a> MatrixReport<'a> {
     /// A new report, or the one to be taken up again.
     pub(super) fn open(options: &'a MatrixOptions, watcher: &'a dyn Watcher) -> Result<Self> {
-        let taken_up = match &options.report_directory {
+        let settings = options.all_settings();
+        let mut harness = BenchRun::start("matrix", &options.run, settings, watcher);
+        match &options.report_directory {
             Some(directory) if options.resume && directory.join("report.json").exists() => {
-                Some(take_up(directory, options)?)
+                harness.report = take_up(directory, &harness.report)?;
             }
-            _ => None,
-        };
-        let mut harness = BenchRun::start("matrix", &options.run, options.settings(), watcher);
-        match taken_up {
-            Some(report) => harness.report = report,
-            None => harness.report.notes.extend(notes(options)),
+            _ => harness.report.notes.extend(notes(options)),
         }
         Ok(MatrixReport { options, harness })
     }
@@ -89,7 +86,7 @@ fn notes(options: &MatrixOptions) -> Vec<String> {
 }
 
 /// Reads the report of the run that was broken off; it must be of the same matrix.
-fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
+fn take_up(directory: &Path, new: &Report) -> Result<Report> {
     let mut report = report::read(directory)?;
     let refuse = |difference: String| {
         Err(Error::invalid(format!("{}: it cannot be taken up: {difference}", directory.display())))
@@ -97,8 +94,8 @@ fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
     if report.workload != "matrix" {
         return refuse(format!("it is the report of a {} benchmark", report.workload));
     }
-    for (name, now) in options.settings() {
-        let before = report.settings.get(&name).map_or("not there", String::as_str);
+    for (name, now) in &new.settings {
+        let before = report.settings.get(name).map_or("not there", String::as_str);
         if before != now {
             return refuse(format!(
                 "{name} was {before}, and is {now} now: give the same options, or another directory"

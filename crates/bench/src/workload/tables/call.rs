@@ -56,7 +56,8 @@ impl TableCall<'_> {
             total: Some(tables.rows()),
             ..MeasurePlan::default()
         };
-        measure(&plan, self.system, self.harness.watcher, |meter| match self.method {
+        let gauges = || self.system.gauges();
+        measure(&plan, &gauges, self.harness.watcher, |meter| match self.method {
             TableMethod::Single => self.one_by_one(meter, &tables),
             TableMethod::Multi => self.at_once(meter, &tables),
         })

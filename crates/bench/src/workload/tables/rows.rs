@@ -85,8 +85,9 @@ impl Shape {
 /// Some tables of one shape. Their rows are numbered across all of them: number after number in
 /// turn from each table.
 pub(super) struct SmallTables {
-    names: Vec<String>,
-    rows_each: u64,
+    pub(super) names: Vec<String>,
+    /// How many rows each table has.
+    pub(super) rows_each: u64,
     pub(super) shape: Shape,
 }
 
@@ -103,16 +104,6 @@ impl SmallTables {
     /// Rows in all.
     pub(super) fn rows(&self) -> u64 {
         self.rows_each * self.names.len() as u64
-    }
-
-    /// How many rows each table has.
-    pub(super) fn rows_each(&self) -> u64 {
-        self.rows_each
-    }
-
-    /// The tables.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
     }
 
     /// The table of a row.

@@ -62,13 +62,13 @@ fn compare_with_first(report: &mut Report, place: usize) {
 
 /// The runs of a subject: rows a second of what goes in and out, milliseconds of queries.
 fn chart(report: &Report, subject: Subject) -> Chart {
-    let runs = || report.runs.iter().filter(|run| run.labels["subject"] == subject.name());
+    let runs = || report.runs.iter().filter(|run| run.label("subject") == subject.name());
     let is_query = !matches!(subject, Subject::Put | Subject::Get);
     let many_targets = distinct(runs().map(|run| &run.target)).len() > 1;
     let unit = if is_query { "milliseconds, the fewer the better" } else { "rows/s" };
     let mut chart = Chart::bars(title(subject), "", unit);
     for run in runs() {
-        let (way, case) = (run.labels["way"].as_str(), run.labels["case"].as_str());
+        let (way, case) = (run.label("way"), run.label("case"));
         let name = if many_targets { format!("{way}, {}", run.target) } else { way.to_owned() };
         let round_ms = || run.figures.get(ROUND_MS).copied();
         let height = if is_query { round_ms() } else { Some(run.throughput()) };

@@ -5,11 +5,11 @@ use crate::report::{Chart, Run, distinct};
 /// Throughput by threads for each workload that ran with several counts; throughput and 99th
 /// percentile by workload where there is something to stand beside.
 pub(super) fn charts(runs: &[Run]) -> Vec<Chart> {
-    let workloads = distinct(runs.iter().map(|run| label(run, "workload")));
+    let workloads = distinct(runs.iter().map(|run| run.label("workload")));
     let mut charts: Vec<Chart> =
         workloads.iter().filter_map(|workload| by_threads(runs, workload)).collect();
-    for phase in distinct(runs.iter().map(|run| label(run, "phase"))) {
-        let best = best_of_threads(runs.iter().filter(|run| label(run, "phase") == phase));
+    for phase in distinct(runs.iter().map(|run| run.label("phase"))) {
+        let best = best_of_threads(runs.iter().filter(|run| run.label("phase") == phase));
         if best.len() > 1 {
             let rate = |run: &Run| Some(run.throughput());
             let title = format!("Throughput ({phase} phase)");
@@ -27,7 +27,7 @@ pub(super) fn charts(runs: &[Run]) -> Vec<Chart> {
 fn by_threads(runs: &[Run], workload: &str) -> Option<Chart> {
     let title = format!("Workload {workload}: throughput by threads");
     let mut chart = Chart::lines(&title, "threads", "operations per second");
-    let is_of = |run: &&Run| (label(run, "workload"), label(run, "phase")) == (workload, "run");
+    let is_of = |run: &&Run| (run.label("workload"), run.label("phase")) == (workload, "run");
     for run in runs.iter().filter(is_of) {
         chart.add(&run.target, (run.threads as f64, run.throughput()));
     }
@@ -43,7 +43,7 @@ fn by_workload(
 ) -> Chart {
     let mut chart = Chart::bars(title, "workload", unit);
     for run in runs {
-        chart.add_bar(label(run, "workload"), &run.target, height(run));
+        chart.add_bar(run.label("workload"), &run.target, height(run));
     }
     chart
 }
@@ -60,8 +60,4 @@ fn best_of_threads<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<&'a Run> {
         }
     }
     best
-}
-
-fn label<'a>(run: &'a Run, name: &str) -> &'a str {
-    run.labels.get(name).map_or("", String::as_str)
 }

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use tonnage::{Durability, Error, Result};
 
 use super::CoreOptions;
-use super::operations::{CoreSource, CoreWorkload, Inserter, YcsbOperation};
+use super::inserter::{CoreSource, Inserter};
 use super::pace::RatePace;
+use super::session::{CoreWorkload, OperationSession, YcsbOperation};
 use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::system::{BulkOptions, Client, PutInput, RecordSource, System};
@@ -72,12 +73,13 @@ impl<'a> Dataset<'a> {
         system.create_records(&core.shape())?;
         let measure_plan = MeasurePlan {
             phase: plan.name.clone(),
-            operations: YcsbOperation::NAMES.to_vec(),
+            operations: YcsbOperation::ALL.map(YcsbOperation::name).to_vec(),
             total: Some(core.loaded_count()),
             ..MeasurePlan::default()
         };
         let clients = clients(system, plan.threads)?;
-        let measured = measure(&measure_plan, system, watcher, |meter| match plan.bulk {
+        let gauges = || system.gauges();
+        let measured = measure(&measure_plan, &gauges, watcher, |meter| match plan.bulk {
             true => load_in_bulk(system, core, plan, meter),
             false => load_one_by_one(clients, core, meter),
         })?;
@@ -113,24 +115,14 @@ impl<'a> Dataset<'a> {
         let workload = CoreWorkload::new(core, self.records_end);
         let sessions = workload.sessions(clients(self.system, plan.threads)?, plan.seed);
         let (phase, warm_up) = (plan.name.clone(), plan.warm_up);
-        let operations = YcsbOperation::NAMES.to_vec();
+        let operations = YcsbOperation::ALL.map(YcsbOperation::name).to_vec();
         let measure_plan = MeasurePlan { phase, operations, warm_up, seconds_max, total };
-        let measured = measure(&measure_plan, self.system, watcher, |meter| {
+        let system = self.system;
+        let measured = measure(&measure_plan, &|| system.gauges(), watcher, |meter| {
             let numbers = Counter::new(0, total.unwrap_or(u64::MAX));
-            let pace = RatePace::new(meter.started(), core.rate);
-            each(sessions, |mut session| {
-                let mut recorder = meter.recorder();
-                while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
-                    let operation = session.prepare();
-                    let due = pace.due(number);
-                    if !RatePace::wait(due, || meter.is_over()) {
-                        break;
-                    }
-                    let started = Instant::now();
-                    let outcome = session.perform(operation);
-                    recorder.record(operation as usize, started, due, outcome);
-                }
-                Ok(())
+            each(sessions, |session| {
+                let prepare = |session: &mut OperationSession<'_>, _| session.prepare();
+                in_turn(meter, &numbers, core, session, prepare, OperationSession::perform)
             })
         })?;
         self.records_end = workload.records_end();
@@ -146,27 +138,44 @@ fn clients(system: &dyn System, threads: usize) -> Result<Vec<Box<dyn Client + '
     (0..threads).map(|_| system.client()).collect()
 }
 
+/// Does operations as long as there are numbers for them. Only `perform` is timed.
+fn in_turn<W>(
+    meter: &Meter<'_>,
+    numbers: &Counter,
+    core: &CoreOptions,
+    mut worker: W,
+    prepare: impl Fn(&mut W, u64) -> YcsbOperation,
+    perform: impl Fn(&mut W, YcsbOperation) -> Result<()>,
+) -> Result<()> {
+    let (mut recorder, pace) = (meter.recorder(), RatePace::new(meter.started(), core.rate));
+    while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
+        let operation = prepare(&mut worker, number);
+        let due = pace.due(number);
+        if !RatePace::wait(due, || meter.is_over()) {
+            break;
+        }
+        let started = Instant::now();
+        let outcome = perform(&mut worker, operation);
+        recorder.record(operation as usize, started, due, outcome);
+    }
+    Ok(())
+}
+
 fn load_one_by_one(
     clients: Vec<Box<dyn Client + '_>>,
     core: &CoreOptions,
     meter: &Meter<'_>,
 ) -> Result<()> {
-    let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
+    let numbers = Counter::new(0, core.loaded_count());
     let inserters = (0..).map(|thread| Inserter::new(core, thread));
-    let pace = RatePace::new(meter.started(), core.rate);
-    each(inserters.zip(clients).collect(), |(mut inserter, mut client)| {
-        let mut recorder = meter.recorder();
-        while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
-            inserter.make(number);
-            let due = pace.due(number - core.insert_start);
-            if !RatePace::wait(due, || meter.is_over()) {
-                break;
-            }
-            let started = Instant::now();
-            let outcome = insert(&inserter, client.as_mut(), core, meter);
-            recorder.record(YcsbOperation::Insert as usize, started, due, outcome);
-        }
-        Ok(())
+    each(inserters.zip(clients).collect(), |worker| {
+        let make = |(inserter, _): &mut (Inserter, Box<dyn Client + '_>), number| {
+            inserter.make(core.insert_start + number);
+            YcsbOperation::Insert
+        };
+        in_turn(meter, &numbers, core, worker, make, |(inserter, client), _| {
+            insert(inserter, client.as_mut(), core, meter)
+        })
     })
 }
 
@@ -199,7 +208,7 @@ fn load_in_bulk(
     let progress = |rows, bytes| stop.count(meter, rows, bytes);
     let options = BulkOptions::new(Durability::Fsync, &progress);
     let numbers = core.insert_start..core.insert_start + core.loaded_count();
-    let source = |(thread, numbers)| -> Box<dyn RecordSource> {
+    let source = |(thread, numbers)| -> RecordSource {
         Box::new(CoreSource::new(Inserter::new(core, thread), numbers, stop.clone()))
     };
     let sources = split(numbers, plan.threads).enumerate().map(source).collect();

@@ -4,23 +4,21 @@ use std::collections::BTreeMap;
 
 use super::{CoreOptions, Mix, Phase, Workload, YcsbOptions};
 use crate::report::named;
-use crate::workload::RunOptions;
+use crate::workload::options::seconds;
 
 /// The options, as names and values.
 pub(super) fn settings(options: &YcsbOptions) -> BTreeMap<String, String> {
-    let RunOptions { warm_up, seconds_max, .. } = &options.run;
     let load = if options.bulk_load { "bulk put" } else { "single inserts" };
-    let mut settings = options.run.settings([
-        ("phase", options.phase.name().to_owned()),
-        ("warm_up_seconds", warm_up.as_secs_f64().to_string()),
+    let mut settings = options.settings();
+    settings.extend(named([
+        ("warm_up_seconds", seconds(&options.run.warm_up)),
         ("load", load.to_owned()),
-    ]);
-    if let Some(seconds_max) = seconds_max {
-        settings.insert("seconds_max".to_owned(), seconds_max.as_secs_f64().to_string());
-    }
-    for workload in &options.workloads {
-        settings.insert(format!("workload {}", workload.name), properties(&workload.core));
-    }
+    ]));
+    let seconds_max = options.run.seconds_max.as_ref();
+    settings.extend(seconds_max.map(|time| ("seconds_max".to_owned(), seconds(time))));
+    let workload =
+        |workload: &Workload| (format!("workload {}", workload.name), properties(&workload.core));
+    settings.extend(options.workloads.iter().map(workload));
     settings
 }
 

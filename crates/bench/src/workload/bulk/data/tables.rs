@@ -1,17 +1,14 @@
 //! Rows of tables: where a ship was when, and phones with their pictures.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::kind::BATCH_ROWS;
-use super::{Data, Picks, RecordShare};
+use super::{BATCH_ROWS, Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, mix};
 use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, Rows, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 use crate::workload::columns::{Column, Columns, batch, row};
-use crate::workload::loops::split;
 
 /// Rows that share the first column of the key: positions of one ship, phones of one maker.
 const PER_FIRST: u64 = 100;
@@ -22,7 +19,7 @@ const MISSING: u64 = 1 << 63;
 
 /// Rows of a table, and of a child table if there is one. Numbers follow the order of keys.
 #[derive(Clone)]
-pub(super) struct TableData {
+pub(in crate::workload::bulk) struct TableData {
     table: &'static str,
     /// Those of the key come first.
     columns: Columns,
@@ -61,7 +58,7 @@ impl TableData {
 
     /// Ship after ship, each from its first moment to its last: a report every ten seconds, so that
     /// there is nothing a second after one.
-    pub(super) fn positions(options: &BulkBenchOptions) -> Self {
+    pub(in crate::workload::bulk) fn positions(options: &BulkBenchOptions) -> Self {
         const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, \
              speed DOUBLE, course DOUBLE, status INTEGER, name STRING, \
              PRIMARY KEY (SHARD(ship), at))";
@@ -80,7 +77,7 @@ impl TableData {
     }
 
     /// Maker after maker, each from its cheapest phone to its dearest.
-    pub(super) fn phones(options: &BulkBenchOptions) -> Self {
+    pub(in crate::workload::bulk) fn phones(options: &BulkBenchOptions) -> Self {
         const DEFINITION: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, \
              name STRING, PRIMARY KEY (SHARD(maker), price, id))";
         const PICTURES_DEFINITION: &str =
@@ -166,12 +163,8 @@ fn batches(columns: Columns, numbers: impl Iterator<Item = u64> + Send + 'static
 }
 
 impl Data for TableData {
-    fn needs_tables(&self) -> bool {
-        true
-    }
-
-    fn define(&self, system: &dyn System) -> Result<()> {
-        self.definitions.iter().try_for_each(|definition| system.define(definition))
+    fn definitions(&self) -> &[&'static str] {
+        &self.definitions
     }
 
     fn rows_per_record(&self) -> u64 {
@@ -197,27 +190,24 @@ impl Data for TableData {
     fn bulk_put(
         &self,
         system: &dyn System,
-        places: Range<u64>,
+        count: u64,
         share: RecordShare,
-        streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let numbers = |part: Range<u64>| self.picks.puts(part, share);
-        let parts = split(places.clone(), streams);
-        let rows = parts.map(|part| batches(self.columns.clone(), numbers(part))).collect();
+        let numbers = self.picks.puts(count, share);
+        let rows = numbers.map(|numbers| batches(self.columns.clone(), numbers)).collect();
         let mut done = system.bulk_put(PutInput::Rows(self.table, rows), options)?;
         if let Some(child) = &self.child {
             let pictures = |number| number * PICTURES..(number + 1) * PICTURES;
-            let rows = split(places, streams)
-                .map(|part| batches(child.columns.clone(), numbers(part).flat_map(pictures)));
-            let rows = rows.collect();
+            let numbers = self.picks.puts(count, share).map(|numbers| numbers.flat_map(pictures));
+            let rows = numbers.map(|numbers| batches(child.columns.clone(), numbers)).collect();
             done.add(&system.bulk_put(PutInput::Rows(child.tables[0], rows), options)?);
         }
         Ok(done)
     }
 
     fn keys(&self) -> u64 {
-        self.picks.keys()
+        self.picks.get.len()
     }
 
     fn found(&self, key: u64) -> u64 {

@@ -6,8 +6,7 @@ use std::ops::Range;
 use tonnage::arrow::array::{RecordBatch, StringArray};
 use tonnage::{Error, Result};
 
-use super::contest::{Contest, QueryWay};
-use super::context::Queries;
+use super::contest::{Contest, Queries, QueryWay};
 use super::question::{Question, Sums};
 use crate::generate::Permutation;
 use crate::report::Report;

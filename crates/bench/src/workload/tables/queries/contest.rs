@@ -4,12 +4,25 @@ use std::time::Instant;
 
 use tonnage::Result;
 
-use super::context::Queries;
 use super::question::{Question, ask_at_once, ask_one_by_one};
-use crate::measure::{MeasurePlan, Measured, measure};
+use crate::measure::{MeasurePlan, Measured, Watcher, measure};
 use crate::report::{Run, named};
-use crate::system::System;
-use crate::workload::tables::{Size, Subject, TableMethod, summary};
+use crate::system::{BulkOptions, System};
+use crate::workload::tables::{Size, Subject, TableMethod, TablesOptions, summary};
+
+/// All queries on one system.
+#[derive(Clone, Copy)]
+pub(super) struct Queries<'a> {
+    pub(super) options: &'a TablesOptions,
+    pub(super) system: &'a dyn System,
+    pub(super) watcher: &'a dyn Watcher,
+}
+
+impl Queries<'_> {
+    pub(super) fn bulk_options(&self) -> BulkOptions<'static> {
+        BulkOptions::quiet(self.options.run.durability)
+    }
+}
 
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
@@ -115,7 +128,7 @@ fn rounds(
         operations: vec!["ROUND"],
         ..MeasurePlan::default()
     };
-    measure(&plan, queries.system, queries.watcher, |meter| {
+    measure(&plan, &|| queries.system.gauges(), queries.watcher, |meter| {
         let mut recorder = meter.recorder();
         for questions in rounds.iter().cycle() {
             let started = Instant::now();
@@ -138,7 +151,6 @@ mod tests {
     use crate::measure::NoWatcher;
     use crate::system::{SystemKind, SystemSpec};
     use crate::workload::RunOptions;
-    use crate::workload::tables::TablesOptions;
 
     #[test]
     fn a_wrong_answer_is_a_failure_in_each_way() {

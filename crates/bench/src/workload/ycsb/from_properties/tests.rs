@@ -106,7 +106,8 @@ fn every_core_property_is_understood() {
     let text = "recordcount=10\noperationcount=20\ninsertstart=2\ninsertcount=5\nfieldcount=3\nfieldlength=50\nminfieldlength=5
 fieldlengthdistribution=zipfian\nreadallfields=false\nwriteallfields=true\nreadproportion=0.1\nupdateproportion=0.2
 insertproportion=0.3\nscanproportion=0.4\nreadmodifywriteproportion=0.5\nrequestdistribution=hotspot\nhotspotdatafraction=0.3
-hotspotopnfraction=0.7\nminscanlength=2\nmaxscanlength=20\nscanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=8
+hotspotopnfraction=0.7\nexponential.percentile=90\nexponential.frac=0.5
+minscanlength=2\nmaxscanlength=20\nscanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=8
 table=people\ndataintegrity=false\ntarget=1000\nthreadcount=4\nmaxexecutiontime=60\ncore_workload_insertion_retry_limit=3
 core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.CoreWorkload";
     let (_directory, paths) = files(&[("all", text)]);
@@ -130,7 +131,11 @@ core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.Core
             scan: 0.4,
             read_modify_write: 0.5,
         },
-        requests: Requests::Hotspot { data_fraction: 0.3, operation_fraction: 0.7 },
+        requests: Requests::Hotspot,
+        hotspot_data_fraction: 0.3,
+        hotspot_operation_fraction: 0.7,
+        exponential_percentile: 90.0,
+        exponential_fraction: 0.5,
         scan_length_min: 2,
         scan_length_max: 20,
         scan_length: Lengths::Zipfian,
@@ -148,7 +153,8 @@ core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.Core
 
 #[test]
 fn what_means_nothing_here_is_told() {
-    let workload = one(&["a"], &["measurementtype=hdrhistogram", "jdbc.url=x"]).unwrap();
+    let arguments = ["measurementtype=hdrhistogram", "jdbc.url=x", "recordcount=2", "jdbc.url=y"];
+    let workload = one(&["a"], &arguments).unwrap();
     assert_eq!(workload.ignored, ["jdbc.url", "measurementtype"]);
 }
 

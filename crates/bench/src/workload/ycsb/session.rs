@@ -7,35 +7,25 @@ use tonnage::{Error, Result};
 use super::chooser::RecordChooser;
 use super::fields::{FieldValues, Length};
 use super::inserter::write_key;
+use super::{CoreOptions, Mix};
+use crate::choice::choice;
 use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix, weighted};
 use crate::system::{Client, Record};
-use crate::workload::ycsb::{CoreOptions, Mix};
 
-/// One kind of operation. Its number is its place in [`YcsbOperation::NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum YcsbOperation {
-    Read,
-    Update,
-    Insert,
-    Scan,
-    /// Recorded as one operation from the read to the end of the update, unlike YCSB, which counts
-    /// its two parts as well: in the sum of all operations nothing is to count twice.
-    ReadModifyWrite,
+choice! {
+    /// One kind of operation, by YCSB's name.
+    pub(crate) enum YcsbOperation {
+        Read = "READ",
+        Update = "UPDATE",
+        Insert = "INSERT",
+        Scan = "SCAN",
+        /// Recorded as one operation from the read to the end of the update, unlike YCSB, which
+        /// counts its two parts as well: in the sum of all operations nothing is to count twice.
+        ReadModifyWrite = "READ-MODIFY-WRITE",
+    }
 }
 
 impl YcsbOperation {
-    const ALL: [YcsbOperation; 5] = [
-        YcsbOperation::Read,
-        YcsbOperation::Update,
-        YcsbOperation::Insert,
-        YcsbOperation::Scan,
-        YcsbOperation::ReadModifyWrite,
-    ];
-
-    /// YCSB's names of all of them.
-    pub(crate) const NAMES: [&'static str; 5] =
-        ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
-
     /// Draws one from a mix.
     fn draw(mix: &Mix, random: &mut SmallRng) -> YcsbOperation {
         let weights = [mix.read, mix.update, mix.insert, mix.scan, mix.read_modify_write];
@@ -147,7 +137,7 @@ impl OperationSession<'_> {
 
     fn prepare_insert(&mut self) {
         let claim = self.inserts.claim();
-        write_key(self.options, claim.number(), &mut self.next.key);
+        write_key(self.options, claim.number, &mut self.next.key);
         self.claim = Some(claim);
         self.fields.fill(&self.next.key, None, &mut self.next.values, &mut self.random);
     }
