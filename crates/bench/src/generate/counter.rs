@@ -2,26 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Gives out numbers from a first one to an end, once each, to whichever thread asks.
-#[derive(Debug)]
-pub(crate) struct Counter {
-    next: AtomicU64,
-    end: u64,
-}
-
-impl Counter {
-    /// Numbers from `first` to `end`, exclusive.
-    pub(crate) fn new(first: u64, end: u64) -> Self {
-        Counter { next: AtomicU64::new(first), end }
-    }
-
-    /// The next one, or nothing when all are given out.
-    pub(crate) fn next(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.end).then_some(number)
-    }
-}
-
 /// Numbers for new records. A number is seen by others only when it and all before it are
 /// acknowledged, so that nobody asks for a record that is still being inserted.
 ///
@@ -105,14 +85,6 @@ impl Drop for InsertClaim<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_number_is_given_out_once() {
-        let counter = Counter::new(5, 8);
-        let numbers: Vec<u64> = std::iter::from_fn(|| counter.next()).collect();
-        assert_eq!(numbers, [5, 6, 7]);
-        assert_eq!(counter.next(), None);
-    }
 
     #[test]
     fn a_number_is_seen_only_when_all_before_it_are_acknowledged() {

@@ -72,7 +72,7 @@ fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
     let measured = measured(&plan, |meter| {
         let mut recorder = meter.recorder();
         for _ in 0..100 {
-            recorder.record(0, Instant::now(), None, Ok(()));
+            recorder.record(0, Instant::now(), None, Ok(1));
         }
     });
     assert_eq!((measured.count, measured.failures, measured.series.len()), (100, 0, 1));
@@ -88,11 +88,11 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
     let plan = MeasurePlan { warm_up: 50 * MS, ..plan(&["READ"]) };
     let measured = measured(&plan, |meter| {
         let mut recorder = meter.recorder();
-        recorder.record(0, meter.started(), None, Ok(()));
+        recorder.record(0, meter.started(), None, Ok(1));
         meter.add(7, 70);
         sleep(80 * MS);
-        recorder.record(0, meter.started() + 49 * MS, None, Ok(()));
-        recorder.record(0, meter.started() + 50 * MS, None, Ok(()));
+        recorder.record(0, meter.started() + 49 * MS, None, Ok(1));
+        recorder.record(0, meter.started() + 50 * MS, None, Ok(1));
         meter.add(2, 20);
     });
     assert_eq!((measured.count, measured.bytes), (3, 20));
@@ -106,7 +106,7 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
 fn a_run_that_ends_within_its_warm_up_says_so() {
     let plan = MeasurePlan { warm_up: Duration::from_secs(60), ..plan(&["READ"]) };
     let measured = measured(&plan, |meter| {
-        meter.recorder().record(0, Instant::now(), None, Ok(()));
+        meter.recorder().record(0, Instant::now(), None, Ok(1));
     });
     assert_eq!((measured.count, measured.throughput()), (0, 0.0));
     let message = &measured.failure_messages[0];
@@ -117,14 +117,13 @@ fn a_run_that_ends_within_its_warm_up_says_so() {
 fn failures_are_counted_apart_and_are_in_no_histogram() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
-        assert!(recorder.record(0, Instant::now(), None, Ok(())));
-        let full = Err(Error::unavailable("the disk is full"));
-        assert!(!recorder.record(1, Instant::now(), None, full));
-        meter.fail(3, "a batch was refused");
+        recorder.record(0, Instant::now(), None, Ok(1));
+        recorder.record(1, Instant::now(), None, Err(Error::unavailable("the disk is full")));
+        meter.expect("rows", 3, 0);
     });
     assert_eq!((measured.count, measured.failures), (1, 4));
     assert_eq!(counts(&measured), [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
-    for told in ["the disk is full", "a batch was refused"] {
+    for told in ["the disk is full", "rows: 0, but it must be 3"] {
         assert!(measured.failure_messages.iter().any(|message| message.contains(told)), "{told}");
     }
 }
@@ -133,8 +132,8 @@ fn failures_are_counted_apart_and_are_in_no_histogram() {
 fn a_part_of_an_operation_is_timed_and_not_counted() {
     let measured = measured(&plan(&["READ", "READ-MODIFY-WRITE"]), |meter| {
         let mut recorder = meter.recorder();
-        recorder.record_rows(0, Instant::now(), None, Ok(0));
-        recorder.record(1, Instant::now(), None, Ok(()));
+        recorder.record(0, Instant::now(), None, Ok(0));
+        recorder.record(1, Instant::now(), None, Ok(1));
     });
     assert_eq!(measured.count, 1);
     let expected = [("READ", 1, 0), ("READ-MODIFY-WRITE", 1, 0), ("ALL", 1, 0)];
@@ -154,7 +153,7 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
             if number == 100 {
                 sleep(200 * MS);
             }
-            recorder.record(0, started, Some(due), Ok(()));
+            recorder.record(0, started, Some(due), Ok(1));
         }
     });
     let service = &measured.operations[0].service;
@@ -169,7 +168,7 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
 #[test]
 fn without_operations_only_what_is_added_counts() {
     let measured = measured(&plan(&[]), |meter| {
-        meter.recorder().record(0, Instant::now(), None, Ok(()));
+        meter.recorder().record(0, Instant::now(), None, Ok(1));
         meter.add(1_000, 16_000);
     });
     assert_eq!((measured.count, measured.bytes), (1_000, 16_000));
@@ -184,8 +183,7 @@ fn threads_are_added_up() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let mut recorder = meter.recorder();
-                    (0..10_000)
-                        .for_each(|_| assert!(recorder.record(0, meter.started(), None, Ok(()))));
+                    (0..10_000).for_each(|_| recorder.record(0, meter.started(), None, Ok(1)));
                 });
             }
         });
@@ -207,7 +205,7 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
             stalled.store(number >= 130, Ordering::Relaxed);
             sleep(10 * MS);
             let slow = if number == 150 { 500 * MS } else { MS };
-            recorder.record(0, ago(slow), None, Ok(()));
+            recorder.record(0, ago(slow), None, Ok(1));
         }
     });
     let series = &measured.series;
@@ -322,7 +320,7 @@ fn recording_is_cheap() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
         let began = Instant::now();
-        (0..1_000_000).for_each(|_| assert!(recorder.record(0, began, Some(began), Ok(()))));
+        (0..1_000_000).for_each(|_| recorder.record(0, began, Some(began), Ok(1)));
         println!("{:.0} ns a record", began.elapsed().as_secs_f64() * 1e3);
     });
     assert_eq!(measured.count, 1_000_000);

@@ -1,6 +1,7 @@
 //! Reports and runs, made from what was measured.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use tonnage::arrow::temporal_conversions::timestamp_ms_to_datetime;
 use tonnage::{Clock, SystemClock};
@@ -12,6 +13,13 @@ use crate::system::System;
 /// Names and values as reports hold them.
 pub(crate) fn named<'n, T>(pairs: impl IntoIterator<Item = (&'n str, T)>) -> BTreeMap<String, T> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Labels of a run.
+pub(crate) fn labels<const N: usize>(
+    labels: [(&str, &dyn Display); N],
+) -> BTreeMap<String, String> {
+    named(labels.map(|(name, label)| (name, label.to_string())))
 }
 
 /// Each once, in the order in which they come.

@@ -8,7 +8,7 @@ use super::format::threads;
 use crate::measure::Environment;
 
 /// A benchmark that was run, with everything one needs to judge it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The format of this model.
     pub format: u32,

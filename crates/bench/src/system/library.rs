@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{
-    BulkPutOptions, Counts, Durability, EntryBatch, EntryStream, Error, Key, OnExisting, Pairs,
-    Progress, Result, WriteOptions,
+    BulkPutOptions, Counts, Durability, EntryStream, Error, Key, OnExisting, Pairs, Progress,
+    Result, WriteOptions, pair_stream, record_batch_stream,
 };
 
 use super::{
@@ -101,42 +101,24 @@ fn tell(progress: &Progress, options: &BulkOptions<'_>, is_over: &AtomicBool) {
     }
 }
 
-/// A stream that a closure feeds.
-struct Feed<F>(F);
-
-impl<F: FnMut() -> Result<Option<EntryBatch>> + Send> EntryStream for Feed<F> {
-    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
-        (self.0)()
-    }
-}
-
 fn streams(input: PutInput) -> Vec<Box<dyn EntryStream>> {
     match input {
         PutInput::Pairs(sources) => {
-            let feed = |mut source: PairSource| -> Box<dyn EntryStream> {
-                Box::new(Feed(move || Ok(next_pairs(&mut *source)?.map(EntryBatch::pairs))))
+            let stream = |mut source: PairSource| {
+                pair_stream("", std::iter::from_fn(move || next_pairs(&mut *source).transpose()))
             };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(stream).collect()
         }
         PutInput::Records(shape, sources) => {
-            let table: Arc<str> = shape.table.as_str().into();
-            let feed = |mut source: RecordSource| -> Box<dyn EntryStream> {
-                let (shape, table) = (shape.clone(), table.clone());
-                Box::new(Feed(move || {
-                    let batch = next_records(&mut *source, &shape)?;
-                    Ok(batch.map(|batch| EntryBatch::rows(table.clone(), batch)))
-                }))
+            let stream = |mut source: RecordSource| {
+                let (shape, table) = (shape.clone(), shape.table.as_str());
+                let next = move || next_records(&mut *source, &shape).transpose();
+                record_batch_stream("", table, std::iter::from_fn(next))
             };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(stream).collect()
         }
         PutInput::Rows(table, sources) => {
-            let table: Arc<str> = table.into();
-            let feed = |mut rows: super::Rows| -> Box<dyn EntryStream> {
-                let table = table.clone();
-                let entries = move |rows| EntryBatch::rows(table.clone(), rows);
-                Box::new(Feed(move || Ok(rows.next().transpose()?.map(&entries))))
-            };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(|rows| record_batch_stream("", table, rows)).collect()
         }
         PutInput::Tables(_) => Vec::new(),
     }

@@ -93,10 +93,10 @@ choice! {
 
 impl KeyOrder {
     /// The key of a pair.
-    pub(super) fn key(self, row: u64, into: &mut [u8; 16]) {
+    pub(super) fn key(self, row: u64) -> [u8; 16] {
         match self {
-            KeyOrder::Shuffled => pair_key(row, into),
-            KeyOrder::Ordered => ordered_key(row, into),
+            KeyOrder::Shuffled => pair_key(row),
+            KeyOrder::Ordered => ordered_key(row),
         }
     }
 }

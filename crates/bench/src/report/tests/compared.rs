@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rstest::rstest;
 use tonnage::arrow::array::AsArray;
+use tonnage::arrow::datatypes::Float64Type;
 
 use super::sample;
 use crate::report::Verdict::{Faster, Slower, TooFewReadings, WithinNoise};
@@ -67,13 +68,10 @@ fn what_one_side_alone_has_is_listed() {
         &report(vec![other("only there"), run(&[1.0])]),
     );
     assert_eq!(comparison.matches.len(), 1);
-    assert_eq!(
-        comparison.only,
-        [vec!["only here / rocksdb / 4 threads"], vec!["only there / rocksdb / 4 threads"]]
-    );
-    assert!(
-        comparison.notes().contains(&"Only b has only there / rocksdb / 4 threads.".to_owned())
-    );
+    let [here, there] =
+        ["only here", "only there"].map(|name| format!("{name} / rocksdb / 4 threads"));
+    assert!(comparison.notes().contains(&format!("Only b has {there}.")));
+    assert_eq!(comparison.only, [vec![here], vec![there]]);
 }
 
 #[test]
@@ -114,22 +112,12 @@ fn other_machines_programs_and_settings_are_told() {
 
 #[test]
 fn the_table_has_ratios_and_verdicts() {
-    let table = compare(
-        &report(vec![run(&[100.0, 101.0, 99.0])]),
-        &report(vec![run(&[150.0, 151.0, 149.0])]),
-    )
-    .table();
+    let [a, b] = [run(&[100.0, 101.0, 99.0]), run(&[150.0, 151.0, 149.0])];
+    let table = compare(&report(vec![a]), &report(vec![b])).table();
     assert_eq!(table.num_rows(), 1);
-    let number = |name: &str| {
-        table
-            .column_by_name(name)
-            .unwrap()
-            .as_primitive::<tonnage::arrow::datatypes::Float64Type>()
-            .value(0)
-    };
-    assert_eq!(
-        (number("a_per_second"), number("b_per_second"), number("b_to_a")),
-        (100.0, 150.0, 1.5)
-    );
+    for (name, expected) in [("a_per_second", 100.0), ("b_per_second", 150.0), ("b_to_a", 1.5)] {
+        let numbers = table.column_by_name(name).unwrap().as_primitive::<Float64Type>();
+        assert_eq!(numbers.value(0), expected, "{name}");
+    }
     assert_eq!(table.column_by_name("b_is").unwrap().as_string::<i32>().value(0), "faster");
 }

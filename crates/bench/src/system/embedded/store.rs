@@ -44,11 +44,6 @@ impl Embedded {
         let sql = Sql::new(self.store.clone(), options)?;
         Ok(self.sql.get_or_init(|| sql))
     }
-
-    pub(super) fn records(&self) -> Result<Table> {
-        let missing = || Error::invalid("there are no records yet: call create_records first");
-        self.records.get().cloned().ok_or_else(missing)
-    }
 }
 
 fn open_on_disk(spec: &SystemSpec) -> Result<(Store, Vec<(String, String)>)> {

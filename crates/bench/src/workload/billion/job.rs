@@ -13,7 +13,7 @@ use super::source::{Lockstep, PaceSide, PairEntries, SharedCounts};
 use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::ProgressPoint;
-use crate::system::{BulkDone, BulkOptions, GetKeys, PairSource, PutInput, System, TellRows};
+use crate::system::{BulkOptions, GetKeys, PairSource, PutInput, System, TellRows};
 use crate::workload::loops::{each, split};
 
 /// The numbers of the operations in the plan.
@@ -37,7 +37,7 @@ impl BillionJob<'_> {
             (Api::Single, phase) => self.single(phase),
             (Api::Bulk, Phase::Put) => self.bulk_put(),
             (Api::Bulk, Phase::Get) => self.measure(phase, |meter| {
-                let shared = SharedCounts::default();
+                let shared = SharedCounts::new(meter);
                 self.get_places(None, self.options.connections, &shared, meter)
             }),
             (Api::Bulk, Phase::Overlap) => self.bulk_overlap(),
@@ -78,21 +78,21 @@ impl BillionJob<'_> {
         self.measure(phase, |meter| {
             each(split(0..records, connections).collect(), |places| {
                 let (mut client, mut recorder) = (self.system.client()?, meter.recorder());
-                let (rows, mut key) = (self.shuffled(), [0; 16]);
+                let rows = self.shuffled();
                 for place in places.take_while(|_| !meter.is_over()) {
                     let put = match phase {
                         Phase::Put => Some(place),
                         Phase::Overlap if place % factor == 0 => Some(records + place / factor),
                         Phase::Get | Phase::Overlap => None,
                     };
-                    order.key(put.unwrap_or_else(|| rows.at(place)), &mut key);
+                    let key = order.key(put.unwrap_or_else(|| rows.at(place)));
                     let value = put.map(|row| self.values.of(row));
                     let started = Instant::now();
                     let (operation, outcome) = match value {
                         Some(value) => (PUT, client.put_pair(&key, value, durability)),
                         None => (GET, client.get_pair(&key).and_then(|pair| is_there(pair, &key))),
                     };
-                    recorder.record(operation, started, None, outcome);
+                    recorder.record(operation, started, None, outcome.map(|()| 1));
                 }
                 Ok(())
             })?;
@@ -110,7 +110,7 @@ impl BillionJob<'_> {
             for rows in calls.take_while(|_| !meter.is_over()) {
                 let started = Instant::now();
                 let (end, count) = (rows.end, rows.end - rows.start);
-                self.put_rows(rows, self.options.connections, &SharedCounts::default(), meter)?;
+                self.put_rows(rows, self.options.connections, &SharedCounts::new(meter), meter)?;
                 if end == records {
                     self.system.sync()?;
                 }
@@ -130,7 +130,7 @@ impl BillionJob<'_> {
         let putters = (self.options.connections / self.options.factor as usize).max(1);
         let getters = self.options.connections.saturating_sub(putters).max(1);
         self.measure(Phase::Overlap, |meter| {
-            let puts = SharedCounts::default();
+            let puts = SharedCounts::new(meter);
             // The pace counts places, written ones included.
             let pace = Arc::new(Lockstep::new(writes, first, puts.stop.clone()));
             let puts = SharedCounts { pace: Some(pace.clone()), ..puts };
@@ -162,10 +162,10 @@ impl BillionJob<'_> {
             Box::new(PairEntries { places, side, order, row_at: Some, values, shared })
         };
         let sources = split(rows, streams).map(source).collect();
-        let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
+        let progress = |rows, bytes| meter.add(rows, bytes);
         let options = self.bulk_options(streams, &progress);
         let done = self.system.bulk_put(PutInput::Pairs(sources), &options)?;
-        account(&done, "stored", shared, meter);
+        meter.expect("records stored", shared.given.load(Relaxed), done.rows);
         Ok(())
     }
 
@@ -178,14 +178,14 @@ impl BillionJob<'_> {
         meter: &Meter<'_>,
     ) -> Result<()> {
         let (places, order, rows) = (0..self.options.records, self.options.order, self.shuffled());
-        let is_got = move |place: u64| skip_each.is_none_or(|each| place % each != 0);
+        let is_got = move |place: u64| skip_each.is_none_or(|each| !place.is_multiple_of(each));
         let row_at = move |place| is_got(place).then(|| rows.at(place));
         let (side, values, given) = (PaceSide::Gets, None, shared.clone());
         let keys = PairEntries { places, side, order, row_at, values, shared: given };
-        let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
+        let progress = |rows, bytes| meter.add(rows, bytes);
         let options = self.bulk_options(requests, &progress);
         let done = self.system.bulk_get(GetKeys::Pairs(Box::new(keys)), &options)?;
-        account(&done, "found", shared, meter);
+        meter.expect("records found", shared.given.load(Relaxed), done.rows);
         Ok(())
     }
 
@@ -203,10 +203,4 @@ fn is_there(pair: Option<usize>, key: &[u8]) -> Result<()> {
     let key = || String::from_utf8_lossy(key);
     let missing = || Error::not_found(format!("{}: it was put and is not there", key()));
     pair.map(drop).ok_or_else(missing)
-}
-
-/// Every record that was given must be stored or found.
-fn account(done: &BulkDone, what: &str, shared: &SharedCounts, meter: &Meter<'_>) {
-    let given = shared.given.load(Relaxed);
-    meter.expect(given, done.rows, || format!("{} of {given} records were {what}", done.rows));
 }

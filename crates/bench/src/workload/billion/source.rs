@@ -10,15 +10,15 @@ use std::time::Duration;
 use tonnage::Result;
 
 use crate::generate::ValueGenerator;
+use crate::measure::{Meter, StopFlag};
 use crate::system::{BatchSink, BatchSource};
 use crate::workload::KeyOrder;
-use crate::workload::loops::StopFlag;
 
 /// Entries that a source gives at a time.
 const BATCH: u64 = 4_096;
 
 /// What the sources of one call share.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct SharedCounts {
     pub(super) stop: StopFlag,
     /// Entries given so far: what the call must account for.
@@ -27,6 +27,10 @@ pub(super) struct SharedCounts {
 }
 
 impl SharedCounts {
+    pub(super) fn new(meter: &Meter<'_>) -> Self {
+        SharedCounts { stop: meter.stop_flag(), given: Arc::default(), pace: None }
+    }
+
     /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
     fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
         let batch = rows.start..rows.end.min(rows.start + BATCH);
@@ -57,10 +61,10 @@ impl<R: Fn(u64) -> Option<u64> + Send> BatchSource<[u8]> for PairEntries<R> {
         let Some(batch) = self.shared.next(&mut self.places, self.side) else {
             return Ok(false);
         };
-        let (mut key, mut given) = ([0; 16], 0);
+        let mut given = 0;
         for row in batch.filter_map(&self.row_at) {
-            self.order.key(row, &mut key);
-            sink(&key, self.values.as_ref().map_or(&[], |values| values.of(row)))?;
+            let value = self.values.as_ref().map_or(&[][..], |values| values.of(row));
+            sink(&self.order.key(row), value)?;
             given += 1;
         }
         self.shared.given.fetch_add(given, Relaxed);

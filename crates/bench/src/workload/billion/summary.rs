@@ -6,7 +6,7 @@ use tonnage::Result;
 
 use super::options::{Api, BillionOptions, Phase};
 use crate::measure::Measured;
-use crate::report::{Chart, ProgressPoint, Report, Run, named};
+use crate::report::{Chart, ProgressPoint, Report, Run, labels, named};
 use crate::system::System;
 
 /// What was measured so far.
@@ -42,8 +42,7 @@ impl<'a> BillionSummary<'a> {
         samples.repeats.push(measured);
         samples.settle_seconds.push(settle_seconds);
         let settled = &samples.settle_seconds;
-        let labels = [("phase", phase.name()), ("api", api.name()), ("order", order.name())];
-        let labels = named(labels.map(|(name, label)| (name, label.to_owned())));
+        let labels = labels([("phase", &phase), ("api", &api), ("order", &order)]);
         let (name, repeats) = (format!("{api} {phase} / {order}"), samples.repeats.clone());
         let mut run = Run::from_repeats(&name, labels, system, connections, repeats);
         run.figures.extend(named([

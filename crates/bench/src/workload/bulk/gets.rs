@@ -6,7 +6,7 @@ use tonnage::Result;
 use super::DataKind;
 use super::data::{Data, RecordShare};
 use super::labels::{CallMethod, Labels, PutOrGet};
-use super::session::{BulkSession, check_counts, check_found};
+use super::session::{BulkSession, check_found};
 use crate::system::{Client, System, SystemKind};
 
 /// Measures the gets of one kind of data on one system.
@@ -53,7 +53,7 @@ fn measure(
     let repeats = session.harness.repeats(|_| match is_bulk {
         true => session.measure_bulk(system, labels, rows, |meter, options| {
             let done = data.bulk_get(system, keys, options)?;
-            check_counts(meter, "rows found", rows, done.rows);
+            meter.expect("rows found", rows, done.rows);
             Ok(())
         }),
         false => session.measure_loop(system, labels, keys, get_one),

@@ -4,7 +4,7 @@ use tonnage::{Durability, Error, Result};
 
 use super::data::{Data, RecordShare};
 use super::labels::{CallMethod, Labels, PutOrGet};
-use super::session::{BulkSession, check_counts};
+use super::session::BulkSession;
 use super::{BulkBenchOptions, DataKind};
 use crate::measure::Measured;
 use crate::system::{Client, System, SystemKind};
@@ -101,8 +101,8 @@ impl Put<'_> {
         let [rows, kept] = [self.count, kept].map(|count| count * self.data.rows_per_record());
         session.measure_bulk(system, self.labels, rows, |meter, options| {
             let done = self.data.bulk_put(system, self.count, RecordShare::ALL, options)?;
-            check_counts(meter, "rows stored", rows - kept, done.rows);
-            check_counts(meter, "rows left alone", kept, done.existed);
+            meter.expect("rows stored", rows - kept, done.rows);
+            meter.expect("rows left alone", kept, done.existed);
             Ok(())
         })
     }

@@ -108,12 +108,7 @@ fn plan(system: &dyn System, labels: Labels, total: u64) -> MeasurePlan {
     MeasurePlan { phase, total: Some(total), ..MeasurePlan::default() }
 }
 
-/// Records a failure unless the counts are as they must be.
-pub(super) fn check_counts(meter: &Meter<'_>, what: &str, expected: u64, counted: u64) {
-    meter.expect(expected, counted, || format!("{what}: {counted}, but it must be {expected}"));
-}
-
-/// Likewise for one operation of a loop.
+/// Refuses what one operation of a loop found, unless it is all that is there.
 pub(super) fn check_found(expected: u64, found: u64) -> Result<()> {
     if found == expected {
         return Ok(());

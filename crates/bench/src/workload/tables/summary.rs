@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Size, Subject};
 use crate::report::format::whole;
-use crate::report::{Chart, Report, Run, distinct, named};
+use crate::report::{self, Chart, Report, Run, distinct};
 
 /// The figure that says how long a round of queries takes, milliseconds.
 pub(super) const ROUND_MS: &str = "round_ms";
@@ -27,12 +27,11 @@ pub(super) fn labels(
     way: &str,
     size: Option<Size>,
 ) -> BTreeMap<String, String> {
-    let labels = [("subject", subject.name()), ("case", case), ("way", way)];
-    let labels = labels.map(|(name, label)| (name, label.to_owned()));
-    let size = size.into_iter().flat_map(|Size { tables, rows }| {
-        [("containers", tables.to_string()), ("rows", rows.to_string())]
-    });
-    named(labels.into_iter().chain(size))
+    let mut labels = report::labels([("subject", &subject), ("case", &case), ("way", &way)]);
+    if let Some(Size { tables, rows }) = size {
+        labels.extend(report::labels([("containers", &tables), ("rows", &rows)]));
+    }
+    labels
 }
 
 /// Adds figures, notes and charts that compare the runs of a report.

@@ -2,7 +2,7 @@
 
 use tonnage::Result;
 
-use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, summary};
+use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, summary};
 use crate::measure::{Measured, Watcher};
 use crate::report::{Report, Run, format};
 use crate::system::{System, SystemKind};
@@ -30,7 +30,7 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
         harness
             .note("The benchmark was stopped before its end: the last runs are short or missing.");
     }
-    harness.report.charts = charts::charts(&harness.report.runs);
+    harness.report.charts = summary::charts(&harness.report.runs);
     Ok(harness.report)
 }
 

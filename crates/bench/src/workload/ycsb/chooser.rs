@@ -64,8 +64,8 @@ mod tests {
     use rand::SeedableRng;
     use rstest::rstest;
 
-    use crate::workload::ycsb::Mix;
     use super::*;
+    use crate::workload::ycsb::Mix;
 
     fn draws(options: &CoreOptions, end: u64) -> Vec<u64> {
         let mut chooser = RecordChooser::new(options, end - options.insert_start);

@@ -10,8 +10,8 @@ use tonnage::Result;
 use super::fields::FieldValues;
 use super::{CoreOptions, InsertOrder};
 use crate::generate::{mix, ycsb_hash};
+use crate::measure::StopFlag;
 use crate::system::{BatchSink, BatchSource, Client, Record};
-use crate::workload::loops::StopFlag;
 
 /// Writes the key of a record's number: `user`, then the number or its hash, with zeros before it.
 pub(super) fn write_key(core: &CoreOptions, number: u64, into: &mut String) {

@@ -6,8 +6,8 @@
 //! - `fields` makes values and compares them, `inserter` makes records for the load phase, `chooser`
 //!   says which record is asked for, `session` is a thread of the run phase.
 //! - `Dataset`, a system with its records, does it all at a `pace`. Other workloads build on that.
-//! - `bench` does it all for each workload and system; `summary` and `charts` are what the report
-//!   says beside the numbers.
+//! - `bench` does it all for each workload and system; `summary` is what the report says beside the
+//!   numbers.
 //!
 //! What differs from YCSB is on purpose: threads share one count of operations instead of having a
 //! part each, so that a rate is kept and no thread is left behind; a read-modify-write is recorded
@@ -15,7 +15,6 @@
 //! record's number follows the last one that is there.
 
 mod bench;
-mod charts;
 mod chooser;
 mod core_options;
 mod dataset;

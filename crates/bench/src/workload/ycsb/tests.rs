@@ -288,9 +288,8 @@ fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
     })
     .unwrap();
     assert_eq!(report.runs.len(), 8);
-    assert!(
-        report.runs.iter().all(|run| run.throughputs.len() == 3 && run.labels["phase"] == "run")
-    );
+    let is_run = |run: &Run| run.throughputs.len() == 3 && run.labels["phase"] == "run";
+    assert!(report.runs.iter().all(is_run));
     let titles: Vec<&str> = report.charts.iter().map(|chart| chart.title.as_str()).collect();
     let expected = [
         "Workload a: throughput by threads",

@@ -12,9 +12,6 @@ use crate::system::{BulkDone, BulkOptions, Client, System};
 use crate::workload::KeyOrder;
 use crate::workload::loops::split;
 
-/// Records or keys of one batch of a source.
-const BATCH_ROWS: usize = 8_192;
-
 /// A kind of data: records that are put, and keys that are got, each known by its place in the
 /// order in which that is done.
 pub(super) trait Data: Sync {

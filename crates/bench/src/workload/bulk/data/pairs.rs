@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::{BATCH_ROWS, Data, Picks, RecordShare};
+use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, ordered_key};
 use crate::system::{
     BatchSink, BatchSource, BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System,
 };
 use crate::workload::bulk::BulkBenchOptions;
+use crate::workload::columns::BATCH_ROWS;
 
 /// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of
 /// numbers.
@@ -29,12 +30,6 @@ impl PairData {
     }
 }
 
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    ordered_key(number, &mut key);
-    key
-}
-
 /// The number whose key is asked for at a place. One that was never put is past all records.
 fn wanted(picks: &Picks, records: u64, place: u64) -> u64 {
     let (number, is_missing) = picks.get(place);
@@ -52,11 +47,11 @@ impl Data for PairData {
 
     fn put_one(&self, client: &mut dyn Client, place: u64, durability: Durability) -> Result<()> {
         let number = self.picks.put(place);
-        client.put_pair(&key(number), self.values.of(number), durability)
+        client.put_pair(&ordered_key(number), self.values.of(number), durability)
     }
 
     fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool> {
-        Ok(client.get_pair(&key(self.picks.put(place)))?.is_some())
+        Ok(client.get_pair(&ordered_key(self.picks.put(place)))?.is_some())
     }
 
     fn bulk_put(
@@ -82,7 +77,7 @@ impl Data for PairData {
 
     fn get_one(&self, client: &mut dyn Client, place: u64) -> Result<u64> {
         let number = wanted(&self.picks, self.records, place);
-        Ok(client.get_pair(&key(number))?.is_some().into())
+        Ok(client.get_pair(&ordered_key(number))?.is_some().into())
     }
 
     fn bulk_get(
@@ -105,7 +100,7 @@ impl<I: Iterator<Item = u64> + Send> BatchSource<[u8]> for PairNumbers<I> {
         let mut numbers = self.0.by_ref().take(BATCH_ROWS).peekable();
         let more = numbers.peek().is_some();
         let value = |number| self.1.as_ref().map_or(&[][..], |values| values.of(number));
-        numbers.try_for_each(|number| sink(&key(number), value(number)))?;
+        numbers.try_for_each(|number| sink(&ordered_key(number), value(number)))?;
         Ok(more)
     }
 }

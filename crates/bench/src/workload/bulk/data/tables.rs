@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::{BATCH_ROWS, Data, Picks, RecordShare};
+use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, mix};
-use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, Rows, System};
+use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
-use crate::workload::columns::{Column, Columns, batch, row};
+use crate::workload::columns::{Column, NamedColumn, batches, row};
 
 /// Rows that share the first column of the key: positions of one ship, phones of one maker.
 const PER_FIRST: u64 = 100;
@@ -22,7 +22,7 @@ const MISSING: u64 = 1 << 63;
 pub(in crate::workload::bulk) struct TableData {
     table: &'static str,
     /// Those of the key come first.
-    columns: Columns,
+    columns: Vec<NamedColumn>,
     key_columns: usize,
     child: Option<Child>,
     definitions: Vec<&'static str>,
@@ -35,7 +35,7 @@ pub(in crate::workload::bulk) struct TableData {
 #[derive(Clone)]
 struct Child {
     tables: &'static [&'static str],
-    columns: Columns,
+    columns: Vec<NamedColumn>,
 }
 
 impl TableData {
@@ -123,7 +123,7 @@ impl TableData {
         }
     }
 
-    fn wanted_columns(&self) -> &[(&'static str, Column)] {
+    fn wanted_columns(&self) -> &[NamedColumn] {
         match self.keys {
             KeyPart::Whole => &self.columns[..self.key_columns],
             KeyPart::Partial => &self.columns[..1],
@@ -151,15 +151,6 @@ fn maker(phone: u64) -> String {
 
 fn price(phone: u64) -> i32 {
     100 + 10 * within(phone) as i32
-}
-
-/// Batches of the rows of some numbers.
-fn batches(columns: Columns, numbers: impl Iterator<Item = u64> + Send + 'static) -> Rows {
-    let mut numbers = numbers;
-    Box::new(std::iter::from_fn(move || {
-        let some: Vec<u64> = numbers.by_ref().take(BATCH_ROWS).collect();
-        (!some.is_empty()).then(|| batch(&columns, some.iter().copied()))
-    }))
 }
 
 impl Data for TableData {
@@ -195,12 +186,12 @@ impl Data for TableData {
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
         let numbers = self.picks.puts(count, share);
-        let rows = numbers.map(|numbers| batches(self.columns.clone(), numbers)).collect();
+        let rows = numbers.map(|numbers| batches(&self.columns, numbers)).collect();
         let mut done = system.bulk_put(PutInput::Rows(self.table, rows), options)?;
         if let Some(child) = &self.child {
             let pictures = |number| number * PICTURES..(number + 1) * PICTURES;
             let numbers = self.picks.puts(count, share).map(|numbers| numbers.flat_map(pictures));
-            let rows = numbers.map(|numbers| batches(child.columns.clone(), numbers)).collect();
+            let rows = numbers.map(|numbers| batches(&child.columns, numbers)).collect();
             done.add(&system.bulk_put(PutInput::Rows(child.tables[0], rows), options)?);
         }
         Ok(done)
@@ -230,8 +221,9 @@ impl Data for TableData {
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let (data, columns) = (self.clone(), self.wanted_columns().to_vec());
-        let keys = batches(columns, (0..keys).map(move |place| data.wanted(place)));
+        let data = self.clone();
+        let numbers = (0..keys).map(move |place| data.wanted(place));
+        let keys = batches(self.wanted_columns(), numbers);
         system.bulk_get(GetKeys::Rows(self.table, keys, self.child_tables()), options)
     }
 }

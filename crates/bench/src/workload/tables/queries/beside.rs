@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tonnage::arrow::array::{RecordBatch, StringArray};
+use tonnage::arrow::array::StringArray;
 use tonnage::{Error, Result};
 
 use super::contest::{Contest, Queries, QueryWay};
@@ -12,7 +12,8 @@ use crate::generate::Permutation;
 use crate::report::Report;
 use crate::report::format::whole;
 use crate::system::{GetKeys, PutInput, Rows};
-use crate::workload::columns::{Column, batch};
+use crate::workload::columns::{Column, NamedColumn, batches};
+use crate::workload::loops::split;
 use crate::workload::tables::Subject;
 use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 
@@ -20,8 +21,6 @@ use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 const WIDE: &str = "wide";
 /// Of two numbers.
 const NARROW: &str = "narrow";
-/// Rows of one batch on their way in.
-const BATCH_ROWS: usize = 65_536;
 /// The counts that one row of a hundred has.
 const ONE_PERCENT: Range<i64> = 500..500 + COUNTS / 100;
 
@@ -29,14 +28,13 @@ impl<'a> Queries<'a> {
     pub(super) fn beside(&self, report: &mut Report) -> Result<()> {
         let shape = Shape::new(self.options.key);
         shape.define(self.system, WIDE)?;
-        let wide = shape.clone();
-        self.load(WIDE, move |places| wide.rows(places))?;
+        self.load(WIDE, &shape.columns)?;
         if self.options.wants(Subject::Scan) {
             let columns = "id LONG, count LONG, PRIMARY KEY (id)";
             self.system.define(&format!("CREATE TABLE {NARROW} ({columns})"))?;
             let columns =
                 [("id", Column::Long(|place| place as i64)), ("count", Column::Long(count_of))];
-            self.load(NARROW, move |places| batch(&columns, places))?;
+            self.load(NARROW, &columns)?;
         }
         self.system.settle()?;
         self.hold(self.list(&shape)?, report)?;
@@ -51,18 +49,10 @@ impl<'a> Queries<'a> {
     }
 
     /// Puts all rows of a table in bulk, from two streams.
-    fn load(
-        &self,
-        table: &'static str,
-        make: impl Fn(Range<u64>) -> Result<RecordBatch> + Clone + Send + 'static,
-    ) -> Result<()> {
-        let (all, half) = (self.options.table_rows, self.options.table_rows / 2);
-        let source = |places: Range<u64>| -> Rows {
-            let (make, end) = (make.clone(), places.end);
-            let batch = move |first| make(first..end.min(first + BATCH_ROWS as u64));
-            Box::new(places.step_by(BATCH_ROWS).map(batch))
-        };
-        let input = PutInput::Rows(table, vec![source(0..half), source(half..all)]);
+    fn load(&self, table: &'static str, columns: &[NamedColumn]) -> Result<()> {
+        let all = self.options.table_rows;
+        let rows = split(0..all, 2).map(|places| batches(columns, places)).collect();
+        let input = PutInput::Rows(table, rows);
         let done = self.system.bulk_put(input, &self.bulk_options())?;
         if done.rows == all {
             return Ok(());

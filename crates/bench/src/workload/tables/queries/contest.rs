@@ -87,18 +87,41 @@ impl<'a> Contest<'a> {
                 QueryWay::at_once(queries.system),
             ];
         }
-        for way in &mut self.ways {
+        let mut ways = std::mem::take(&mut self.ways);
+        for way in &mut ways {
             // What is wrong with an answer is told when it is measured.
             let _ = (way.ask)(&self.rounds[0]);
         }
-        let mut measured = vec![Vec::new(); self.ways.len()];
+        let mut measured = vec![Vec::new(); ways.len()];
         for _ in 0..queries.options.run.repeats {
-            for (way, repeats) in self.ways.iter_mut().zip(&mut measured) {
-                repeats.push(rounds(way, &self.name, &self.rounds, self.rows, queries)?);
+            for (way, repeats) in ways.iter_mut().zip(&mut measured) {
+                repeats.push(self.repeat(way, queries)?);
             }
         }
-        let ways = self.ways.iter().zip(measured);
+        let ways = ways.iter().zip(measured);
         Ok(ways.map(|(way, repeats)| self.run_of(way, repeats, queries.system)).collect())
+    }
+
+    /// One repeat of one way: rounds until the time is over, one at least.
+    fn repeat(&self, way: &mut QueryWay<'_>, queries: &Queries<'_>) -> Result<Measured> {
+        let name = summary::run_name(&self.name, &way.name);
+        let plan = MeasurePlan {
+            phase: format!("{} {name}", queries.system.name()),
+            operations: vec!["ROUND"],
+            ..MeasurePlan::default()
+        };
+        measure(&plan, &|| queries.system.gauges(), queries.watcher, |meter| {
+            let mut recorder = meter.recorder();
+            for questions in self.rounds.iter().cycle() {
+                let started = Instant::now();
+                let outcome = (way.ask)(questions);
+                recorder.record(0, started, None, outcome.map(|()| self.rows));
+                if meter.is_over() || meter.started().elapsed() >= queries.options.window {
+                    break;
+                }
+            }
+            Ok(())
+        })
     }
 
     fn run_of(&self, way: &QueryWay<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
@@ -113,33 +136,6 @@ impl<'a> Contest<'a> {
         run.figures.extend(named(figures.into_iter().filter(|(_, figure)| figure.is_finite())));
         run
     }
-}
-
-/// One repeat of one way: rounds until the time is over, one at least.
-fn rounds(
-    way: &mut QueryWay<'_>,
-    name: &str,
-    rounds: &[Vec<Question>],
-    rows: u64,
-    queries: &Queries<'_>,
-) -> Result<Measured> {
-    let plan = MeasurePlan {
-        phase: format!("{} {}", queries.system.name(), summary::run_name(name, &way.name)),
-        operations: vec!["ROUND"],
-        ..MeasurePlan::default()
-    };
-    measure(&plan, &|| queries.system.gauges(), queries.watcher, |meter| {
-        let mut recorder = meter.recorder();
-        for questions in rounds.iter().cycle() {
-            let started = Instant::now();
-            let outcome = (way.ask)(questions);
-            recorder.record_rows(0, started, None, outcome.map(|()| rows));
-            if meter.is_over() || meter.started().elapsed() >= queries.options.window {
-                break;
-            }
-        }
-        Ok(())
-    })
 }
 
 #[cfg(test)]
