@@ -22,8 +22,8 @@ pub(crate) struct Zipfian {
 }
 
 impl Zipfian {
-    /// Numbers from 0 to `count`, exclusive. Takes time in proportion to `count`, about a second for
-    /// 50 millions; a clone takes none.
+    /// Numbers from 0 to `count`, exclusive. Takes time in proportion to `count`, about a second
+    /// for 50 millions; a clone takes none.
     pub(crate) fn new(count: u64) -> Self {
         let count = count.max(1);
         Self::with_zeta(count, zeta(0..count))

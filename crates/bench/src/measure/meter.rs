@@ -184,8 +184,8 @@ pub(crate) struct Recorder<'a> {
 impl Recorder<'_> {
     /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome`
     /// is how many rows it did: failures are counted apart and are in no histogram. One without
-    /// rows, which were told by [`Meter::add`] or are those of another operation that it is part of,
-    /// is only timed, under its own name.
+    /// rows, which were told by [`Meter::add`] or are those of another operation that it is part
+    /// of, is only timed, under its own name.
     pub(crate) fn record(
         &mut self,
         operation: usize,

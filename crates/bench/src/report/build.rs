@@ -132,12 +132,16 @@ fn rfc3339(ms: u64) -> String {
 fn notes_on(environment: &Environment) -> Vec<String> {
     let mut notes = Vec::new();
     if !std::path::Path::new("/proc/self/stat").exists() {
-        notes.push("This system has no /proc: the figures of the process (cores in use, memory, disk bytes) are 0.".to_owned());
+        notes.push(
+            "This system has no /proc: the figures of the process (cores in use, memory, disk \
+             bytes) are 0."
+                .to_owned(),
+        );
     }
     if environment.cores > 0 && environment.load_average > 0.5 * environment.cores as f64 {
         notes.push(format!(
-            "The machine was busy when the benchmark began (load average {:.1} on {} cores): expect numbers that are too low and \
-             that vary.",
+            "The machine was busy when the benchmark began (load average {:.1} on {} cores): \
+             expect numbers that are too low and that vary.",
             environment.load_average, environment.cores
         ));
     }

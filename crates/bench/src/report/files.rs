@@ -74,7 +74,8 @@ fn parse(text: &str) -> Result<Report> {
     if format > u64::from(Report::FORMAT) {
         let known = Report::FORMAT;
         return Err(Error::unsupported(format!(
-            "the report has format {format}, this program reads formats up to {known}: use a newer one"
+            "the report has format {format}, this program reads formats up to {known}: use a \
+             newer one"
         )));
     }
     let mut report: Report = serde_json::from_value(model).map_err(damaged)?;

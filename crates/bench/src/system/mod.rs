@@ -106,7 +106,8 @@ pub(crate) trait Client: Send {
     fn insert(&mut self, key: &str, fields: &mut Fields<'_, '_>) -> Result<()>;
 
     /// Changes some fields of a record, by number. Gives whether it is there. Reads the record,
-    /// merges it and puts it whole, as YCSB's own binding for RocksDB does; `current` is the buffer.
+    /// merges it and puts it whole, as YCSB's own binding for RocksDB does; `current` is the
+    /// buffer.
     fn update(
         &mut self,
         key: &str,

@@ -93,8 +93,8 @@ impl<'a> BenchRun<'a> {
         Ok(OpenedSystem { system: spec.open()?, _scratch: scratch })
     }
 
-    /// Waits until a system has nothing left to tidy up, so that one phase does not pay for another.
-    /// Tells how many seconds it took.
+    /// Waits until a system has nothing left to tidy up, so that one phase does not pay for
+    /// another. Tells how many seconds it took.
     pub(super) fn settle(&self, system: &dyn System, name: &str) -> Result<f64> {
         if self.is_over() {
             return Ok(0.0);

@@ -74,7 +74,8 @@ impl FromStr for DataDirectory {
         let (label, directory) = text.split_once('=').unwrap_or((&last, text));
         if label.is_empty() || directory.is_empty() {
             return Err(Error::invalid(format!(
-                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a directory"
+                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
+                 directory"
             )));
         }
         Ok(DataDirectory::new(label, directory))

@@ -6,8 +6,8 @@
 //! | records | in a column family of their own: fields end to end, each led by its length |
 //! | update | read, merged and put, as YCSB's own binding for RocksDB does |
 //! | bulk put | write batches of a thousand from as many threads as there are sources |
-//! | bulk get | sorted, batched multi-gets of a thousand keys from as many threads as there are cores |
-//! | durability | the log is on; `none` and `write` hand it to the operating system, `fsync` syncs it |
+//! | bulk get | sorted, batched multi-gets of a thousand keys, from a thread for each core |
+//! | durability | the log is on: `none` and `write` hand it to the system, `fsync` syncs it |
 
 mod bulk;
 mod client;

@@ -114,19 +114,27 @@ fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
 
 fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
     let mut notes = vec![
-        "The put phase ends when all records are on the disk. What a target tidies up after a phase is not in its rate: it is told as \
-         settle_seconds, and the next phase begins after it."
+        "The put phase ends when all records are on the disk. What a target tidies up after a \
+         phase is not in its rate: it is told as settle_seconds, and the next phase begins after \
+         it."
+        .to_owned(),
+        "Every record is got once, in another order than it was put in; one that is not found \
+         counts as a failure."
             .to_owned(),
-        "Every record is got once, in another order than it was put in; one that is not found counts as a failure.".to_owned(),
     ];
     if options.api == Api::Bulk {
         notes.push(format!(
-            "The records are put in {} bulk calls; a record counts for the progress of the put when its call has returned.",
+            "The records are put in {} bulk calls; a record counts for the progress of the put \
+             when its call has returned.",
             options.calls
         ));
     }
     if was_cancelled {
-        notes.push("Interrupted: the phase that was under way counts as far as it came, later ones are missing.".to_owned());
+        notes.push(
+            "Interrupted: the phase that was under way counts as far as it came, later ones are \
+             missing."
+                .to_owned(),
+        );
     }
     notes
 }

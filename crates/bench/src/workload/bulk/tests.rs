@@ -42,22 +42,21 @@ fn find<'r>(report: &'r Report, system: &str, name: &str) -> &'r Run {
 #[rstest]
 fn every_record_is_put_and_every_key_is_found(
     #[values(KeyOrder::Ordered, KeyOrder::Shuffled)] order: KeyOrder,
-    #[values((KeyPart::Whole, false), (KeyPart::Whole, true), (KeyPart::Partial, false), (KeyPart::Partial, true))]
-    keys: (KeyPart, bool),
+    #[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart,
+    #[values(false, true)] children: bool,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let mut options =
-        BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(&directory) };
+    let mut options = BulkBenchOptions { order, keys, children, ..tiny(&directory) };
     // Rows of child tables do not come along over Flight.
-    options.run.systems.retain(|system| !keys.1 || *system != SystemKind::TonnageRemote);
+    options.run.systems.retain(|system| !children || *system != SystemKind::TonnageRemote);
     let report = run_on(&options);
-    let family = if keys.1 { 3 } else { 1 };
+    let family = if children { 3 } else { 1 };
     let tables = options.run.systems.iter().filter(|system| **system != SystemKind::RocksDb);
     for system in tables.map(|system| system.name()) {
         let count = |name: &str| find(&report, system, name).operations_count;
         assert_eq!(count("phones / put / bulk / write"), 550 * family);
         assert_eq!(count("phones / put / single / write"), 120);
-        let expected = if keys.0 == KeyPart::Whole { 500 } else { 550 };
+        let expected = if keys == KeyPart::Whole { 500 } else { 550 };
         assert_eq!(count("positions / get / bulk"), expected);
         assert_eq!(count("phones / get / bulk / 2 requests"), expected * family);
     }

@@ -91,7 +91,8 @@ impl MatrixOptions {
             || self.sizes.is_empty()
             || self.threads.is_empty()
         {
-            "the matrix has no cells: name a workload, a distribution, a size and a count of threads"
+            "the matrix has no cells: name a workload, a distribution, a size and a count of \
+             threads"
         } else if self.sizes.iter().any(|size| !size.is_finite() || *size <= 0.0) {
             "a size of the data is a multiple of the memory, such as 0.33 or 1.3"
         } else if self.threads.contains(&0) {

@@ -61,7 +61,8 @@ impl<'a> MatrixReport<'a> {
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
         if was_cancelled {
-            let missing = "Interrupted: the cell that was under way and those after it are missing; --resume goes on with them.";
+            let missing = "Interrupted: the cell that was under way and those after it are \
+                           missing; --resume goes on with them.";
             self.harness.report.notes.push(missing.to_owned());
         }
         self.harness.report
@@ -70,16 +71,25 @@ impl<'a> MatrixReport<'a> {
 
 fn notes(options: &MatrixOptions) -> Vec<String> {
     let mut notes = vec![
-        "All targets of a cell are open at the same time, each with the whole memory budget, and are driven in turn.".to_owned(),
-        "Data is loaded once for each size and directory; cells that write come last, and targets tidy up after each of them."
+        "All targets of a cell are open at the same time, each with the whole memory budget, and \
+         are driven in turn."
+            .to_owned(),
+        "Data is loaded once for each size and directory; cells that write come last, and targets \
+         tidy up after each of them."
             .to_owned(),
     ];
     if options.threads.len() > 1 {
-        notes.push("Of several counts of threads the charts show the best one for each target; the table has all.".to_owned());
+        notes.push(
+            "Of several counts of threads the charts show the best one for each target; the table \
+             has all."
+                .to_owned(),
+        );
     }
     if !options.run.direct_io {
         notes.push(
-            "Files went through the operating system's cache: data beyond the budget may still have been in memory.".to_owned(),
+            "Files went through the operating system's cache: data beyond the budget may still \
+             have been in memory."
+                .to_owned(),
         );
     }
     notes

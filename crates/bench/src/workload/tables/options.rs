@@ -146,7 +146,8 @@ impl TablesOptions {
         ])?;
         if self.list_keys > self.table_rows {
             return Err(Error::invalid(format!(
-                "{} keys in a list, and the table has {} rows: ask for fewer keys, or for more rows",
+                "{} keys in a list, and the table has {} rows: ask for fewer keys, or for more \
+                 rows",
                 self.list_keys, self.table_rows
             )));
         }

@@ -175,8 +175,8 @@ impl CoreOptions {
         } else if self.data_integrity && self.field_length != Lengths::Constant {
             "dataintegrity needs fieldlengthdistribution=constant"
         } else if self.mix.total() <= 0.0 {
-            "all proportions are 0: give one of readproportion, updateproportion, insertproportion, scanproportion, \
-             readmodifywriteproportion"
+            "all proportions are 0: give one of readproportion, updateproportion, \
+             insertproportion, scanproportion, readmodifywriteproportion"
         } else if !(1..=self.scan_length_max).contains(&self.scan_length_min) {
             "minscanlength is 0 or above maxscanlength"
         } else if self.scan_length == Lengths::Constant {

@@ -71,7 +71,10 @@ impl PropertyDraft {
             });
         }
         let workload = Workload::builtin(file).ok_or_else(|| {
-            Error::invalid(format!("-P {file}: there is no such file, and no core workload of this name: there are a to f"))
+            Error::invalid(format!(
+                "-P {file}: there is no such file, and no core workload of this name: there are a \
+                 to f"
+            ))
         })?;
         Ok(PropertyDraft { begins: true, workload, properties: Properties::default() })
     }

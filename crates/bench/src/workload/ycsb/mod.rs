@@ -3,8 +3,8 @@
 //!
 //! - `core_options` holds the parameters, `from_properties` reads them from `properties`; `options`
 //!   has the six core workloads.
-//! - `fields` makes values and compares them, `inserter` makes records for the load phase, `chooser`
-//!   says which record is asked for, `session` is a thread of the run phase.
+//! - `fields` makes values and compares them, `inserter` makes records for the load phase,
+//!   `chooser` says which record is asked for, `session` is a thread of the run phase.
 //! - `Dataset`, a system with its records, does it all at a `pace`. Other workloads build on that.
 //! - `bench` does it all for each workload and system; `summary` is what the report says beside the
 //!   numbers.

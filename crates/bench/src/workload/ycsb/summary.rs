@@ -39,7 +39,11 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
     if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0)
         && options.phase != Phase::Load
     {
-        notes.push("READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.".to_owned());
+        notes.push(
+            "READ-MODIFY-WRITE counts as one operation; its read and its update are not counted \
+             again."
+                .to_owned(),
+        );
     }
     if options.run.warm_up.is_zero() && options.phase != Phase::Load {
         notes.push(
@@ -54,7 +58,11 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
         notes.push("Loading is measured once, repeats are those of the run phase.".to_owned());
     }
     if options.phase != Phase::Run && options.bulk_load {
-        notes.push("Loading in bulk is durable at its end (fsync), whatever the durability of single writes.".to_owned());
+        notes.push(
+            "Loading in bulk is durable at its end (fsync), whatever the durability of single \
+             writes."
+                .to_owned(),
+        );
     }
     notes
 }

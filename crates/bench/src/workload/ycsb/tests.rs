@@ -152,8 +152,10 @@ fn operations_are_done_as_often_as_the_mix_says() {
     });
 }
 
+const READS_BEFORE: &str = "readmodifywriteproportion=0.3";
+
 #[rstest]
-#[case::single_fields_are_read_and_all_are_written("a", &["readallfields=false", "writeallfields=true", "readmodifywriteproportion=0.3"])]
+#[case::fields_by_themselves("a", &["readallfields=false", "writeallfields=true", READS_BEFORE])]
 #[case::nothing_is_altered("f", &["insertproportion=0.1", "updateproportion=0.2"])]
 fn data_integrity_holds_on_every_system(#[case] name: &str, #[case] more: &[&str]) {
     let workload = workload(name, &[more, &["dataintegrity=true"]].concat());

@@ -59,8 +59,8 @@ impl TableData {
     /// Ship after ship, each from its first moment to its last: a report every ten seconds, so that
     /// there is nothing a second after one.
     pub(in crate::workload::bulk) fn positions(options: &BulkBenchOptions) -> Self {
-        const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, \
-             speed DOUBLE, course DOUBLE, status INTEGER, name STRING, \
+        const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), \
+             lat DOUBLE, lon DOUBLE, speed DOUBLE, course DOUBLE, status INTEGER, name STRING, \
              PRIMARY KEY (SHARD(ship), at))";
         let columns = vec![
             ("ship", Column::Long(|row| 200_000_000 + first(row) as i64)),

@@ -94,14 +94,18 @@ fn a_file_of_sizes_adds_to_the_workload_before_it() {
 
 #[test]
 fn every_core_property_is_understood() {
-    let text = "recordcount=10\noperationcount=20\ninsertstart=2\ninsertcount=5\nfieldcount=3\nfieldlength=50\nminfieldlength=5
-fieldlengthdistribution=zipfian\nreadallfields=false\nwriteallfields=true\nreadproportion=0.1\nupdateproportion=0.2
-insertproportion=0.3\nscanproportion=0.4\nreadmodifywriteproportion=0.5\nrequestdistribution=hotspot\nhotspotdatafraction=0.3
-hotspotopnfraction=0.7\nexponential.percentile=90\nexponential.frac=0.5
-minscanlength=2\nmaxscanlength=20\nscanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=8
-table=people\ndataintegrity=false\ntarget=1000\nthreadcount=4\nmaxexecutiontime=60\ncore_workload_insertion_retry_limit=3
-core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.CoreWorkload";
-    let (_directory, paths) = files(&[("all", text)]);
+    let all = "recordcount=10 operationcount=20 insertstart=2 insertcount=5 fieldcount=3 \
+        fieldlength=50 minfieldlength=5 fieldlengthdistribution=zipfian readallfields=false \
+        writeallfields=true readproportion=0.1 updateproportion=0.2 insertproportion=0.3 \
+        scanproportion=0.4 readmodifywriteproportion=0.5 requestdistribution=hotspot \
+        hotspotdatafraction=0.3 hotspotopnfraction=0.7 exponential.percentile=90 \
+        exponential.frac=0.5 minscanlength=2 maxscanlength=20 scanlengthdistribution=zipfian \
+        insertorder=ordered zeropadding=8 table=people dataintegrity=false target=1000 \
+        threadcount=4 maxexecutiontime=60 core_workload_insertion_retry_limit=3 \
+        core_workload_insertion_retry_interval=1 \
+        workload=com.yahoo.ycsb.workloads.CoreWorkload";
+    let text = all.replace(' ', "\n");
+    let (_directory, paths) = files(&[("all", text.as_str())]);
     let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
     let expected = CoreOptions {
         record_count: 10,
