@@ -67,6 +67,11 @@ pub(crate) trait System: Send + Sync {
         Err(self.unsupported("tables"))
     }
 
+    /// Runs a statement and hands the batches of its answer to `sink`.
+    fn query(&self, _statement: &str, _sink: &mut RowSink<'_>) -> Result<()> {
+        Err(self.unsupported("queries"))
+    }
+
     /// Runs statements in one call and hands the batches of their answers to `sink`, each with the
     /// number of its statement.
     fn multi_query(&self, _statements: &[&str], _sink: &mut AnswerSink<'_>) -> Result<()> {
@@ -150,11 +155,6 @@ pub(crate) trait Client: Send {
     /// came.
     fn get_rows(&mut self, _table: &str, _key: &Row, _children: &[&str]) -> Result<u64> {
         Err(Error::unsupported("this target does not offer tables"))
-    }
-
-    /// Runs a statement and hands the batches of its answer to `sink`.
-    fn query(&mut self, _statement: &str, _sink: &mut RowSink<'_>) -> Result<()> {
-        Err(Error::unsupported("this target does not offer queries"))
     }
 }
 

@@ -224,13 +224,13 @@ fn a_directory_that_holds_something_is_refused() {
 
 #[test]
 fn what_is_not_offered_is_answered_so() {
-    on_each(|system, client, _| {
+    on_each(|system, _, _| {
         let created = system.define("CREATE TABLE t (id LONG, PRIMARY KEY (id))");
         let created = created.map_err(|error| error.kind());
         let offers = system.offers(Feature::Tables);
         assert_eq!(created, if offers { Ok(()) } else { Err(ErrorKind::Unsupported) });
         let mut rows = 0;
-        let asked = client.query("SELECT 1", &mut |batch| {
+        let asked = system.query("SELECT 1", &mut |batch| {
             rows += batch.num_rows();
             Ok(())
         });

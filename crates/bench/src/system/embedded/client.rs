@@ -7,7 +7,7 @@ use tonnage::{
 
 use super::store::Embedded;
 use crate::system::library::{text_key, write_options};
-use crate::system::{Client, Fields, Record, RowSink};
+use crate::system::{Client, Fields, Record};
 
 /// A session of one thread.
 pub(super) struct EmbeddedClient<'a> {
@@ -119,9 +119,5 @@ impl Client for EmbeddedClient<'_> {
         };
         let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
         batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
-    }
-
-    fn query(&mut self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
-        self.system.sql()?.execute(statement)?.into_rows()?.try_for_each(|batch| sink(&batch?))
     }
 }

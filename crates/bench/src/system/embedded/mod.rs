@@ -12,7 +12,7 @@ pub(super) use self::store::Embedded;
 use super::library::{PairKeys, bulk_put, field_name};
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape,
-    System,
+    RowSink, System,
 };
 
 impl System for Embedded {
@@ -87,6 +87,10 @@ impl System for Embedded {
 
     fn define(&self, statement: &str) -> Result<()> {
         self.store.execute(statement).map(drop)
+    }
+
+    fn query(&self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
+        self.sql()?.execute(statement)?.into_rows()?.try_for_each(|batch| sink(&batch?))
     }
 
     fn multi_query(&self, statements: &[&str], sink: &mut AnswerSink<'_>) -> Result<()> {

@@ -6,7 +6,7 @@ use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
 
 use super::server::Remote;
 use crate::system::library::{field_name, text_key, write_options};
-use crate::system::{Client, Fields, Record, RecordShape, RowSink};
+use crate::system::{Client, Fields, Record, RecordShape};
 
 /// A session of one thread. All share one connection.
 pub(super) struct RemoteClient<'a> {
@@ -132,12 +132,5 @@ impl Client for RemoteClient<'_> {
         let keys = tonnage_client::batch_of(entry.schema(), std::slice::from_ref(key))?;
         let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
         rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
-    }
-
-    fn query(&mut self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
-        match self.system.client.sql(statement)? {
-            Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
-            _ => Ok(()),
-        }
     }
 }

@@ -6,13 +6,13 @@ mod server;
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{BulkPutOptions, Error, Result};
-use tonnage_client::{BulkGetRequest, Fetched, batch_of_keys};
+use tonnage_client::{Answer, BulkGetRequest, Fetched, batch_of_keys};
 
 pub(super) use self::server::Remote;
 use super::library::{bulk_put, text_key};
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput,
-    RecordShape, Rows, System, SystemKind,
+    RecordShape, RowSink, Rows, System, SystemKind,
 };
 
 impl System for Remote {
@@ -66,6 +66,13 @@ impl System for Remote {
 
     fn define(&self, statement: &str) -> Result<()> {
         self.client.define(statement).map(drop)
+    }
+
+    fn query(&self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
+        match self.client.sql(statement)? {
+            Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
+            _ => Ok(()),
+        }
     }
 
     fn multi_query(&self, statements: &[&str], sink: &mut AnswerSink<'_>) -> Result<()> {

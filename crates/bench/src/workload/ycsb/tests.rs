@@ -258,16 +258,6 @@ fn a_run_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_run_without_any_end_is_refused() {
-    let workload = workload("c", &["operationcount=0"]);
-    in_memory(|system| {
-        let (mut dataset, _) = loaded(system, &workload.core, true);
-        let error = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap_err().to_string();
-        assert!(error.contains("operationcount"), "{error}");
-    });
-}
-
-#[test]
 fn a_run_on_other_records_than_were_loaded_is_refused() {
     in_memory(|system| {
         let (mut dataset, _) = loaded(system, &workload("a", &[]).core, true);
@@ -334,6 +324,7 @@ fn ignored_properties_stand_in_the_notes() {
 #[case(options(vec![workload("a", &[]), workload("a", &[])]), "called a")]
 #[case(YcsbOptions { run: only(&[]), ..options(vec![workload("a", &[])]) }, "no target")]
 #[case(YcsbOptions { threads: vec![1, 0], ..options(vec![workload("a", &[])]) }, "0 threads")]
+#[case(options(vec![workload("c", &["operationcount=0"])]), "operationcount")]
 fn options_that_measure_nothing_are_refused(#[case] options: YcsbOptions, #[case] told: &str) {
     let error = bench(options).unwrap_err().to_string();
     assert!(error.contains(told), "{error}");

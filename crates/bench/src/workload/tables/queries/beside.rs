@@ -83,12 +83,12 @@ impl<'a> Queries<'a> {
             let rows = system.bulk_get(GetKeys::Rows(WIDE, keys, &[]), &options)?.rows;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
-        let mut in_plan = QueryWay::one_by_one("list, planned", system)?;
+        let mut in_plan = QueryWay::one_by_one("list, planned", system);
         let in_plan =
             QueryWay::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
         let (keys, rows) = (whole(count as f64), whole(self.options.table_rows as f64));
         let ways =
-            vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system)?, in_plan];
+            vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system), in_plan];
         let name = format!("keys: {keys} of {rows} rows");
         Ok(Contest::new(Subject::List, name, question("*"), count, ways))
     }
@@ -101,7 +101,7 @@ impl<'a> Queries<'a> {
         let statement = format!("SELECT {aggregates} FROM {table}");
         let name = format!("scan: {aggregates} of {} {table} rows", whole(rows as f64));
         let question = Question { statement, expected: Sums { rows: 1, numbers: total } };
-        let ways = vec![QueryWay::one_by_one("query", self.system)?];
+        let ways = vec![QueryWay::one_by_one("query", self.system)];
         Ok(Contest::new(Subject::Scan, name, question, rows, ways))
     }
 
@@ -117,7 +117,7 @@ impl<'a> Queries<'a> {
             let name =
                 format!("index: {} of {} rows", whole(expected.rows as f64), whole(rows as f64));
             let question = Question { statement: statement.clone(), expected };
-            let ways = vec![QueryWay::one_by_one(way, self.system)?];
+            let ways = vec![QueryWay::one_by_one(way, self.system)];
             Ok(Contest::new(Subject::Index, name, question, expected.rows, ways))
         };
         self.hold(contest("without index")?, report)?;
@@ -134,7 +134,7 @@ impl<'a> Queries<'a> {
     /// The line of a plan that tells what the store is asked for.
     fn explained(&self, statement: &str) -> Result<String> {
         let mut text = String::new();
-        self.system.client()?.query(&format!("EXPLAIN {statement}"), &mut |batch| {
+        self.system.query(&format!("EXPLAIN {statement}"), &mut |batch| {
             let plans = batch.columns().last().map(|column| column.as_any());
             let plans = plans.and_then(|plans| plans.downcast_ref::<StringArray>());
             plans.into_iter().flatten().flatten().for_each(|plan| text += plan);

@@ -56,9 +56,8 @@ impl<'a> QueryWay<'a> {
     }
 
     /// One statement after another.
-    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Result<Self> {
-        let mut client = system.client()?;
-        Ok(QueryWay::new(name, move |questions| ask_one_by_one(&mut *client, questions)))
+    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Self {
+        QueryWay::new(name, |questions| ask_one_by_one(system, questions))
     }
 
     /// All statements in one call.
@@ -83,7 +82,7 @@ impl<'a> Contest<'a> {
     pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
         if self.ways.is_empty() {
             self.ways = vec![
-                QueryWay::one_by_one(TableMethod::Single.name(), queries.system)?,
+                QueryWay::one_by_one(TableMethod::Single.name(), queries.system),
                 QueryWay::at_once(queries.system),
             ];
         }
