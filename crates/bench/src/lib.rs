@@ -3,10 +3,10 @@
 //! | folder | what |
 //! |---|---|
 //! | [`system`] | what is measured: one trait, `System`, and its implementations |
-//! | `generate` | which record comes next, and what it holds: YCSB's distributions, keys and values |
+//! | `generate` | which record comes next and what it holds: YCSB's distributions, keys, values |
 //! | [`measure`] | clocks, histograms, a reading every second, and the machine |
 //! | [`workload`] | what is done: one module each, all through `System` |
-//! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs and HTML, and compared |
+//! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs, HTML; compared |
 //!
 //! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
 //! [`report::Report`]. Nothing here prints.
@@ -17,3 +17,5 @@ pub mod measure;
 pub mod report;
 pub mod system;
 pub mod workload;
+
+pub use choice::Choice;

@@ -2,26 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Gives out numbers from a first one to an end, once each, to whichever thread asks.
-#[derive(Debug)]
-pub(crate) struct Counter {
-    next: AtomicU64,
-    end: u64,
-}
-
-impl Counter {
-    /// Numbers from `first` to `end`, exclusive.
-    pub(crate) fn new(first: u64, end: u64) -> Self {
-        Counter { next: AtomicU64::new(first), end }
-    }
-
-    /// The next one, or nothing when all are given out.
-    pub(crate) fn next(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.end).then_some(number)
-    }
-}
-
 /// Numbers for new records. A number is seen by others only when it and all before it are
 /// acknowledged, so that nobody asks for a record that is still being inserted.
 ///
@@ -93,14 +73,7 @@ impl AcknowledgedCounter {
 #[derive(Debug)]
 pub(crate) struct InsertClaim<'a> {
     counter: &'a AcknowledgedCounter,
-    number: u64,
-}
-
-impl InsertClaim<'_> {
-    /// The number.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
+    pub(crate) number: u64,
 }
 
 impl Drop for InsertClaim<'_> {
@@ -114,21 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_number_is_given_out_once() {
-        let counter = Counter::new(5, 8);
-        let numbers: Vec<u64> = std::iter::from_fn(|| counter.next()).collect();
-        assert_eq!(numbers, [5, 6, 7]);
-        assert_eq!(counter.next(), None);
-    }
-
-    #[test]
     fn a_number_is_seen_only_when_all_before_it_are_acknowledged() {
         let counter = AcknowledgedCounter::new(10);
         let [first, second, third] = [(); 3].map(|()| counter.claim());
-        assert_eq!(
-            [first.number(), second.number(), third.number(), counter.end()],
-            [10, 11, 12, 10]
-        );
+        assert_eq!([first.number, second.number, third.number, counter.end()], [10, 11, 12, 10]);
         drop(second);
         assert_eq!(counter.end(), 10);
         drop(first);

@@ -34,7 +34,7 @@ impl Distribution {
     /// hashed onto it. So the hottest number has the same share at every count, and many cold ranks
     /// fall onto the same number.
     pub(crate) fn scrambled_zipfian(count: u64) -> Self {
-        let ranks = Zipfian::with_zeta(Self::RANKS, Zipfian::THETA, Self::ZETA);
+        let ranks = Zipfian::with_zeta(Self::RANKS, Self::ZETA);
         Distribution::ScrambledZipfian { ranks, count }
     }
 
@@ -95,18 +95,6 @@ impl Distribution {
 /// A number below a count, all alike; a count of 0 is taken for 1.
 pub(crate) fn below(random: &mut impl Rng, count: u64) -> u64 {
     random.random_range(0..count.max(1))
-}
-
-/// Draws the number of one of some weights, in proportion to it. A weight that is not above 0 is
-/// never drawn; when none is, number 0 always is.
-pub(crate) fn weighted(weights: &[f64], random: &mut impl Rng) -> usize {
-    let total: f64 = weights.iter().map(|weight| weight.max(0.0)).sum();
-    let drawn = random.random::<f64>() * total;
-    let mut ends = weights.iter().scan(0.0, |sum, weight| {
-        *sum += weight.max(0.0);
-        Some(*sum)
-    });
-    ends.position(|end| drawn < end).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -209,13 +197,5 @@ mod tests {
         let integral = (ranks.powf(0.01) - 1000_f64.powf(0.01)) / 0.01;
         let ends = (ranks.powf(-0.99) - 1000_f64.powf(-0.99)) / 2.0;
         assert!((zeta(1000) + integral + ends - Distribution::ZETA).abs() < 1e-6);
-    }
-
-    #[test]
-    fn numbers_are_drawn_by_weight() {
-        let weights = [5.0, 1.0, 4.0, 0.0];
-        let seen = histogram(4, |random| weighted(&weights, random) as u64);
-        assert_follows(&seen[..3], |number| weights[number] / 10.0);
-        assert_eq!(seen[3], 0);
     }
 }

@@ -14,8 +14,8 @@ mod statistics;
 mod values;
 mod zipfian;
 
-pub(crate) use counter::{AcknowledgedCounter, Counter, InsertClaim};
-pub(crate) use distribution::{Distribution, below, weighted};
+pub(crate) use counter::{AcknowledgedCounter, InsertClaim};
+pub(crate) use distribution::{Distribution, below};
 pub(crate) use hash::{fnv1a_64, mix, ordered_key, pair_key, ycsb_hash};
 pub(crate) use permutation::Permutation;
 pub(crate) use values::ValueGenerator;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
-use super::process::number_after;
+use super::process::{number_after, read};
 
 /// The machine and the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -94,11 +94,7 @@ fn files_of_limits(groups: &str) -> Vec<PathBuf> {
 
 /// `max`, and in version 1 a number near 2^63, mean no limit: the machine's memory is less.
 fn limit(file: &Path) -> Option<u64> {
-    std::fs::read_to_string(file).ok()?.trim().parse().ok()
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default()
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 /// The value of the first line of a name.

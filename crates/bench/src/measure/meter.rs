@@ -16,7 +16,7 @@ pub(crate) struct Meter<'a> {
     started: Instant,
     /// What started before this belongs to the warm-up.
     pub(super) measured_from: Instant,
-    over: AtomicBool,
+    over: StopFlag,
     /// The number of the reading that is going on. A recorder that sees another one than before
     /// hands over.
     pub(super) reading: AtomicUsize,
@@ -37,7 +37,7 @@ impl<'a> Meter<'a> {
             plan,
             started,
             measured_from: started + plan.warm_up,
-            over: AtomicBool::new(false),
+            over: StopFlag::default(),
             reading: AtomicUsize::new(0),
             done: AtomicU64::new(0),
             rows: AtomicU64::new(0),
@@ -66,23 +66,24 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Something failed outside of any recorder: counted, and kept in words if it is among the
-    /// first.
-    pub(crate) fn fail(&self, failures: u64, message: &str) {
-        lock(&self.totals).failed(None, failures, || message.to_owned());
-    }
-
-    /// Counts as failures what is missing of an expected count, or beyond it.
-    pub(crate) fn expect(&self, expected: u64, counted: u64, message: impl FnOnce() -> String) {
+    /// Counts as failures, outside of any recorder, what is missing of an expected count or beyond
+    /// it.
+    pub(crate) fn expect(&self, what: &str, expected: u64, counted: u64) {
         if counted != expected {
-            self.fail(counted.abs_diff(expected), &message());
+            let message = || format!("{what}: {counted}, but it must be {expected}");
+            lock(&self.totals).failed(None, counted.abs_diff(expected), message);
         }
     }
 
     /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked
     /// before each operation.
     pub(crate) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
+        self.over.is_set()
+    }
+
+    /// The same for sources, which outlive the meter.
+    pub(crate) fn stop_flag(&self) -> StopFlag {
+        self.over.clone()
     }
 
     /// The moment the run began: what due times are counted from.
@@ -92,7 +93,7 @@ impl<'a> Meter<'a> {
 
     /// Tells the threads to end.
     pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.over.set();
     }
 
     /// Operations and rows that were done so far, warm-up included.
@@ -137,6 +138,20 @@ impl<'a> Meter<'a> {
     }
 }
 
+/// Whether a run is over. Set once, never taken back.
+#[derive(Clone, Default)]
+pub(crate) struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// How many operations of a thread worked, for the sampler to read. Alone in its cache lines,
 /// because its thread writes it after each operation.
 #[derive(Default)]
@@ -168,49 +183,34 @@ pub(crate) struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome`
-    /// is whether it worked: failures are counted apart and are in no histogram. Gives whether it
-    /// worked.
+    /// is how many rows it did: failures are counted apart and are in no histogram. One without
+    /// rows, which were told by [`Meter::add`] or are those of another operation that it is part
+    /// of, is only timed, under its own name.
     pub(crate) fn record(
         &mut self,
         operation: usize,
         started: Instant,
         due: Option<Instant>,
-        outcome: Result<()>,
-    ) -> bool {
-        self.record_rows(operation, started, due, outcome.map(|()| 1))
-    }
-
-    /// Like [`record`](Self::record), for an operation that counts as many rows. None for one whose
-    /// rows were told by [`Meter::add`] as they went by, and for one that is part of another: only
-    /// its time is kept then, under its own name.
-    pub(crate) fn record_rows(
-        &mut self,
-        operation: usize,
-        started: Instant,
-        due: Option<Instant>,
         outcome: Result<u64>,
-    ) -> bool {
+    ) {
         let ended = Instant::now();
         let rows = match outcome {
             Ok(rows) => rows,
-            Err(error) => {
-                self.totals.failed(Some(operation), 1, || error.to_string());
-                return false;
-            }
+            Err(error) => return self.totals.failed(Some(operation), 1, || error.to_string()),
         };
-        if self.totals.knows(operation) {
-            self.keep_up_with_readings();
-            let service = ended.saturating_duration_since(started);
-            if rows > 0 {
-                self.tally.add(rows);
-                record(&mut self.times, service);
-            }
-            if started >= self.meter.measured_from {
-                let intended = due.map(|due| ended.saturating_duration_since(due));
-                self.totals.worked(operation, rows, service, intended);
-            }
+        if !self.totals.knows(operation) {
+            return;
         }
-        true
+        self.keep_up_with_readings();
+        let service = ended.saturating_duration_since(started);
+        if rows > 0 {
+            self.tally.add(rows);
+            record(&mut self.times, service);
+        }
+        if started >= self.meter.measured_from {
+            let intended = due.map(|due| ended.saturating_duration_since(due));
+            self.totals.worked(operation, rows, service, intended);
+        }
     }
 
     fn keep_up_with_readings(&mut self) {

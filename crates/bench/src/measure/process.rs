@@ -20,12 +20,9 @@ pub(super) struct ProcessFigures {
 
 impl ProcessFigures {
     pub(super) fn read() -> Self {
-        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        let io = read("/proc/self/io");
         ProcessFigures {
-            cpu_seconds: fs::read_to_string("/proc/self/stat")
-                .ok()
-                .and_then(|stat| cpu_seconds(&stat))
-                .unwrap_or(0.0),
+            cpu_seconds: cpu_seconds(&read("/proc/self/stat")).unwrap_or(0.0),
             memory_bytes: status_bytes("VmRSS:"),
             read_bytes: number_after(&io, "read_bytes:").unwrap_or(0),
             written_bytes: number_after(&io, "write_bytes:").unwrap_or(0),
@@ -45,8 +42,12 @@ pub(super) fn memory_peak_bytes() -> u64 {
 }
 
 fn status_bytes(name: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    number_after(&status, name).unwrap_or(0) * 1024
+    number_after(&read("/proc/self/status"), name).unwrap_or(0) * 1024
+}
+
+/// The text of a file; empty where there is none.
+pub(super) fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
 }
 
 /// The number behind a name at the beginning of a line.

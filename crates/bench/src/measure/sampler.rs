@@ -4,10 +4,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use tonnage::Result;
+
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
 use super::{MeasurePlan, Measured, Meter, Watcher};
 use crate::report::{ProgressPoint, Second};
-use crate::system::System;
+use crate::system::Gauges;
 
 /// How long a reading is.
 const READING: Duration = Duration::from_secs(1);
@@ -17,6 +19,9 @@ const READING_MIN: Duration = Duration::from_millis(300);
 
 /// How often progress and cancellation are looked at.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Reads the gauges of the system that is measured.
+pub(crate) type SystemGauges<'a> = dyn Fn() -> Result<Gauges> + Sync + 'a;
 
 /// What readings are differences of.
 #[derive(Clone, Copy)]
@@ -29,7 +34,7 @@ struct GaugeSample {
 /// Takes the readings of one run.
 pub(super) struct Sampler<'a> {
     meter: &'a Meter<'a>,
-    system: &'a dyn System,
+    gauges: &'a SystemGauges<'a>,
     watcher: &'a dyn Watcher,
     deadline: Option<Instant>,
     next_reading: Instant,
@@ -46,13 +51,13 @@ impl<'a> Sampler<'a> {
     pub(super) fn start(
         plan: &MeasurePlan,
         meter: &'a Meter<'a>,
-        system: &'a dyn System,
+        gauges: &'a SystemGauges<'a>,
         watcher: &'a dyn Watcher,
     ) -> Self {
         let start = GaugeSample { at: meter.started(), done: 0, process: ProcessFigures::read() };
         let mut sampler = Sampler {
             meter,
-            system,
+            gauges,
             watcher,
             deadline: plan.seconds_max.map(|seconds| meter.measured_from + seconds),
             next_reading: start.at,
@@ -149,7 +154,7 @@ impl<'a> Sampler<'a> {
         let grown = |now: u64, before: u64| rate(now.saturating_sub(before) as f64);
         // A system that cannot be read is no reason to end a run: its own calls will say what is
         // wrong.
-        let gauges = self.system.gauges().unwrap_or_default();
+        let gauges = (self.gauges)().unwrap_or_default();
         Second {
             at_seconds: now.at.saturating_duration_since(self.meter.started()).as_secs_f64(),
             warm_up: self.last.at < self.meter.measured_from,

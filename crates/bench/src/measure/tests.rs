@@ -10,8 +10,7 @@ use tonnage::{Error, Result};
 
 use super::*;
 use crate::report::Second;
-use crate::system::System;
-use crate::system::fake::FakeTarget;
+use crate::system::Gauges;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -19,16 +18,24 @@ fn plan(operations: &[&'static str]) -> MeasurePlan {
     MeasurePlan { operations: operations.to_vec(), ..MeasurePlan::default() }
 }
 
-fn measured_on(system: &FakeTarget, plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
+fn measured_on(
+    gauges: &SystemGauges<'_>,
+    plan: &MeasurePlan,
+    work: impl FnOnce(&Meter<'_>),
+) -> Measured {
     let work = |meter: &Meter<'_>| {
         work(meter);
         Ok(())
     };
-    measure(plan, system, &NoWatcher, work).unwrap()
+    measure(plan, gauges, &NoWatcher, work).unwrap()
+}
+
+fn no_gauges() -> Result<Gauges> {
+    Ok(Gauges::default())
 }
 
 fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
-    measured_on(&FakeTarget::default(), plan, work)
+    measured_on(&no_gauges, plan, work)
 }
 
 fn counts(measured: &Measured) -> Vec<(&str, u64, u64)> {
@@ -41,7 +48,9 @@ fn ago(duration: Duration) -> Instant {
 
 proptest! {
     #[test]
-    fn percentiles_are_those_of_the_sorted_times_within_a_thousandth(mut nanos in prop::collection::vec(1u64..3_000_000_000_000, 1..400)) {
+    fn percentiles_are_those_of_the_sorted_times_within_a_thousandth(
+        mut nanos in prop::collection::vec(1u64..3_000_000_000_000, 1..400)
+    ) {
         let mut totals = totals::Totals::new(1);
         for &time in &nanos {
             totals.worked(0, 1, Duration::from_nanos(time), None);
@@ -51,7 +60,8 @@ proptest! {
         for percentile in &service.percentiles {
             let rank = (percentile.percent / 100.0 * nanos.len() as f64).ceil().max(1.0) as usize;
             let exact = nanos[rank - 1] as f64 / 1e3;
-            prop_assert!((percentile.us - exact).abs() <= exact * 1e-3 + 1e-3, "{percentile:?} is not {exact}");
+            let apart = (percentile.us - exact).abs();
+            prop_assert!(apart <= exact * 1e-3 + 1e-3, "{percentile:?} is not {exact}");
         }
         let mean = nanos.iter().sum::<u64>() as f64 / nanos.len() as f64 / 1e3;
         prop_assert!((service.mean_us - mean).abs() <= mean * 1e-3 + 1e-3);
@@ -65,7 +75,7 @@ fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
     let measured = measured(&plan, |meter| {
         let mut recorder = meter.recorder();
         for _ in 0..100 {
-            recorder.record(0, Instant::now(), None, Ok(()));
+            recorder.record(0, Instant::now(), None, Ok(1));
         }
     });
     assert_eq!((measured.count, measured.failures, measured.series.len()), (100, 0, 1));
@@ -81,11 +91,11 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
     let plan = MeasurePlan { warm_up: 50 * MS, ..plan(&["READ"]) };
     let measured = measured(&plan, |meter| {
         let mut recorder = meter.recorder();
-        recorder.record(0, meter.started(), None, Ok(()));
+        recorder.record(0, meter.started(), None, Ok(1));
         meter.add(7, 70);
         sleep(80 * MS);
-        recorder.record(0, meter.started() + 49 * MS, None, Ok(()));
-        recorder.record(0, meter.started() + 50 * MS, None, Ok(()));
+        recorder.record(0, meter.started() + 49 * MS, None, Ok(1));
+        recorder.record(0, meter.started() + 50 * MS, None, Ok(1));
         meter.add(2, 20);
     });
     assert_eq!((measured.count, measured.bytes), (3, 20));
@@ -99,7 +109,7 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
 fn a_run_that_ends_within_its_warm_up_says_so() {
     let plan = MeasurePlan { warm_up: Duration::from_secs(60), ..plan(&["READ"]) };
     let measured = measured(&plan, |meter| {
-        meter.recorder().record(0, Instant::now(), None, Ok(()));
+        meter.recorder().record(0, Instant::now(), None, Ok(1));
     });
     assert_eq!((measured.count, measured.throughput()), (0, 0.0));
     let message = &measured.failure_messages[0];
@@ -110,14 +120,13 @@ fn a_run_that_ends_within_its_warm_up_says_so() {
 fn failures_are_counted_apart_and_are_in_no_histogram() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
-        assert!(recorder.record(0, Instant::now(), None, Ok(())));
-        let full = Err(Error::unavailable("the disk is full"));
-        assert!(!recorder.record(1, Instant::now(), None, full));
-        meter.fail(3, "a batch was refused");
+        recorder.record(0, Instant::now(), None, Ok(1));
+        recorder.record(1, Instant::now(), None, Err(Error::unavailable("the disk is full")));
+        meter.expect("rows", 3, 0);
     });
     assert_eq!((measured.count, measured.failures), (1, 4));
     assert_eq!(counts(&measured), [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
-    for told in ["the disk is full", "a batch was refused"] {
+    for told in ["the disk is full", "rows: 0, but it must be 3"] {
         assert!(measured.failure_messages.iter().any(|message| message.contains(told)), "{told}");
     }
 }
@@ -126,8 +135,8 @@ fn failures_are_counted_apart_and_are_in_no_histogram() {
 fn a_part_of_an_operation_is_timed_and_not_counted() {
     let measured = measured(&plan(&["READ", "READ-MODIFY-WRITE"]), |meter| {
         let mut recorder = meter.recorder();
-        recorder.record_rows(0, Instant::now(), None, Ok(0));
-        recorder.record(1, Instant::now(), None, Ok(()));
+        recorder.record(0, Instant::now(), None, Ok(0));
+        recorder.record(1, Instant::now(), None, Ok(1));
     });
     assert_eq!(measured.count, 1);
     let expected = [("READ", 1, 0), ("READ-MODIFY-WRITE", 1, 0), ("ALL", 1, 0)];
@@ -147,7 +156,7 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
             if number == 100 {
                 sleep(200 * MS);
             }
-            recorder.record(0, started, Some(due), Ok(()));
+            recorder.record(0, started, Some(due), Ok(1));
         }
     });
     let service = &measured.operations[0].service;
@@ -162,7 +171,7 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
 #[test]
 fn without_operations_only_what_is_added_counts() {
     let measured = measured(&plan(&[]), |meter| {
-        meter.recorder().record(0, Instant::now(), None, Ok(()));
+        meter.recorder().record(0, Instant::now(), None, Ok(1));
         meter.add(1_000, 16_000);
     });
     assert_eq!((measured.count, measured.bytes), (1_000, 16_000));
@@ -177,8 +186,7 @@ fn threads_are_added_up() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let mut recorder = meter.recorder();
-                    (0..10_000)
-                        .for_each(|_| assert!(recorder.record(0, meter.started(), None, Ok(()))));
+                    (0..10_000).for_each(|_| recorder.record(0, meter.started(), None, Ok(1)));
                 });
             }
         });
@@ -188,15 +196,19 @@ fn threads_are_added_up() {
 
 #[test]
 fn readings_come_about_every_second_and_show_a_slow_one() {
-    let system = FakeTarget::default();
+    let stalled = AtomicBool::new(false);
+    let gauges = || {
+        let stalled = stalled.load(Ordering::Relaxed);
+        Ok(Gauges { disk_bytes: 12_345, stalled, ..Gauges::default() })
+    };
     let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
-    let measured = measured_on(&system, &plan, |meter| {
+    let measured = measured_on(&gauges, &plan, |meter| {
         let mut recorder = meter.recorder();
         for number in 0..260 {
-            system.stalled.store(number >= 130, Ordering::Relaxed);
+            stalled.store(number >= 130, Ordering::Relaxed);
             sleep(10 * MS);
             let slow = if number == 150 { 500 * MS } else { MS };
-            recorder.record(0, ago(slow), None, Ok(()));
+            recorder.record(0, ago(slow), None, Ok(1));
         }
     });
     let series = &measured.series;
@@ -204,7 +216,7 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
     let is_slow = |each: &Second| each.p99_us.is_some_and(|p99| p99 >= 499_000.0);
     assert!(series.iter().any(is_slow), "the slow one is seen");
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
-    assert_eq!(series[0].disk_bytes, FakeTarget::DISK_BYTES);
+    assert_eq!(series[0].disk_bytes, 12_345);
     let mut from = 0.0;
     let in_series: f64 = series
         .iter()
@@ -240,24 +252,21 @@ fn a_run_ends_when_its_time_is_over() {
 
 #[test]
 fn an_error_of_the_work_is_the_answer() {
-    let outcome = measure(&plan(&[]), &FakeTarget::default(), &NoWatcher, |_| {
-        Err(Error::unavailable("it is gone"))
-    });
+    let gone = |_: &Meter<'_>| Err(Error::unavailable("it is gone"));
+    let outcome = measure(&plan(&[]), &no_gauges, &NoWatcher, gone);
     assert!(outcome.unwrap_err().to_string().contains("it is gone"));
 }
 
 #[test]
 fn work_that_panics_leaves_no_thread_waiting() {
-    let system = FakeTarget::default();
-    let run =
-        || measure(&plan(&[]), &system, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    let run = || measured(&plan(&[]), |_| panic!("on purpose"));
+    assert!(std::panic::catch_unwind(run).is_err());
 }
 
 #[test]
 fn a_target_that_cannot_be_read_ends_no_run() {
-    let system = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
-    let measured = measured_on(&system, &plan(&[]), |meter| meter.add(1, 1));
+    let gauges = || Err(Error::unavailable("no gauges"));
+    let measured = measured_on(&gauges, &plan(&[]), |meter| meter.add(1, 1));
     assert_eq!(measured.series[0].disk_bytes, 0);
 }
 
@@ -293,8 +302,7 @@ impl Watcher for Impatient {
 fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     let watcher = Impatient::default();
     let plan = MeasurePlan { phase: "load".to_owned(), total: Some(1_000_000), ..plan(&[]) };
-    let system = FakeTarget::default();
-    let measured = measure(&plan, &system, &watcher, |meter| {
+    let measured = measure(&plan, &no_gauges, &watcher, |meter| {
         while !meter.is_over() {
             meter.add(1, 10);
             sleep(MS);
@@ -306,7 +314,6 @@ fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     assert_eq!(lines[0], "load Some(1000000)");
     assert!(lines[1].ends_with("/s"), "{lines:?}");
     assert!(measured.count >= watcher.done.into_inner() && measured.count > 0);
-    assert!(system.settings().is_empty());
 }
 
 #[test]
@@ -316,7 +323,7 @@ fn recording_is_cheap() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
         let began = Instant::now();
-        (0..1_000_000).for_each(|_| assert!(recorder.record(0, began, Some(began), Ok(()))));
+        (0..1_000_000).for_each(|_| recorder.record(0, began, Some(began), Ok(1)));
         println!("{:.0} ns a record", began.elapsed().as_secs_f64() * 1e3);
     });
     assert_eq!(measured.count, 1_000_000);

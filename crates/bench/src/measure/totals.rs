@@ -22,11 +22,6 @@ pub(super) fn record<C: Counter>(histogram: &mut Histogram<C>, time: Duration) {
     histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(NANOS_MAX));
 }
 
-/// Adds the counts of a histogram that [`new_histogram`] made to those of another.
-fn merge<C: Counter>(into: &mut Histogram<C>, from: &Histogram<C>) {
-    into.add(from).expect("both have the same bounds");
-}
-
 /// Failures that are kept in words.
 const MESSAGES_MAX: usize = 10;
 
@@ -152,7 +147,7 @@ impl OperationTotals {
 
 fn merge_optional(into: &mut Option<Histogram<u64>>, from: Option<Histogram<u64>>) {
     match (into.as_mut(), from) {
-        (Some(into), Some(from)) => merge(into, &from),
+        (Some(into), Some(from)) => *into += from,
         (None, Some(from)) => *into = Some(from),
         (_, None) => {}
     }
@@ -177,7 +172,7 @@ impl Readings {
         while self.open.len() <= place {
             self.open.push_back(new_histogram());
         }
-        merge(&mut self.open[place], times);
+        self.open[place] += times;
         while self.open.len() > OPEN_MAX {
             self.close_oldest();
         }
@@ -190,7 +185,7 @@ impl Readings {
             && place < self.open.len()
             && let Some(times) = self.open.remove(place)
         {
-            merge(&mut self.open[place - 1], &times);
+            self.open[place - 1] += times;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reports and runs, made from what was measured.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use tonnage::arrow::temporal_conversions::timestamp_ms_to_datetime;
 use tonnage::{Clock, SystemClock};
@@ -12,6 +13,13 @@ use crate::system::System;
 /// Names and values as reports hold them.
 pub(crate) fn named<'n, T>(pairs: impl IntoIterator<Item = (&'n str, T)>) -> BTreeMap<String, T> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Labels of a run.
+pub(crate) fn labels<const N: usize>(
+    labels: [(&str, &dyn Display); N],
+) -> BTreeMap<String, String> {
+    named(labels.map(|(name, label)| (name, label.to_string())))
 }
 
 /// Each once, in the order in which they come.
@@ -124,12 +132,16 @@ fn rfc3339(ms: u64) -> String {
 fn notes_on(environment: &Environment) -> Vec<String> {
     let mut notes = Vec::new();
     if !std::path::Path::new("/proc/self/stat").exists() {
-        notes.push("This system has no /proc: the figures of the process (cores in use, memory, disk bytes) are 0.".to_owned());
+        notes.push(
+            "This system has no /proc: the figures of the process (cores in use, memory, disk \
+             bytes) are 0."
+                .to_owned(),
+        );
     }
     if environment.cores > 0 && environment.load_average > 0.5 * environment.cores as f64 {
         notes.push(format!(
-            "The machine was busy when the benchmark began (load average {:.1} on {} cores): expect numbers that are too low and \
-             that vary.",
+            "The machine was busy when the benchmark began (load average {:.1} on {} cores): \
+             expect numbers that are too low and that vary.",
             environment.load_average, environment.cores
         ));
     }

@@ -6,6 +6,7 @@ use super::format::{self, threads};
 use super::noise::{Noise, NoiseSource};
 use super::summary::{batch, hundredths, numbers, rounded, texts};
 use super::{Report, Run, distinct};
+use crate::choice::choice;
 use crate::measure::Environment;
 
 /// Two reports side by side: `b` as seen from `a`.
@@ -43,34 +44,21 @@ pub struct Match {
     pub verdict: Verdict,
 }
 
-/// What a comparison of two runs says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// `b` is faster, beyond the noise.
-    Faster,
-    /// `b` is slower, beyond the noise.
-    Slower,
-    /// The difference may be chance.
-    WithinNoise,
-    /// There is nothing to read the noise from: repeat the run, or let it take longer.
-    TooFewReadings,
+choice! {
+    /// What a comparison of two runs says, the best first.
+    pub enum Verdict {
+        /// `b` is faster, beyond the noise.
+        Faster = "faster",
+        /// `b` is slower, beyond the noise.
+        Slower = "slower",
+        /// The difference may be chance.
+        WithinNoise = "within the noise",
+        /// There is nothing to read the noise from: repeat the run, or let it take longer.
+        TooFewReadings = "too few readings",
+    }
 }
 
 impl Verdict {
-    /// All of them, the best first.
-    pub(super) const ALL: [Verdict; 4] =
-        [Verdict::Faster, Verdict::Slower, Verdict::WithinNoise, Verdict::TooFewReadings];
-
-    /// In words.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::WithinNoise => "within the noise",
-            Verdict::TooFewReadings => "too few readings",
-        }
-    }
-
     /// A ratio and its reverse are judged alike.
     fn of(ratio: f64, noise: Option<f64>) -> Verdict {
         match noise {
@@ -164,7 +152,7 @@ impl Comparison {
             ("noise_percent", numbers(all, |run| run.noise.map(|(share, _)| percent(share)))),
             ("p50_b_to_a", numbers(all, |run| run.p50_ratio.map(hundredths))),
             ("p99_b_to_a", numbers(all, |run| run.p99_ratio.map(hundredths))),
-            ("b_is", texts(all, |run| run.verdict.words())),
+            ("b_is", texts(all, |run| run.verdict.name())),
         ])
     }
 

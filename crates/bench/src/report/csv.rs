@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::{Latency, OperationReport, Report, Run, Second};
 
 /// A cell with the name of its column.
@@ -19,9 +21,7 @@ pub(super) fn runs(report: &Report) -> String {
         let mut line = run_key(run);
         line.extend(rates(run));
         line.extend(operation_cells(operation));
-        let label = |name: &&String| {
-            cell(&format!("label_{name}"), run.labels.get(*name).map_or("", String::as_str))
-        };
+        let label = |name: &&String| cell(&format!("label_{name}"), run.label(name));
         line.extend(labels.iter().map(label));
         line
     };
@@ -79,25 +79,21 @@ fn latency(prefix: &str, latency: Option<&Latency>) -> Vec<Cell> {
 
 /// A line for each reading of each run.
 pub(super) fn series(report: &Report) -> String {
-    let line = |run: &Run, second: &Second| [run_key(run), second_cells(second)].concat();
+    let line = |run: &Run, second: &Second| [run_key(run), fields(second)].concat();
     let lines = report.runs.iter().flat_map(|run| run.series.iter().map(move |at| line(run, at)));
     document(&line(&Run::default(), &Second::default()), lines)
 }
 
-fn second_cells(at: &Second) -> Vec<Cell> {
-    vec![
-        cell("at_seconds", at.at_seconds),
-        cell("warm_up", at.warm_up),
-        cell("throughput", at.throughput),
-        cell("p99_us", at.p99_us.map_or_else(String::new, |us| us.to_string())),
-        cell("stalled", at.stalled),
-        cell("compaction_pending_bytes", at.compaction_pending_bytes),
-        cell("cpu_cores", at.cpu_cores),
-        cell("memory_bytes", at.memory_bytes),
-        cell("disk_read_bytes_per_second", at.disk_read_bytes_per_second),
-        cell("disk_write_bytes_per_second", at.disk_write_bytes_per_second),
-        cell("disk_bytes", at.disk_bytes),
-    ]
+/// The fields of a reading, as JSON has them.
+fn fields(second: &Second) -> Vec<Cell> {
+    let Ok(Value::Object(fields)) = serde_json::to_value(second) else { return Vec::new() };
+    let text = |value: Value| match value {
+        Value::Null => String::new(),
+        // Without the point that JSON writes behind whole ones.
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(0.0).to_string(),
+        other => other.to_string(),
+    };
+    fields.into_iter().map(|(name, value)| (name, text(value))).collect()
 }
 
 /// Lines below the names of their columns, which are those of a sample.

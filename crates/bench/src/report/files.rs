@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use tonnage::{Error, Result};
 
 use super::{Report, csv, hdr, html, ycsb_text};
@@ -49,12 +48,6 @@ fn unwritable(path: &Path, error: std::io::Error) -> Error {
     .with_source(error)
 }
 
-/// What every format will hold.
-#[derive(Deserialize)]
-struct FormatHeader {
-    format: u32,
-}
-
 /// Reads a report: its JSON file, or a directory that holds a `report.json`.
 ///
 /// # Errors
@@ -76,14 +69,16 @@ fn parse(text: &str) -> Result<Report> {
     let damaged = |error: serde_json::Error| {
         Error::corruption(format!("this is no report of a benchmark: {error}"))
     };
-    let FormatHeader { format } = serde_json::from_str(text).map_err(damaged)?;
-    if format > Report::FORMAT {
+    let model: serde_json::Value = serde_json::from_str(text).map_err(damaged)?;
+    let format = model["format"].as_u64().unwrap_or(0);
+    if format > u64::from(Report::FORMAT) {
         let known = Report::FORMAT;
         return Err(Error::unsupported(format!(
-            "the report has format {format}, this program reads formats up to {known}: use a newer one"
+            "the report has format {format}, this program reads formats up to {known}: use a \
+             newer one"
         )));
     }
-    let mut report: Report = serde_json::from_str(text).map_err(damaged)?;
+    let mut report: Report = serde_json::from_value(model).map_err(damaged)?;
     // What the workload was called before.
     if report.workload == "containers" {
         report.workload = "tables".to_owned();

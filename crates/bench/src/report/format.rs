@@ -89,23 +89,17 @@ mod tests {
 
     #[test]
     fn whole_numbers_have_thousands_separators() {
-        assert_eq!(
-            [0.0, 999.0, 1_000.0, 1_234_567.4, -1_500.0].map(whole),
-            ["0", "999", "1,000", "1,234,567", "-1,500"]
-        );
+        let texts = [0.0, 999.0, 1_000.0, 1_234_567.4, -1_500.0].map(whole);
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567", "-1,500"]);
     }
 
     #[test]
     fn times_and_bytes_take_the_unit_that_fits() {
-        assert_eq!(
-            [0.85, 12.34, 4_560.0, 1_200_000.0].map(micros),
-            ["850 ns", "12.3 µs", "4.56 ms", "1.20 s"]
-        );
+        let times = [0.85, 12.34, 4_560.0, 1_200_000.0].map(micros);
+        assert_eq!(times, ["850 ns", "12.3 µs", "4.56 ms", "1.20 s"]);
         assert_eq!([512.0, 1_536.0, 3_221_225_472.0].map(bytes), ["512 B", "1.50 KiB", "3 GiB"]);
-        assert_eq!(
-            [0.82, 75.0, 245.0, 7_380.0].map(seconds),
-            ["820 ms", "75 s", "4 min 05 s", "2 h 03 min"]
-        );
+        let times = [0.82, 75.0, 245.0, 7_380.0].map(seconds);
+        assert_eq!(times, ["820 ms", "75 s", "4 min 05 s", "2 h 03 min"]);
     }
 
     #[test]

@@ -12,6 +12,9 @@ use tonnage::{Error, Result};
 
 use super::{Latency, Percentile, Run};
 
+/// A result with an error of one of several libraries.
+type AnyResult<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
 /// Logs tell the maximum in milliseconds beside the histogram of nanoseconds.
 const NANOS_PER_MS: f64 = 1e6;
 
@@ -50,13 +53,11 @@ impl Latency {
         if self.histogram.is_empty() {
             return Ok(None);
         }
-        let decoded = BASE64_STANDARD.decode(&self.histogram).map_err(|error| error.to_string());
-        let histogram = decoded.and_then(|bytes| {
-            Deserializer::new()
-                .deserialize(&mut bytes.as_slice())
-                .map_err(|error| error.to_string())
-        });
-        histogram.map(Some).map_err(|why| {
+        let decoded = || -> AnyResult<Histogram<u64>> {
+            let bytes = BASE64_STANDARD.decode(&self.histogram)?;
+            Ok(Deserializer::new().deserialize(&mut bytes.as_slice())?)
+        };
+        decoded().map(Some).map_err(|why| {
             Error::corruption(format!("a histogram of the report cannot be decoded: {why}"))
         })
     }
@@ -80,21 +81,18 @@ pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
     })
 }
 
-fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> std::result::Result<Vec<u8>, String> {
+fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> AnyResult<Vec<u8>> {
     let (mut log, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
     let comment = format!("{}; nanoseconds", run.title()).replace(['\r', '\n'], " ");
     let mut writer = IntervalLogWriterBuilder::new()
         .add_comment(&comment)
         .with_max_value_divisor(NANOS_PER_MS)
-        .begin_log_with(&mut log, &mut serializer)
-        .map_err(|error| error.to_string())?;
+        .begin_log_with(&mut log, &mut serializer)?;
     let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
     for (name, histogram) in lines {
         // A tag ends at a comma or a blank.
         let name = name.replace([',', ' ', '\r', '\n'], "-");
-        writer
-            .write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))
-            .map_err(|error| error.to_string())?;
+        writer.write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))?;
     }
     Ok(log)
 }

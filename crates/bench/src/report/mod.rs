@@ -17,7 +17,7 @@ mod noise;
 mod summary;
 mod ycsb_text;
 
-pub(crate) use build::{distinct, named};
+pub(crate) use build::{distinct, labels, named};
 pub use compare::{Comparison, Match, Verdict, compare};
 pub use files::{read, write};
 pub use model::{

@@ -8,7 +8,7 @@ use super::format::threads;
 use crate::measure::Environment;
 
 /// A benchmark that was run, with everything one needs to judge it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The format of this model.
     pub format: u32,
@@ -78,6 +78,11 @@ impl Run {
     /// The name and the target, and the number of threads: what sets it apart in a list.
     pub(crate) fn title(&self) -> String {
         format!("{} / {} / {}", self.name, self.target, threads(self.threads))
+    }
+
+    /// A label; empty where there is none of that name.
+    pub(crate) fn label(&self, name: &str) -> &str {
+        self.labels.get(name).map_or("", String::as_str)
     }
 
     /// Service time of all operations together; nothing for bulk calls that were not timed one by

@@ -46,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_make_the_whole_and_the_cache_has_half_or_more(memory_bytes in MIB..(64 << 30)) {
+        fn the_parts_make_the_whole_and_the_cache_has_half(memory_bytes in MIB..(64 << 30)) {
             let budget = MemoryBudget::of(Some(memory_bytes));
             prop_assert_eq!(budget.cache_bytes + MEMTABLES * budget.memtable_bytes, memory_bytes);
             prop_assert!(budget.cache_bytes >= memory_bytes / 2);

@@ -47,19 +47,11 @@ impl Record {
     }
 }
 
-/// YCSB's records, batch after batch, made as they are asked for.
-pub(crate) trait RecordSource: Send {
-    /// Gives the next batch to `sink`, record by record. False, without a call, when there are no
+/// Keys with what belongs to them, batch after batch, made as they are asked for.
+pub(crate) trait BatchSource<V: ?Sized>: Send {
+    /// Gives the next batch to `sink`, entry by entry. False, without a call, when there are no
     /// more.
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&str, &Record) -> Result<()>) -> Result<bool>;
-}
-
-/// Pairs, batch after batch, made as they are asked for. Where keys alone are wanted, values are
-/// empty.
-pub(crate) trait PairSource: Send {
-    /// Gives the next batch to `sink`, pair by pair. False, without a call, when there are no more.
-    #[expect(clippy::type_complexity, reason = "a name for it would hide what it takes")]
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool>;
+    fn next_batch(&mut self, sink: &mut BatchSink<'_, V>) -> Result<bool>;
 
     /// How many batches are left, where that is known.
     fn batches_left(&self) -> Option<usize> {
@@ -67,13 +59,22 @@ pub(crate) trait PairSource: Send {
     }
 }
 
+/// Takes a key and what belongs to it.
+pub(crate) type BatchSink<'a, V> = dyn FnMut(&[u8], &V) -> Result<()> + 'a;
+
+/// YCSB's records.
+pub(crate) type RecordSource = Box<dyn BatchSource<Record>>;
+
+/// Pairs. Where keys alone are wanted, values are empty.
+pub(crate) type PairSource = Box<dyn BatchSource<[u8]>>;
+
 /// Rows or keys of a table, batch after batch, made as they are asked for.
 pub(crate) type Rows = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// What a bulk put is fed with; each source is a stream of its own.
 pub(crate) enum PutInput {
-    Records(RecordShape, Vec<Box<dyn RecordSource>>),
-    Pairs(Vec<Box<dyn PairSource>>),
+    Records(RecordShape, Vec<RecordSource>),
+    Pairs(Vec<PairSource>),
     Rows(&'static str, Vec<Rows>),
     /// Rows of several tables in one call.
     Tables(Vec<(String, RecordBatch)>),
@@ -81,13 +82,16 @@ pub(crate) enum PutInput {
 
 /// What a bulk get asks for.
 pub(crate) enum GetKeys {
-    Pairs(Box<dyn PairSource>),
+    Pairs(PairSource),
     /// Rows of one table by whole or partial keys, as record batches of the key columns; rows of
     /// the child tables named come along.
     Rows(&'static str, Rows, &'static [&'static str]),
     /// Rows of several tables in one call.
     Tables(Vec<(String, RecordBatch)>),
 }
+
+/// Is told of rows that go by, and their bytes.
+pub(crate) type TellRows<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// How a bulk call is done.
 #[derive(Clone)]
@@ -104,15 +108,12 @@ pub(crate) struct BulkOptions<'a> {
     pub(crate) overwrite: bool,
     /// Is told of entries read or found, and their bytes, as the call goes on. Called from several
     /// threads.
-    pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
+    pub(crate) progress: TellRows<'a>,
 }
 
 impl<'a> BulkOptions<'a> {
     /// A call by the system's own defaults that keeps what is stored.
-    pub(crate) fn new(
-        durability: Durability,
-        progress: &'a (dyn Fn(u64, u64) + Sync),
-    ) -> BulkOptions<'a> {
+    pub(crate) fn new(durability: Durability, progress: TellRows<'a>) -> BulkOptions<'a> {
         let (memory_bytes_max, parallelism, overwrite) = (None, None, false);
         BulkOptions { durability, memory_bytes_max, parallelism, overwrite, progress }
     }

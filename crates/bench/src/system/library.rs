@@ -7,20 +7,25 @@ use std::time::Duration;
 
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{
-    BulkPutOptions, Counts, Durability, EntryBatch, EntryStream, Error, Key, OnExisting, Pairs,
-    Progress, Result, WriteOptions,
+    BulkPutOptions, Counts, Durability, EntryStream, Error, Key, OnExisting, Pairs, Progress,
+    Result, WriteOptions, pair_stream, record_batch_stream,
 };
 
-use super::{BulkDone, BulkOptions, PairSource, PutInput, RecordShape, RecordSource};
+use super::{
+    BatchSource, BulkDone, BulkOptions, PairSource, PutInput, Record, RecordShape, RecordSource,
+};
 
 /// How often the caller is told how far a put is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// The key of a pair, which benchmarks write as text.
 pub(super) fn text_key(key: &[u8]) -> Result<Key> {
-    let key = std::str::from_utf8(key)
-        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
-    Ok(Key::of_major([key]))
+    Ok(Key::of_major([text(key)?]))
+}
+
+fn text(key: &[u8]) -> Result<&str> {
+    let wrong = |error| Error::invalid("the key is not text").with_source(error);
+    std::str::from_utf8(key).map_err(wrong)
 }
 
 /// The name of a field of YCSB's records.
@@ -96,55 +101,40 @@ fn tell(progress: &Progress, options: &BulkOptions<'_>, is_over: &AtomicBool) {
     }
 }
 
-/// A stream that a closure feeds.
-struct Feed<F>(F);
-
-impl<F: FnMut() -> Result<Option<EntryBatch>> + Send> EntryStream for Feed<F> {
-    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
-        (self.0)()
-    }
-}
-
 fn streams(input: PutInput) -> Vec<Box<dyn EntryStream>> {
     match input {
         PutInput::Pairs(sources) => {
-            let feed = |mut source: Box<dyn PairSource>| -> Box<dyn EntryStream> {
-                Box::new(Feed(move || Ok(next_pairs(&mut *source)?.map(EntryBatch::pairs))))
+            let stream = |mut source: PairSource| {
+                pair_stream("", std::iter::from_fn(move || next_pairs(&mut *source).transpose()))
             };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(stream).collect()
         }
         PutInput::Records(shape, sources) => {
-            let table: Arc<str> = shape.table.as_str().into();
-            let feed = |mut source: Box<dyn RecordSource>| -> Box<dyn EntryStream> {
-                let (shape, table) = (shape.clone(), table.clone());
-                Box::new(Feed(move || {
-                    let batch = next_records(&mut *source, &shape)?;
-                    Ok(batch.map(|batch| EntryBatch::rows(table.clone(), batch)))
-                }))
+            let stream = |mut source: RecordSource| {
+                let (shape, table) = (shape.clone(), shape.table.as_str());
+                let next = move || next_records(&mut *source, &shape).transpose();
+                record_batch_stream("", table, std::iter::from_fn(next))
             };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(stream).collect()
         }
         PutInput::Rows(table, sources) => {
-            let table: Arc<str> = table.into();
-            let feed = |mut rows: super::Rows| -> Box<dyn EntryStream> {
-                let table = table.clone();
-                let entries = move |rows| EntryBatch::rows(table.clone(), rows);
-                Box::new(Feed(move || Ok(rows.next().transpose()?.map(&entries))))
-            };
-            sources.into_iter().map(feed).collect()
+            sources.into_iter().map(|rows| record_batch_stream("", table, rows)).collect()
         }
         PutInput::Tables(_) => Vec::new(),
     }
 }
 
-fn next_pairs(source: &mut dyn PairSource) -> Result<Option<Pairs>> {
+fn next_pairs(source: &mut dyn BatchSource<[u8]>) -> Result<Option<Pairs>> {
     let mut pairs = Pairs::new();
     let more = source.next_batch(&mut |key, value| pairs.push_parts(&[key], &[], value))?;
     Ok(more.then_some(pairs))
 }
 
 /// YCSB's records as a batch of their table's columns.
-fn next_records(source: &mut dyn RecordSource, shape: &RecordShape) -> Result<Option<RecordBatch>> {
+fn next_records(
+    source: &mut dyn BatchSource<Record>,
+    shape: &RecordShape,
+) -> Result<Option<RecordBatch>> {
     let mut keys = StringBuilder::new();
     let mut fields: Vec<_> = (0..shape.fields).map(|_| BinaryBuilder::new()).collect();
     let more = source.next_batch(&mut |key, record| {
@@ -153,7 +143,7 @@ fn next_records(source: &mut dyn RecordSource, shape: &RecordShape) -> Result<Op
             let message = format!("a record has {fields} fields, those of {table} have {right}");
             return Err(Error::invalid(message));
         }
-        keys.append_value(key);
+        keys.append_value(text(key)?);
         let cells = fields.iter_mut().zip(record.fields());
         cells.for_each(|(column, field)| column.append_value(field));
         Ok(())
@@ -171,12 +161,12 @@ fn next_records(source: &mut dyn RecordSource, shape: &RecordShape) -> Result<Op
 /// Keys of pairs as an iterator that ends at a failure, which it leaves behind: its reader takes
 /// none.
 pub(super) struct PairKeys {
-    source: Box<dyn PairSource>,
+    source: PairSource,
     failure: Arc<Mutex<Option<Error>>>,
 }
 
 impl PairKeys {
-    pub(super) fn new(source: Box<dyn PairSource>) -> (Self, Arc<Mutex<Option<Error>>>) {
+    pub(super) fn new(source: PairSource) -> (Self, Arc<Mutex<Option<Error>>>) {
         let failure = Arc::<Mutex<_>>::default();
         (PairKeys { source, failure: failure.clone() }, failure)
     }

@@ -11,8 +11,6 @@
 mod budget;
 mod data;
 mod embedded;
-#[cfg(test)]
-pub(crate) mod fake;
 mod library;
 mod raw;
 mod remote;
@@ -21,7 +19,8 @@ mod spec;
 mod tests;
 
 pub(crate) use data::{
-    BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record, RecordShape, RecordSource, Rows,
+    BatchSink, BatchSource, BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record,
+    RecordShape, RecordSource, Rows, TellRows,
 };
 pub use spec::SystemKind;
 pub(crate) use spec::SystemSpec;
@@ -68,13 +67,14 @@ pub(crate) trait System: Send + Sync {
         Err(self.unsupported("tables"))
     }
 
+    /// Runs a statement and hands the batches of its answer to `sink`.
+    fn query(&self, _statement: &str, _sink: &mut RowSink<'_>) -> Result<()> {
+        Err(self.unsupported("queries"))
+    }
+
     /// Runs statements in one call and hands the batches of their answers to `sink`, each with the
     /// number of its statement.
-    fn multi_query(
-        &self,
-        _statements: &[&str],
-        _sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn multi_query(&self, _statements: &[&str], _sink: &mut AnswerSink<'_>) -> Result<()> {
         Err(self.unsupported("queries"))
     }
 
@@ -92,6 +92,12 @@ pub(crate) trait System: Send + Sync {
     }
 }
 
+/// Takes batches of an answer.
+pub(crate) type RowSink<'a> = dyn FnMut(&RecordBatch) -> Result<()> + 'a;
+
+/// Takes batches of several answers, each with the number of its statement.
+pub(crate) type AnswerSink<'a> = dyn FnMut(usize, &RecordBatch) -> Result<()> + 'a;
+
 /// Fields of a record, one after the other.
 pub(crate) type Fields<'i, 'f> = dyn ExactSizeIterator<Item = &'f [u8]> + 'i;
 
@@ -105,7 +111,8 @@ pub(crate) trait Client: Send {
     fn insert(&mut self, key: &str, fields: &mut Fields<'_, '_>) -> Result<()>;
 
     /// Changes some fields of a record, by number. Gives whether it is there. Reads the record,
-    /// merges it and puts it whole, as YCSB's own binding for RocksDB does; `current` is the buffer.
+    /// merges it and puts it whole, as YCSB's own binding for RocksDB does; `current` is the
+    /// buffer.
     fn update(
         &mut self,
         key: &str,
@@ -148,15 +155,6 @@ pub(crate) trait Client: Send {
     /// came.
     fn get_rows(&mut self, _table: &str, _key: &Row, _children: &[&str]) -> Result<u64> {
         Err(Error::unsupported("this target does not offer tables"))
-    }
-
-    /// Runs a statement and hands the batches of its answer to `sink`.
-    fn query(
-        &mut self,
-        _statement: &str,
-        _sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        Err(Error::unsupported("this target does not offer queries"))
     }
 }
 

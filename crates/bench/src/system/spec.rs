@@ -35,7 +35,8 @@ impl FromStr for SystemKind {
             "tonnage" => Ok(SystemKind::TonnageRocksDb),
             _ => SystemKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
                 Error::invalid(format!(
-                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), tonnage-memory, tonnage-remote and rocksdb"
+                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), \
+                     tonnage-memory, tonnage-remote and rocksdb"
                 ))
             }),
         }

@@ -1,5 +1,6 @@
 //! The same small checks against every system.
 
+use std::borrow::Borrow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rstest::rstest;
@@ -56,20 +57,12 @@ fn texts(record: &Record) -> Vec<&str> {
 }
 
 /// A source of one batch.
-struct Listed<T>(Option<Vec<T>>);
+struct Listed<V>(Option<Vec<(&'static str, V)>>);
 
-impl PairSource for Listed<(&str, &str)> {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
-        let Some(pairs) = self.0.take() else { return Ok(false) };
-        pairs.iter().try_for_each(|(key, value)| sink(key.as_bytes(), value.as_bytes()))?;
-        Ok(true)
-    }
-}
-
-impl RecordSource for Listed<(&str, Record)> {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&str, &Record) -> Result<()>) -> Result<bool> {
-        let Some(records) = self.0.take() else { return Ok(false) };
-        records.iter().try_for_each(|(key, record)| sink(key, record))?;
+impl<V: Borrow<T> + Send, T: ?Sized> BatchSource<T> for Listed<V> {
+    fn next_batch(&mut self, sink: &mut BatchSink<'_, T>) -> Result<bool> {
+        let Some(entries) = self.0.take() else { return Ok(false) };
+        entries.iter().try_for_each(|(key, value)| sink(key.as_bytes(), value.borrow()))?;
         Ok(true)
     }
 }
@@ -77,12 +70,12 @@ impl RecordSource for Listed<(&str, Record)> {
 type Pairs = [(&'static str, &'static str)];
 
 fn put(system: &dyn System, pairs: &Pairs, options: &BulkOptions<'_>) -> BulkDone {
-    let pairs = Box::new(Listed(Some(pairs.to_vec())));
-    system.bulk_put(PutInput::Pairs(vec![pairs]), options).unwrap()
+    let pairs = pairs.iter().map(|(key, value)| (*key, value.as_bytes())).collect();
+    system.bulk_put(PutInput::Pairs(vec![Box::new(Listed(Some(pairs)))]), options).unwrap()
 }
 
 fn get(system: &dyn System, keys: &[&'static str], options: &BulkOptions<'_>) -> BulkDone {
-    let keys = Listed(Some(keys.iter().map(|key| (*key, "")).collect()));
+    let keys = Listed(Some(keys.iter().map(|key| (*key, &b""[..])).collect()));
     system.bulk_get(GetKeys::Pairs(Box::new(keys)), options).unwrap()
 }
 
@@ -136,9 +129,7 @@ fn a_scan_gives_records_in_key_order_from_its_start() {
 #[test]
 fn records_put_in_bulk_are_those_that_a_client_reads() {
     on_each(|system, client, found| {
-        let source = |records: Vec<(&'static str, Record)>| {
-            Box::new(Listed(Some(records))) as Box<dyn RecordSource>
-        };
+        let source = |records| -> RecordSource { Box::new(Listed(Some(records))) };
         let sources = vec![
             source(vec![("user1", record(["a", "b", "c"])), ("user2", record(["d", "e", "f"]))]),
             source(vec![("user3", record(["g", "h", "i"]))]),
@@ -198,8 +189,8 @@ fn a_bulk_get_finds_what_is_there_and_tells_its_progress() {
 #[test]
 fn a_source_that_fails_fails_the_call() {
     struct Broken;
-    impl PairSource for Broken {
-        fn next_batch(&mut self, _: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
+    impl BatchSource<[u8]> for Broken {
+        fn next_batch(&mut self, _: &mut BatchSink<'_, [u8]>) -> Result<bool> {
             Err(Error::unavailable("the keys are out"))
         }
     }
@@ -233,13 +224,13 @@ fn a_directory_that_holds_something_is_refused() {
 
 #[test]
 fn what_is_not_offered_is_answered_so() {
-    on_each(|system, client, _| {
+    on_each(|system, _, _| {
         let created = system.define("CREATE TABLE t (id LONG, PRIMARY KEY (id))");
         let created = created.map_err(|error| error.kind());
         let offers = system.offers(Feature::Tables);
         assert_eq!(created, if offers { Ok(()) } else { Err(ErrorKind::Unsupported) });
         let mut rows = 0;
-        let asked = client.query("SELECT 1", &mut |batch| {
+        let asked = system.query("SELECT 1", &mut |batch| {
             rows += batch.num_rows();
             Ok(())
         });

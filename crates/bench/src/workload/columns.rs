@@ -9,6 +9,7 @@ use tonnage::arrow::array::{
 use tonnage::{Error, Result, Row, Value};
 
 use crate::generate::ValueGenerator;
+use crate::system::Rows;
 
 /// A column: what each number has in it.
 #[derive(Clone)]
@@ -23,11 +24,11 @@ pub(super) enum Column {
     Binary(Arc<ValueGenerator>),
 }
 
-/// Columns with their names.
-pub(super) type Columns = Vec<(&'static str, Column)>;
+/// A column with its name.
+pub(super) type NamedColumn = (&'static str, Column);
 
 /// The row of a number.
-pub(super) fn row(columns: &[(&'static str, Column)], number: u64) -> Row {
+pub(super) fn row(columns: &[NamedColumn], number: u64) -> Row {
     let mut row = Row::with_capacity(columns.len());
     for (name, column) in columns {
         let value: Value = match column {
@@ -46,10 +47,10 @@ pub(super) fn row(columns: &[(&'static str, Column)], number: u64) -> Row {
 
 /// The rows of some numbers.
 pub(super) fn batch(
-    columns: &[(&'static str, Column)],
+    columns: &[NamedColumn],
     numbers: impl Iterator<Item = u64> + Clone,
 ) -> Result<RecordBatch> {
-    let array = |(name, column): &(&'static str, Column)| {
+    let array = |(name, column): &NamedColumn| {
         let numbers = numbers.clone();
         let array: ArrayRef = match column {
             Column::Boolean(of) => {
@@ -70,4 +71,19 @@ pub(super) fn batch(
     };
     RecordBatch::try_from_iter(columns.iter().map(array))
         .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
+}
+
+/// Rows of a batch.
+pub(super) const BATCH_ROWS: usize = 8_192;
+
+/// Batches of the rows of some numbers.
+pub(super) fn batches(
+    columns: &[NamedColumn],
+    mut numbers: impl Iterator<Item = u64> + Send + 'static,
+) -> Rows {
+    let columns = columns.to_vec();
+    Box::new(std::iter::from_fn(move || {
+        let some: Vec<u64> = numbers.by_ref().take(BATCH_ROWS).collect();
+        (!some.is_empty()).then(|| batch(&columns, some.iter().copied()))
+    }))
 }

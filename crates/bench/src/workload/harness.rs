@@ -1,12 +1,11 @@
 //! A benchmark under way: systems that are opened and go away again, and the report that grows.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use tonnage::Result;
+use tempfile::TempDir;
+use tonnage::{Error, Result};
 
-use super::directory::ScratchDirectory;
 use super::{DataDirectory, RunOptions};
 use crate::measure::{Environment, Measured, Watcher};
 use crate::report::{Report, Run};
@@ -18,29 +17,29 @@ pub(super) struct BenchRun<'a> {
     pub(super) watcher: &'a dyn Watcher,
     pub(super) report: Report,
     workload: &'static str,
-    opened: AtomicUsize,
 }
 
 /// A system with its data, which goes away with it.
 pub(super) struct OpenedSystem {
     // Dropped first: a system is closed before its directory goes.
     pub(super) system: Box<dyn System>,
-    _scratch: ScratchDirectory,
+    _scratch: TempDir,
 }
 
 impl<'a> BenchRun<'a> {
-    /// Begins a report on this machine.
+    /// Begins a report on this machine. `settings` are those of the workload alone.
     pub(super) fn start(
         workload: &'static str,
         options: &'a RunOptions,
-        settings: BTreeMap<String, String>,
+        mut settings: BTreeMap<String, String>,
         watcher: &'a dyn Watcher,
     ) -> Self {
         let place = |place: &DataDirectory| (place.label.clone(), place.path.clone());
         let directories: Vec<_> = options.directories.iter().map(place).collect();
+        settings.extend(options.settings());
         let environment = Environment::read(&directories);
         let report = Report::new(workload, &options.command, settings, environment);
-        BenchRun { options, watcher, report, workload, opened: AtomicUsize::new(1) }
+        BenchRun { options, watcher, report, workload }
     }
 
     /// Measures each repeat, until somebody stops it.
@@ -77,10 +76,14 @@ impl<'a> BenchRun<'a> {
         self.open_in(kind, &self.options.directories[0])
     }
 
-    /// Opens an empty system.
+    /// Opens an empty system in a directory of its own, which is deleted with it.
     pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<OpenedSystem> {
-        let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        let scratch = place.scratch(&format!("{}-{}-{number}", self.workload, kind.name()))?;
+        let name = format!("tonnage-bench-{}-{}-", self.workload, kind.name());
+        let scratch = tempfile::Builder::new().prefix(&name).tempdir_in(&place.path);
+        let scratch = scratch.map_err(|error| {
+            let message = format!("{}: no directory can be made: {error}", place.path.display());
+            Error::invalid(message).with_source(error)
+        })?;
         let spec = SystemSpec {
             memory_bytes: self.options.memory_bytes,
             direct_io: self.options.direct_io,
@@ -90,8 +93,8 @@ impl<'a> BenchRun<'a> {
         Ok(OpenedSystem { system: spec.open()?, _scratch: scratch })
     }
 
-    /// Waits until a system has nothing left to tidy up, so that one phase does not pay for another.
-    /// Tells how many seconds it took.
+    /// Waits until a system has nothing left to tidy up, so that one phase does not pay for
+    /// another. Tells how many seconds it took.
     pub(super) fn settle(&self, system: &dyn System, name: &str) -> Result<f64> {
         if self.is_over() {
             return Ok(0.0);

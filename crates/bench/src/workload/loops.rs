@@ -1,8 +1,6 @@
 //! What drives a system: threads, the naive loop, and the end of sources.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use tonnage::{Error, Result};
@@ -47,7 +45,7 @@ pub(super) fn one_by_one(
         for number in (thread..count).step_by(threads).take_while(|_| !meter.is_over()) {
             let started = Instant::now();
             let outcome = operation(&mut *client, number);
-            recorder.record(0, started, None, outcome);
+            recorder.record(0, started, None, outcome.map(|()| 1));
         }
         Ok(())
     })
@@ -61,32 +59,9 @@ pub(super) fn split(range: Range<u64>, parts: usize) -> impl Iterator<Item = Ran
     (0..parts).map(move |part| cut(part)..cut(part + 1))
 }
 
-/// Sources outlive the meter that knows when the time is over, so they share this. Set once, never
-/// taken back.
-#[derive(Clone, Default)]
-pub(super) struct StopFlag(Arc<AtomicBool>);
-
-impl StopFlag {
-    pub(super) fn set(&self) {
-        self.0.store(true, Relaxed);
-    }
-
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Relaxed)
-    }
-
-    /// Tells the meter of rows that went by, and looks whether it is over.
-    pub(super) fn count(&self, meter: &Meter<'_>, rows: u64, bytes: u64) {
-        meter.add(rows, bytes);
-        if meter.is_over() {
-            self.set();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use super::*;
 

@@ -3,7 +3,6 @@
 pub mod billion;
 pub mod bulk;
 mod columns;
-mod directory;
 mod harness;
 mod loops;
 pub mod matrix;
@@ -11,5 +10,4 @@ mod options;
 pub mod tables;
 pub mod ycsb;
 
-pub use directory::DataDirectory;
-pub use options::{KeyOrder, RunOptions};
+pub use options::{DataDirectory, KeyOrder, RunOptions};

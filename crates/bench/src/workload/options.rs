@@ -1,52 +1,37 @@
 //! What every workload is told.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use tonnage::{Durability, Error, Result};
 
-use super::DataDirectory;
-use crate::choice::choice;
+use crate::choice::{choice, options};
 use crate::generate::{ordered_key, pair_key};
-use crate::report::named;
 use crate::system::SystemKind;
 
-/// What every workload is told: which systems, where their data goes, how often and how long.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// Which systems.
-    pub systems: Vec<SystemKind>,
-    /// Where their data goes. Only `matrix` takes more than one.
-    pub directories: Vec<DataDirectory>,
-    /// Memory for a system's cache and memtables, enforced; the system's own default when none.
-    pub memory_bytes: Option<usize>,
-    /// Whether data files bypass the operating system's cache.
-    pub direct_io: bool,
-    /// What an acknowledged write survives.
-    pub durability: Durability,
-    /// How often each thing is measured; the median counts.
-    pub repeats: usize,
-    /// What is done first counts only for the series.
-    pub warm_up: Duration,
-    /// When a measurement ends, done or not.
-    pub seconds_max: Option<Duration>,
-    /// The command line, for the report.
-    pub command: String,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions {
-            systems: vec![SystemKind::TonnageRocksDb, SystemKind::RocksDb],
-            directories: vec![DataDirectory { label: "data".to_owned(), path: ".".into() }],
-            memory_bytes: None,
-            direct_io: false,
-            durability: Durability::Write,
-            repeats: 1,
-            warm_up: Duration::ZERO,
-            seconds_max: None,
-            command: String::new(),
-        }
+options! {
+    /// What every workload is told: which systems, where their data goes, how often and how long.
+    pub struct RunOptions {
+        /// Which systems.
+        systems: Vec<SystemKind> = vec![SystemKind::TonnageRocksDb, SystemKind::RocksDb],
+        /// Where their data goes. Only `matrix` takes more than one.
+        directories: Vec<DataDirectory> = vec![DataDirectory::new("data", ".")],
+        /// Memory for a system's cache and memtables, enforced; the system's own default when none.
+        memory_bytes: Option<usize> = None => "memory_bytes" or_default,
+        /// Whether data files bypass the operating system's cache.
+        direct_io: bool = false => "direct_io",
+        /// What an acknowledged write survives.
+        durability: Durability = Durability::Write => "durability" lower,
+        /// How often each thing is measured; the median counts.
+        repeats: usize = 1 => "repeats",
+        /// What is done first counts only for the series.
+        warm_up: Duration = Duration::ZERO,
+        /// When a measurement ends, done or not.
+        seconds_max: Option<Duration> = None,
+        /// The command line, for the report.
+        command: String = String::new(),
     }
 }
 
@@ -64,19 +49,36 @@ impl RunOptions {
         };
         Err(Error::invalid(problem))
     }
+}
 
-    /// The options that every report names, and those of one workload.
-    pub(super) fn settings<'n>(
-        &self,
-        own: impl IntoIterator<Item = (&'n str, String)>,
-    ) -> BTreeMap<String, String> {
-        let common = [
-            ("memory_bytes", bytes_or_default(self.memory_bytes)),
-            ("direct_io", self.direct_io.to_string()),
-            ("durability", lower(self.durability)),
-            ("repeats", self.repeats.to_string()),
-        ];
-        named(common.into_iter().chain(own))
+/// A directory with a label: `ssd=/mnt/fast`, or a bare path, which is labelled by its last part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDirectory {
+    /// What reports call it.
+    pub label: String,
+    /// The directory.
+    pub path: PathBuf,
+}
+
+impl DataDirectory {
+    pub(super) fn new(label: &str, path: impl Into<PathBuf>) -> Self {
+        DataDirectory { label: label.to_owned(), path: path.into() }
+    }
+}
+
+impl FromStr for DataDirectory {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let last = Path::new(text).file_name().unwrap_or("data".as_ref()).to_string_lossy();
+        let (label, directory) = text.split_once('=').unwrap_or((&last, text));
+        if label.is_empty() || directory.is_empty() {
+            return Err(Error::invalid(format!(
+                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
+                 directory"
+            )));
+        }
+        Ok(DataDirectory::new(label, directory))
     }
 }
 
@@ -85,34 +87,39 @@ choice! {
     pub enum KeyOrder {
         /// As if drawn at random.
         Shuffled = "shuffled",
-        /// Ascending.
+        /// Ascending within a stream.
         Ordered = "ordered",
     }
 }
 
 impl KeyOrder {
     /// The key of a pair.
-    pub(super) fn key(self, row: u64, into: &mut [u8; 16]) {
+    pub(super) fn key(self, row: u64) -> [u8; 16] {
         match self {
-            KeyOrder::Shuffled => pair_key(row, into),
-            KeyOrder::Ordered => ordered_key(row, into),
+            KeyOrder::Shuffled => pair_key(row),
+            KeyOrder::Ordered => ordered_key(row),
         }
     }
 }
 
 /// Names one after another, as a setting of a report.
-pub(super) fn join<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
-    all.iter().map(name).collect::<Vec<_>>().join(", ")
+pub(super) fn joined(all: &[impl Display]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A size as a setting of a report.
-pub(super) fn bytes_or_default(bytes: Option<usize>) -> String {
-    bytes.map_or("default".to_owned(), |bytes| bytes.to_string())
+/// What may be left to the system, as a setting of a report.
+pub(super) fn or_default(given: &Option<usize>) -> String {
+    given.map_or("default".to_owned(), |given| given.to_string())
 }
 
-/// A choice as a setting of a report.
-pub(super) fn lower(choice: impl std::fmt::Debug) -> String {
-    format!("{choice:?}").to_lowercase()
+/// A time as a setting of a report.
+pub(super) fn seconds(time: &Duration) -> String {
+    time.as_secs_f64().to_string()
+}
+
+/// A durability as a setting or a label of a report.
+pub(super) fn lower(durability: &Durability) -> String {
+    format!("{durability:?}").to_lowercase()
 }
 
 /// Refuses the first count that is zero.
@@ -129,10 +136,7 @@ impl RunOptions {
     pub(super) fn tiny(directory: &tempfile::TempDir, systems: &[SystemKind]) -> Self {
         RunOptions {
             systems: systems.to_vec(),
-            directories: vec![DataDirectory {
-                label: "test".to_owned(),
-                path: directory.path().into(),
-            }],
+            directories: vec![DataDirectory::new("test", directory.path())],
             memory_bytes: Some(32 << 20),
             ..RunOptions::default()
         }

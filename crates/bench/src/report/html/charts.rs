@@ -1,18 +1,17 @@
 //! Charts across runs: those the workload made, else the rate of each run.
 
 use super::group::RunGroup;
-use super::page::section as titled;
+use super::page::{escaped, section as titled};
 use super::palette::{Palette, legend};
-use super::svg::{ChartLine, LineChart, figure};
-use super::table::escaped;
-use crate::report::{Chart, ChartKind, ChartSeries, Report, format};
+use super::svg::{LineStyle, figure, lines};
+use crate::report::{Chart, ChartKind, Report, format};
 
 /// The section; nothing when there is nothing to draw.
 pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette<'_>) -> String {
     let own = if report.charts.is_empty() { rates(groups) } else { None };
     let draw = |chart: &Chart| match chart.kind {
         ChartKind::Bars => bars(chart, palette),
-        ChartKind::Lines => lines(chart, palette),
+        ChartKind::Lines => lines(chart, palette, &LineStyle::default()),
     };
     let figures: String = report.charts.iter().chain(&own).map(draw).collect();
     if figures.is_empty() {
@@ -21,28 +20,10 @@ pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palett
     titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n"))
 }
 
-fn colours<'c>(chart: &'c Chart, palette: &Palette<'_>) -> (Vec<&'c str>, Vec<usize>) {
-    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    let colours = palette.colours(&names);
-    (names, colours)
-}
-
-fn lines(chart: &Chart, palette: &Palette<'_>) -> String {
-    let line = |(series, colour): (&ChartSeries, usize)| ChartLine {
-        name: series.name.clone(),
-        colour,
-        points: series.points.clone(),
-        marked: Vec::new(),
-    };
-    let (title, unit, x_label) = (&chart.title, &chart.y_label, &chart.x_label);
-    let lines = chart.series.iter().zip(colours(chart, palette).1).map(line).collect();
-    LineChart { title, unit, x_label, lines, shaded_to: 0.0, y_text: format::count }.figure()
-}
-
 /// Groups of horizontal bars. Names of categories are long and many, so bars lie: names stand
 /// before them and values behind.
 fn bars(chart: &Chart, palette: &Palette<'_>) -> String {
-    let (names, colours) = colours(chart, palette);
+    let (names, colours) = palette.of_series(chart);
     let legend = if names.len() > 1 { legend(&names, &colours) } else { String::new() };
     let heights = chart.series.iter().flat_map(|series| &series.points).map(|point| point.1);
     let most = heights.fold(0.0, f64::max);

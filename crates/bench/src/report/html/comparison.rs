@@ -1,8 +1,7 @@
 //! The page of a comparison.
 
 use super::overview::{boxes, large};
-use super::page::{document, notes, section as titled};
-use super::table::{Cell, escaped, table};
+use super::page::{Cell, document, escaped, notes, section as titled, table};
 use crate::report::{Comparison, Match, Verdict, format};
 
 impl Comparison {
@@ -23,7 +22,7 @@ impl Comparison {
 fn cards(matches: &[Match]) -> String {
     let card = |verdict: Verdict| {
         let count = matches.iter().filter(|run| run.verdict == verdict).count();
-        large(verdict.words(), &count.to_string(), &format!("of {}", matches.len()))
+        large(verdict.name(), &count.to_string(), &format!("of {}", matches.len()))
     };
     boxes(Verdict::ALL.map(card).concat())
 }
@@ -45,7 +44,7 @@ fn row(run: &Match) -> Vec<Cell> {
         Verdict::Slower => "bad",
         Verdict::WithinNoise | Verdict::TooFewReadings => "even",
     };
-    let verdict = format!("<span class=\"chip {class}\">{}</span>", run.verdict.words());
+    let verdict = format!("<span class=\"chip {class}\">{}</span>", run.verdict.name());
     vec![
         Cell::text(&run.name),
         Cell::text(&run.target),

@@ -13,7 +13,6 @@ mod palette;
 mod runs;
 mod series;
 mod svg;
-mod table;
 
 use super::Report;
 use group::RunGroup;

@@ -2,9 +2,8 @@
 
 use super::charts::track;
 use super::group::RunGroup;
-use super::page::section as titled;
+use super::page::{Cell, section as titled, table};
 use super::palette::Palette;
-use super::table::{Cell, table};
 use crate::report::summary::YARDSTICK;
 use crate::report::{Report, Run, distinct, format};
 

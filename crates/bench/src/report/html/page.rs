@@ -1,6 +1,5 @@
-//! The document around a page, its top and its end.
+//! What pages are made of: the document, its top and its end; text, tables and lists.
 
-use super::table::{boxed, escaped, facts};
 use crate::report::{Report, compare, format};
 
 /// A whole document.
@@ -51,4 +50,89 @@ pub(super) fn machine_and_settings(report: &Report) -> String {
     let machine = section("Machine", &facts(machine));
     let settings = section("Settings", &facts(report.settings.clone()));
     format!("<div class=\"two\">\n{machine}{settings}</div>\n")
+}
+
+/// Text as it may stand between tags and in attributes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+/// What stands in a cell: HTML that is safe, on the left or, as numbers, on the right.
+pub(super) struct Cell {
+    html: String,
+    is_number: bool,
+}
+
+impl Cell {
+    pub(super) fn text(text: &str) -> Cell {
+        Cell::label(escaped(text))
+    }
+
+    pub(super) fn number(text: impl AsRef<str>) -> Cell {
+        Cell::html(escaped(text.as_ref()))
+    }
+
+    /// A number that may be missing.
+    pub(super) fn optional(text: Option<String>) -> Cell {
+        Cell::number(text.as_deref().unwrap_or("–"))
+    }
+
+    /// HTML that is safe already, on the right.
+    pub(super) fn html(html: String) -> Cell {
+        Cell { html, is_number: true }
+    }
+
+    /// HTML that is safe already, on the left.
+    pub(super) fn label(html: String) -> Cell {
+        Cell { html, is_number: false }
+    }
+
+    fn tagged(&self, tag: &str) -> String {
+        let class = if self.is_number { " class=\"n\"" } else { "" };
+        format!("<{tag}{class}>{}</{tag}>", self.html)
+    }
+}
+
+/// A table whose first column names its rows. It scrolls by itself where the screen is narrow.
+pub(super) fn table(head: Vec<Cell>, rows: impl IntoIterator<Item = Vec<Cell>>) -> String {
+    let head: String = head.iter().map(|cell| cell.tagged("th")).collect();
+    let row = |cells: Vec<Cell>| {
+        let tags = std::iter::once("th").chain(std::iter::repeat("td"));
+        let cells: String = cells.iter().zip(tags).map(|(cell, tag)| cell.tagged(tag)).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let rows: String = rows.into_iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
+
+/// Names and values.
+pub(super) fn facts(facts: impl IntoIterator<Item = (String, String)>) -> String {
+    let row = |(name, value): (String, String)| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), escaped(&value))
+    };
+    let rows: String = facts.into_iter().map(row).collect();
+    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
+}
+
+/// A list in a box of its own; nothing when it would be empty.
+pub(super) fn boxed(class: &str, heading: &str, texts: &[String]) -> String {
+    let items: String = texts.iter().map(|text| format!("<li>{}</li>\n", escaped(text))).collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("<aside{class}>\n{heading}\n<ul>\n{items}</ul>\n</aside>\n")
 }

@@ -1,7 +1,8 @@
 //! Which colour stands for what: the same target has the same colour in every chart of every
 //! report.
 
-use super::table::escaped;
+use super::page::escaped;
+use crate::report::Chart;
 
 /// Colours that eyes of every kind tell apart; the style sheet has one of each for light and for
 /// dark.
@@ -20,10 +21,17 @@ impl<'a> Palette<'a> {
 
     /// The colours of the series of a chart: those of targets their own, others the next ones that
     /// no target has.
-    pub(super) fn colours(&self, names: &[&str]) -> Vec<usize> {
+    fn colours(&self, names: &[&str]) -> Vec<usize> {
         let own = |name: &str| self.0.iter().position(|known| *known == name);
         let mut free = self.0.len()..;
         names.iter().map(|name| own(name).or_else(|| free.next()).unwrap_or(0) % COLOURS).collect()
+    }
+
+    /// The names and the colours of the series of a chart.
+    pub(super) fn of_series<'c>(&self, chart: &'c Chart) -> (Vec<&'c str>, Vec<usize>) {
+        let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+        let colours = self.colours(&names);
+        (names, colours)
     }
 
     pub(super) fn colour(&self, target: &str) -> usize {

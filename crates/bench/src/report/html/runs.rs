@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::group::RunGroup;
-use super::page::section as titled;
+use super::page::{Cell, boxed, escaped, section as titled, table};
 use super::palette::{Palette, swatch};
 use super::series;
-use super::table::{Cell, boxed, escaped, table};
 use crate::report::{Latency, OperationReport, Run, distinct, format};
 
 /// A fold-out for each group. A single one is open.

@@ -2,8 +2,8 @@
 
 use super::group::RunGroup;
 use super::palette::Palette;
-use super::svg::{ChartLine, LineChart};
-use crate::report::{Run, Second, format};
+use super::svg::{LineStyle, lines};
+use crate::report::{Chart, ChartSeries, Run, Second, format};
 
 /// Points that a line has at most: more than a screen shows help nobody.
 const POINTS_MAX: usize = 600;
@@ -61,22 +61,13 @@ pub(super) fn charts(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
 
 /// The rate against the share of the work that is done; nothing where no run has progress.
 fn race(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
-    let runs = group.runs.iter().filter(|run| run.progress.len() >= POINTS_MIN);
-    let line = |run: &&Run| ChartLine {
-        name: run.target.clone(),
-        colour: palette.colour(&run.target),
-        points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
-        marked: Vec::new(),
-    };
-    LineChart {
-        title: "Race to 100 %",
-        unit: "per second, by share of the work done",
-        x_label: "% done",
-        lines: runs.map(line).collect(),
-        shaded_to: 0.0,
-        y_text: format::count,
+    let unit = "per second, by share of the work done";
+    let mut chart = Chart::lines("Race to 100 %", "% done", unit);
+    for run in group.runs.iter().filter(|run| run.progress.len() >= POINTS_MIN) {
+        let points = run.progress.iter().map(|point| (point.percent, point.throughput));
+        points.for_each(|point| chart.add(&run.target, point));
     }
-    .figure()
+    lines(&chart, palette, &LineStyle::default())
 }
 
 /// Nothing where there is nothing to see: all readings are zero or missing.
@@ -87,22 +78,19 @@ fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String 
         return String::new();
     }
     let (scale, prefix) = if gauge.text.is_none() { byte_unit(most) } else { (1.0, "") };
-    let line = |run: &&Run| ChartLine {
+    let unit = format!("{prefix} {}", gauge.unit);
+    let mut chart = Chart::lines(gauge.title, "seconds", unit.trim_start());
+    chart.series.extend(group.runs.iter().map(|run| ChartSeries {
         name: run.target.clone(),
-        colour: palette.colour(&run.target),
         points: points(run, gauge.read, scale),
-        marked: stalls(run),
-    };
+    }));
     let warm_up = seconds().filter(|second| second.warm_up).map(|second| second.at_seconds);
-    LineChart {
-        title: gauge.title,
-        unit: format!("{prefix} {}", gauge.unit).trim_start(),
-        x_label: "seconds",
-        lines: group.runs.iter().map(line).collect(),
+    let style = LineStyle {
+        marks: group.runs.iter().map(|run| stalls(run)).collect(),
         shaded_to: warm_up.fold(0.0, f64::max),
         y_text: gauge.text.unwrap_or(format::count),
-    }
-    .figure()
+    };
+    lines(&chart, palette, &style)
 }
 
 fn byte_unit(most: f64) -> (f64, &'static str) {

@@ -1,8 +1,9 @@
 //! Lines over a numeric axis as a drawing. The style sheet gives the colours, so that they follow
 //! light and dark.
 
-use super::palette::legend;
-use super::table::escaped;
+use super::page::escaped;
+use super::palette::{Palette, legend};
+use crate::report::{Chart, format};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 250.0;
@@ -16,44 +17,40 @@ const MARK: f64 = 0.035;
 /// Lines of few points show each.
 const DOTS_MAX: usize = 20;
 
-/// One line.
-pub(super) struct ChartLine {
-    pub(super) name: String,
-    pub(super) colour: usize,
-    pub(super) points: Vec<(f64, f64)>,
-    /// Stretches that are marked at the top, in the line's colour.
-    pub(super) marked: Vec<(f64, f64)>,
-}
-
-/// A chart of lines. Both axes begin at zero.
-pub(super) struct LineChart<'a> {
-    pub(super) title: &'a str,
-    /// What stands behind the title, such as the unit.
-    pub(super) unit: &'a str,
-    pub(super) x_label: &'a str,
-    pub(super) lines: Vec<ChartLine>,
+/// How the lines of a chart are drawn.
+pub(super) struct LineStyle {
+    /// For each line, stretches that are marked at the top, in its colour.
+    pub(super) marks: Vec<Vec<(f64, f64)>>,
     /// Up to where the ground is shaded.
     pub(super) shaded_to: f64,
-    /// How the marks on the vertical axis are written.
+    /// How the numbers of the vertical axis are written.
     pub(super) y_text: fn(f64) -> String,
 }
 
-impl LineChart<'_> {
-    /// The chart as a figure; nothing when no line has two points.
-    pub(super) fn figure(&self) -> String {
-        if self.lines.iter().all(|line| line.points.len() < 2) {
-            return String::new();
-        }
-        let names: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).collect();
-        let colours: Vec<usize> = self.lines.iter().map(|line| line.colour).collect();
-        figure(
-            self.title,
-            self.unit,
-            &legend(&names, &colours),
-            &format!("<div class=\"scroll\">{}</div>", self.svg()),
-        )
+impl Default for LineStyle {
+    fn default() -> Self {
+        LineStyle { marks: Vec::new(), shaded_to: 0.0, y_text: format::count }
     }
+}
 
+/// Lines as a figure; nothing when none has two points. Both axes begin at zero.
+pub(super) fn lines(chart: &Chart, palette: &Palette<'_>, style: &LineStyle) -> String {
+    if chart.series.iter().all(|line| line.points.len() < 2) {
+        return String::new();
+    }
+    let (names, colours) = palette.of_series(chart);
+    let drawing = Drawing { chart, colours: &colours, style }.svg();
+    let drawing = format!("<div class=\"scroll\">{drawing}</div>");
+    figure(&chart.title, &chart.y_label, &legend(&names, &colours), &drawing)
+}
+
+struct Drawing<'a> {
+    chart: &'a Chart,
+    colours: &'a [usize],
+    style: &'a LineStyle,
+}
+
+impl Drawing<'_> {
     fn svg(&self) -> String {
         let (x_max, y_max) = self.ends();
         let x = |value: f64| LEFT + (RIGHT - LEFT) * (value / x_max).min(1.0);
@@ -67,15 +64,14 @@ impl LineChart<'_> {
             )
         };
         let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n");
-        if self.shaded_to > 0.0 {
-            svg += &rectangle("warm", 0.0, self.shaded_to, y_max, 0.0);
+        if self.style.shaded_to > 0.0 {
+            svg += &rectangle("warm", 0.0, self.style.shaded_to, y_max, 0.0);
         }
         svg += &self.axes(x_max, y_max, x, y);
-        for (row, line) in self.lines.iter().enumerate() {
+        for (row, (line, colour)) in self.chart.series.iter().zip(self.colours).enumerate() {
             let points: Vec<_> = line.points.iter().filter(is_finite).collect();
             let at = |(left, height): &&(f64, f64)| format!("{:.1},{:.1} ", x(*left), y(*height));
             let path: String = points.iter().map(at).collect();
-            let colour = line.colour;
             svg += &format!("<polyline class=\"c{colour}\" points=\"{}\"/>\n", path.trim_end());
             for (left, height) in points.iter().filter(|_| points.len() <= DOTS_MAX) {
                 let (left, height) = (x(*left), y(*height));
@@ -84,7 +80,7 @@ impl LineChart<'_> {
                 );
             }
             let top = y_max * (1.0 - MARK * row as f64);
-            for (from, to) in &line.marked {
+            for (from, to) in self.style.marks.get(row).into_iter().flatten() {
                 let bottom = top - y_max * MARK * 0.8;
                 svg += &rectangle(&format!("c{colour}"), *from, *to, top, bottom);
             }
@@ -102,7 +98,7 @@ impl LineChart<'_> {
     ) -> String {
         let mut axes = String::new();
         for value in ticks(y_max, 6) {
-            let (at, text) = (y(value), short(&(self.y_text)(value)));
+            let (at, text) = (y(value), short(&(self.style.y_text)(value)));
             axes += &format!(
                 "<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\n\
                  <text class=\"y\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
@@ -121,15 +117,16 @@ impl LineChart<'_> {
         for value in ticks(x_max, 8) {
             below(x(value), 18.0, &short(&format!("{value:.2}")));
         }
-        below((LEFT + RIGHT) / 2.0, 38.0, self.x_label);
+        below((LEFT + RIGHT) / 2.0, 38.0, &self.chart.x_label);
         axes
     }
 
     /// Where the axes end: with room above the highest point, and for marks where there are some.
     fn ends(&self) -> (f64, f64) {
-        let points = || self.lines.iter().flat_map(|line| &line.points).filter(is_finite);
-        let has_marks = self.lines.iter().any(|line| !line.marked.is_empty());
-        let marks = if has_marks { MARK * self.lines.len() as f64 } else { 0.0 };
+        let lines = &self.chart.series;
+        let points = || lines.iter().flat_map(|line| &line.points).filter(is_finite);
+        let has_marks = self.style.marks.iter().any(|marks| !marks.is_empty());
+        let marks = if has_marks { MARK * lines.len() as f64 } else { 0.0 };
         let end = |most: f64| if most > 0.0 { most } else { 1.0 };
         let x_max = points().map(|point| point.0).fold(0.0, f64::max);
         let y_max = points().map(|point| point.1).fold(0.0, f64::max) * (1.06 + marks);

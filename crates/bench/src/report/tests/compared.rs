@@ -2,9 +2,12 @@
 
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
+use rstest::rstest;
 use tonnage::arrow::array::AsArray;
+use tonnage::arrow::datatypes::Float64Type;
 
 use super::sample;
+use crate::report::Verdict::{Faster, Slower, TooFewReadings, WithinNoise};
 use crate::report::{NoiseSource, Report, Run, Verdict, compare};
 
 fn report(runs: Vec<Run>) -> Report {
@@ -28,57 +31,33 @@ fn single(rate: f64, share: f64, seconds: usize) -> Run {
     run
 }
 
-fn verdict(a: Run, b: Run) -> (Verdict, Option<NoiseSource>) {
+fn nothing() -> Run {
+    Run { throughputs: vec![0.0; 3], ..run(&[1.0]) }
+}
+
+const REPEATS: Option<NoiseSource> = Some(NoiseSource::Repeats);
+const READINGS: Option<NoiseSource> = Some(NoiseSource::Readings);
+
+#[rstest]
+#[case::a_clear_gain(run(&[100.0, 101.0, 99.0]), run(&[120.0, 121.0, 119.0]), Faster, REPEATS)]
+#[case::a_clear_loss(run(&[120.0, 121.0, 119.0]), run(&[100.0, 101.0, 99.0]), Slower, REPEATS)]
+#[case::repeats_vary(run(&[100.0, 120.0, 80.0]), run(&[110.0, 130.0, 90.0]), WithinNoise, REPEATS)]
+#[case::steady_seconds(single(100.0, 0.01, 60), single(120.0, 0.01, 60), Faster, READINGS)]
+#[case::seconds_vary(single(100.0, 0.5, 60), single(120.0, 0.5, 60), WithinNoise, READINGS)]
+// Two runs differ by that much.
+#[case::near(single(100.0, 0.0, 60), single(102.0, 0.0, 60), WithinNoise, READINGS)]
+#[case::few_seconds(single(100.0, 0.0, 7), single(200.0, 0.0, 60), TooFewReadings, None)]
+#[case::nothing_is_no_gain(nothing(), run(&[1.0, 1.0, 1.0]), TooFewReadings, None)]
+#[case::nothing_on_both_sides(nothing(), nothing(), TooFewReadings, None)]
+fn a_difference_counts_beyond_the_noise(
+    #[case] a: Run,
+    #[case] b: Run,
+    #[case] verdict: Verdict,
+    #[case] source: Option<NoiseSource>,
+) {
     let comparison = compare(&report(vec![a]), &report(vec![b]));
-    (comparison.matches[0].verdict, comparison.matches[0].noise.map(|(_, source)| source))
-}
-
-#[test]
-fn a_clear_gain_is_faster_and_its_reverse_slower() {
-    let (before, after) = ([100.0, 101.0, 99.0], [120.0, 121.0, 119.0]);
-    assert_eq!(verdict(run(&before), run(&after)), (Verdict::Faster, Some(NoiseSource::Repeats)));
-    assert_eq!(verdict(run(&after), run(&before)).0, Verdict::Slower);
-}
-
-#[test]
-fn repeats_that_vary_more_than_they_differ_are_within_the_noise() {
-    assert_eq!(
-        verdict(run(&[100.0, 120.0, 80.0]), run(&[110.0, 130.0, 90.0])).0,
-        Verdict::WithinNoise
-    );
-}
-
-#[test]
-fn one_repeat_is_judged_by_its_seconds() {
-    let source = Some(NoiseSource::Readings);
-    assert_eq!(
-        verdict(single(100.0, 0.01, 60), single(120.0, 0.01, 60)),
-        (Verdict::Faster, source)
-    );
-    assert_eq!(
-        verdict(single(100.0, 0.5, 60), single(120.0, 0.5, 60)),
-        (Verdict::WithinNoise, source)
-    );
-    assert_eq!(
-        verdict(single(100.0, 0.0, 60), single(102.0, 0.0, 60)).0,
-        Verdict::WithinNoise,
-        "two runs differ by that much"
-    );
-}
-
-#[test]
-fn few_readings_of_one_repeat_say_nothing() {
-    assert_eq!(
-        verdict(single(100.0, 0.0, 7), single(200.0, 0.0, 60)),
-        (Verdict::TooFewReadings, None)
-    );
-}
-
-#[test]
-fn a_run_in_which_nothing_worked_is_no_gain() {
-    let nothing = Run { throughputs: vec![0.0; 3], ..run(&[1.0]) };
-    assert_eq!(verdict(nothing.clone(), run(&[1.0, 1.0, 1.0])).0, Verdict::TooFewReadings);
-    assert_eq!(verdict(nothing.clone(), nothing).0, Verdict::TooFewReadings);
+    let noise = comparison.matches[0].noise.map(|(_, source)| source);
+    assert_eq!((comparison.matches[0].verdict, noise), (verdict, source));
 }
 
 #[test]
@@ -89,13 +68,10 @@ fn what_one_side_alone_has_is_listed() {
         &report(vec![other("only there"), run(&[1.0])]),
     );
     assert_eq!(comparison.matches.len(), 1);
-    assert_eq!(
-        comparison.only,
-        [vec!["only here / rocksdb / 4 threads"], vec!["only there / rocksdb / 4 threads"]]
-    );
-    assert!(
-        comparison.notes().contains(&"Only b has only there / rocksdb / 4 threads.".to_owned())
-    );
+    let [here, there] =
+        ["only here", "only there"].map(|name| format!("{name} / rocksdb / 4 threads"));
+    assert!(comparison.notes().contains(&format!("Only b has {there}.")));
+    assert_eq!(comparison.only, [vec![here], vec![there]]);
 }
 
 #[test]
@@ -136,22 +112,12 @@ fn other_machines_programs_and_settings_are_told() {
 
 #[test]
 fn the_table_has_ratios_and_verdicts() {
-    let table = compare(
-        &report(vec![run(&[100.0, 101.0, 99.0])]),
-        &report(vec![run(&[150.0, 151.0, 149.0])]),
-    )
-    .table();
+    let [a, b] = [run(&[100.0, 101.0, 99.0]), run(&[150.0, 151.0, 149.0])];
+    let table = compare(&report(vec![a]), &report(vec![b])).table();
     assert_eq!(table.num_rows(), 1);
-    let number = |name: &str| {
-        table
-            .column_by_name(name)
-            .unwrap()
-            .as_primitive::<tonnage::arrow::datatypes::Float64Type>()
-            .value(0)
-    };
-    assert_eq!(
-        (number("a_per_second"), number("b_per_second"), number("b_to_a")),
-        (100.0, 150.0, 1.5)
-    );
+    for (name, expected) in [("a_per_second", 100.0), ("b_per_second", 150.0), ("b_to_a", 1.5)] {
+        let numbers = table.column_by_name(name).unwrap().as_primitive::<Float64Type>();
+        assert_eq!(numbers.value(0), expected, "{name}");
+    }
     assert_eq!(table.column_by_name("b_is").unwrap().as_string::<i32>().value(0), "faster");
 }

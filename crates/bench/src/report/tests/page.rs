@@ -57,10 +57,8 @@ fn text_of_others_is_escaped() {
     report.runs[0].target = "a\"b<c>".to_owned();
     let page = html::page(&report);
     assert!(!page.contains("<script") && !page.contains("<ssd>") && !page.contains("<by>"));
-    assert!(
-        page.contains("&lt;script&gt;")
-            && page.contains("the disk of &lt;ssd&gt; &amp; its neighbour")
-    );
+    assert!(page.contains("&lt;script&gt;"));
+    assert!(page.contains("the disk of &lt;ssd&gt; &amp; its neighbour"));
     well_formed(&page);
 }
 

@@ -1,13 +1,13 @@
 //! A made-up report that looks like one of the real ones.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use crate::measure::{Disk, Environment};
-use crate::report::{Chart, Latency, OperationReport, ProgressPoint, Report, Run, Second, named};
+use crate::report::{
+    Chart, Latency, OperationReport, ProgressPoint, Report, Run, Second, labels, named,
+};
 
 /// Workloads, sizes, and what raw RocksDB does of them in a second.
 const CELLS: [(&str, &str, &str, f64); 6] = [
@@ -29,7 +29,7 @@ pub(super) fn report() -> Report {
     let mut report = Report::new(
         "matrix",
         "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3",
-        settings(),
+        labels([("records", &"1,000,000"), ("memory", &"1 GiB"), ("direct I/O", &"on")]),
         environment(),
     );
     for (workload, distribution, size, rate) in CELLS {
@@ -50,21 +50,6 @@ pub(super) fn report() -> Report {
         "The machine was busy when the benchmark began (load average 1.4 on 2 cores).".to_owned(),
     ];
     report
-}
-
-fn texts<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
-    named(pairs.map(|(name, text)| (name, text.to_owned())))
-}
-
-fn settings() -> BTreeMap<String, String> {
-    texts([
-        ("records", "1,000,000"),
-        ("record bytes", "1,000"),
-        ("memory", "1 GiB"),
-        ("direct I/O", "on"),
-        ("warm-up", "5 s"),
-        ("repeats", "3"),
-    ])
 }
 
 pub(super) fn environment() -> Environment {
@@ -99,8 +84,8 @@ pub(super) fn run(random: &mut SmallRng, name: &str, target: &str, rate: f64) ->
     Run {
         name: name.to_owned(),
         target: target.to_owned(),
-        labels: texts([("workload", &name[..1]), ("phase", "run")]),
-        settings: texts([("cache", "512 MiB"), ("compression", "lz4")]),
+        labels: labels([("workload", &&name[..1]), ("phase", &"run")]),
+        settings: labels([("cache", &"512 MiB"), ("compression", &"lz4")]),
         threads: 4,
         operations_count: (rate * 55.0) as u64,
         seconds: 55.0,

@@ -1,6 +1,5 @@
 //! One record, pair or row at a time.
 
-use tonnage::arrow::array::RecordBatch;
 use tonnage::{
     BulkGetOptions, Durability, Error, KeySource, KeyValue, Result, Row, RowSession, RowView,
     Table, ValueRef,
@@ -14,7 +13,7 @@ use crate::system::{Client, Fields, Record};
 pub(super) struct EmbeddedClient<'a> {
     system: &'a Embedded,
     pairs: KeyValue,
-    /// The session with YCSB's records, once there was something to do with them.
+    /// The session with YCSB's records, if there are some.
     records: Option<RowSession>,
     /// Tables that were used, with their names: few.
     tables: Vec<(String, Table)>,
@@ -22,7 +21,8 @@ pub(super) struct EmbeddedClient<'a> {
 
 impl<'a> EmbeddedClient<'a> {
     pub(super) fn new(system: &'a Embedded) -> Self {
-        EmbeddedClient { system, pairs: system.store.kv(), records: None, tables: Vec::new() }
+        let records = system.records.get().map(Table::session);
+        EmbeddedClient { system, pairs: system.store.kv(), records, tables: Vec::new() }
     }
 
     fn table(&mut self, name: &str) -> Result<&Table> {
@@ -34,10 +34,8 @@ impl<'a> EmbeddedClient<'a> {
     }
 
     fn records(&mut self) -> Result<&mut RowSession> {
-        if self.records.is_none() {
-            self.records = Some(self.system.records()?.session());
-        }
-        self.records.as_mut().ok_or_else(|| Error::internal("the session was just made"))
+        let missing = || Error::invalid("there are no records yet: call create_records first");
+        self.records.as_mut().ok_or_else(missing)
     }
 }
 
@@ -121,13 +119,5 @@ impl Client for EmbeddedClient<'_> {
         };
         let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
         batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
-    }
-
-    fn query(
-        &mut self,
-        statement: &str,
-        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        self.system.sql()?.execute(statement)?.into_rows()?.try_for_each(|batch| sink(&batch?))
     }
 }

@@ -5,14 +5,14 @@ mod store;
 
 use std::sync::PoisonError;
 
-use tonnage::arrow::array::RecordBatch;
 use tonnage::{BulkGetOptions, Error, KeySource, PairGetOptions, Result};
 use tonnage_sql::Answer;
 
 pub(super) use self::store::Embedded;
 use super::library::{PairKeys, bulk_put, field_name};
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
+    AnswerSink, BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape,
+    RowSink, System,
 };
 
 impl System for Embedded {
@@ -35,9 +35,8 @@ impl System for Embedded {
             (0..shape.fields).map(|number| format!("{} BINARY, ", field_name(number))).collect();
         let table = &shape.table;
         self.define(&format!("CREATE TABLE {table} (id STRING, {fields}PRIMARY KEY (id))"))?;
-        let table = self.store.table(table)?;
-        *self.records.write().unwrap_or_else(PoisonError::into_inner) = Some(table);
-        Ok(())
+        let twice = |_| Error::invalid("there are records already");
+        self.records.set(self.store.table(table)?).map_err(twice)
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
@@ -90,11 +89,11 @@ impl System for Embedded {
         self.store.execute(statement).map(drop)
     }
 
-    fn multi_query(
-        &self,
-        statements: &[&str],
-        sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn query(&self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
+        self.sql()?.execute(statement)?.into_rows()?.try_for_each(|batch| sink(&batch?))
+    }
+
+    fn multi_query(&self, statements: &[&str], sink: &mut AnswerSink<'_>) -> Result<()> {
         let answers = self.sql()?.fetch_all(statements.iter().copied());
         answers.into_iter().enumerate().try_for_each(|(number, answer)| {
             let at = |error: Error| error.at(format!("statement {number}"));

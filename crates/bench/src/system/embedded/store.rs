@@ -1,6 +1,6 @@
 //! The store under test, and what clients share of it.
 
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::OnceLock;
 
 use tonnage::{Durability, Error, Result, RocksDbSettings, Store, Table};
 use tonnage_sql::{Sql, SqlOptions};
@@ -15,7 +15,7 @@ pub(in crate::system) struct Embedded {
     pub(in crate::system) store: Store,
     pub(in crate::system) durability: Durability,
     /// The table of YCSB's records, once there is one.
-    pub(super) records: RwLock<Option<Table>>,
+    pub(super) records: OnceLock<Table>,
     /// The session that statements run in, once there was one: it has threads of its own.
     sql: OnceLock<Sql>,
 }
@@ -31,7 +31,7 @@ impl Embedded {
             settings,
             store,
             durability: spec.durability,
-            records: RwLock::new(None),
+            records: OnceLock::new(),
             sql: OnceLock::new(),
         })
     }
@@ -43,11 +43,6 @@ impl Embedded {
         let options = SqlOptions { durability: self.durability, ..SqlOptions::default() };
         let sql = Sql::new(self.store.clone(), options)?;
         Ok(self.sql.get_or_init(|| sql))
-    }
-
-    pub(super) fn records(&self) -> Result<Table> {
-        let records = self.records.read().unwrap_or_else(PoisonError::into_inner).clone();
-        records.ok_or_else(|| Error::invalid("there are no records yet: call create_records first"))
     }
 }
 

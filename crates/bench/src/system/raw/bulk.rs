@@ -4,81 +4,64 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use rocksdb::{ColumnFamily, DB, ReadOptions, WriteBatch};
+use rocksdb::{ColumnFamily, DB, WriteBatch};
 use tonnage::{Durability, Error, Result};
 
 use super::database::translate;
-use super::record;
-use crate::system::{BulkDone, BulkOptions, PairSource, Record, RecordSource};
+use crate::system::{BatchSource, BulkDone, BulkOptions, PairSource, Record};
 
 /// Entries of one write batch, and keys of one multi-get.
 const BATCH_ROWS: usize = 1_000;
 
-/// What a bulk put reads from.
-pub(super) enum PutSource {
-    Records(Box<dyn RecordSource>),
-    Pairs(Box<dyn PairSource>),
+/// The bytes to store, which may be made in a buffer.
+pub(super) type StoredValue<V> = for<'a> fn(&'a V, &'a mut Vec<u8>) -> &'a [u8];
+
+/// A bulk call on a column family.
+pub(super) struct RawBulkCall<'a> {
+    pub(super) db: &'a DB,
+    pub(super) family: &'a ColumnFamily,
+    pub(super) options: &'a BulkOptions<'a>,
 }
 
-impl PutSource {
-    /// Appends the next batch, keys and values each end to end. False when there are no more.
-    fn next_batch(&mut self, keys: &mut Record, values: &mut Record) -> Result<bool> {
-        let mut value = Vec::new();
-        match self {
-            PutSource::Pairs(source) => source.next_batch(&mut |key, value| {
-                keys.push(key);
-                values.push(value);
-                Ok(())
-            }),
-            PutSource::Records(source) => source.next_batch(&mut |key, fields| {
-                record::encode(fields.fields(), &mut value);
-                keys.push(key.as_bytes());
-                values.push(&value);
-                Ok(())
-            }),
+impl RawBulkCall<'_> {
+    /// Puts what the sources give, each source from a thread of its own as far as the parallelism
+    /// asked for allows.
+    pub(super) fn put<V: ?Sized + 'static>(
+        &self,
+        sources: Vec<Box<dyn BatchSource<V>>>,
+        value: StoredValue<V>,
+    ) -> Result<BulkDone> {
+        let sources_max = sources.len().max(1);
+        let threads = self.options.parallelism.unwrap_or(sources_max).clamp(1, sources_max);
+        let sources = Mutex::new(sources.into_iter());
+        let done = side_by_side(threads, || {
+            let mut done = BulkDone::default();
+            loop {
+                let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(source) = source else { return Ok(done) };
+                self.put_from(source, value, &mut done)?;
+            }
+        })?;
+        if self.options.durability == Durability::Fsync {
+            self.db.flush_wal(true).map_err(translate)?;
         }
+        Ok(done)
     }
-}
 
-/// Puts what the sources give, each source from a thread of its own as far as the parallelism asked
-/// for allows.
-pub(super) fn put(
-    db: &DB,
-    family: &ColumnFamily,
-    sources: Vec<PutSource>,
-    options: &BulkOptions<'_>,
-) -> Result<BulkDone> {
-    let threads = options.parallelism.unwrap_or(sources.len()).clamp(1, sources.len().max(1));
-    let sources = Mutex::new(sources.into_iter());
-    let done = side_by_side(threads, || {
-        let (read, done) = (ReadOptions::default(), BulkDone::default());
-        let mut writer = BatchWriter { db, family, options, read, done };
-        loop {
-            let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(source) = source else { return Ok(writer.done) };
-            writer.put(source)?;
-        }
-    })?;
-    if options.durability == Durability::Fsync {
-        db.flush_wal(true).map_err(translate)?;
-    }
-    Ok(done)
-}
-
-struct BatchWriter<'a> {
-    db: &'a DB,
-    family: &'a ColumnFamily,
-    options: &'a BulkOptions<'a>,
-    read: ReadOptions,
-    done: BulkDone,
-}
-
-impl BatchWriter<'_> {
-    fn put(&mut self, mut source: PutSource) -> Result<()> {
-        let (mut keys, mut values) = (Record::default(), Record::default());
-        while source.next_batch(&mut keys, &mut values)? {
+    fn put_from<V: ?Sized>(
+        &self,
+        mut source: Box<dyn BatchSource<V>>,
+        value: StoredValue<V>,
+        done: &mut BulkDone,
+    ) -> Result<()> {
+        let (mut keys, mut values, mut buffer) = (Record::default(), Record::default(), Vec::new());
+        while source.next_batch(&mut |key, entry| {
+            keys.push(key);
+            values.push(value(entry, &mut buffer));
+            Ok(())
+        })? {
             for first in (0..keys.len()).step_by(BATCH_ROWS) {
-                self.write(&keys, &values, first..keys.len().min(first + BATCH_ROWS))?;
+                self.write(&keys, &values, first..keys.len().min(first + BATCH_ROWS), done)?;
             }
             keys.clear();
             values.clear();
@@ -86,7 +69,13 @@ impl BatchWriter<'_> {
         Ok(())
     }
 
-    fn write(&mut self, keys: &Record, values: &Record, rows: Range<usize>) -> Result<()> {
+    fn write(
+        &self,
+        keys: &Record,
+        values: &Record,
+        rows: Range<usize>,
+        done: &mut BulkDone,
+    ) -> Result<()> {
         let read = rows.len() as u64;
         let bytes = |row: usize| (keys.field(row).len() + values.field(row).len()) as u64;
         let bytes = rows.clone().map(bytes).sum();
@@ -98,7 +87,7 @@ impl BatchWriter<'_> {
             self.absent(keys, rows)?.into_iter().for_each(&mut put);
         }
         let stored = batch.len() as u64;
-        self.done.add(&BulkDone { rows: stored, existed: read - stored, failed: 0, bytes });
+        done.add(&BulkDone { rows: stored, existed: read - stored, failed: 0, bytes });
         self.db.write(batch).map_err(translate)?;
         (self.options.progress)(read, bytes);
         Ok(())
@@ -111,7 +100,7 @@ impl BatchWriter<'_> {
         order.sort_by_key(|row| keys.field(*row));
         order.dedup_by_key(|row| keys.field(*row));
         let sorted = order.iter().map(|row| keys.field(*row));
-        let stored = self.db.batched_multi_get_cf_opt(self.family, sorted, true, &self.read);
+        let stored = self.db.batched_multi_get_cf(self.family, sorted, true);
         let mut absent = Vec::with_capacity(order.len());
         for (row, stored) in order.into_iter().zip(stored) {
             if stored.map_err(translate)?.is_none() {
@@ -120,57 +109,46 @@ impl BatchWriter<'_> {
         }
         Ok(absent)
     }
-}
 
-/// Gets pairs: each thread draws a batch of keys, sorts it, and looks it up a thousand at a time.
-pub(super) fn get(
-    db: &DB,
-    family: &ColumnFamily,
-    keys: Box<dyn PairSource>,
-    options: &BulkOptions<'_>,
-) -> Result<BulkDone> {
-    let keys = Mutex::new(keys);
-    side_by_side(options.parallelism.unwrap_or_else(tonnage::cores).max(1), || {
-        let (read, mut done, mut batch) =
-            (ReadOptions::default(), BulkDone::default(), Record::default());
-        loop {
-            batch.clear();
-            let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
-            let more = keys.next_batch(&mut |key, _| {
-                batch.push(key);
-                Ok(())
-            })?;
-            drop(keys);
-            if !more {
-                return Ok(done);
+    /// Gets pairs: each thread draws a batch of keys, sorts it, and looks it up a thousand at a
+    /// time.
+    pub(super) fn get(&self, keys: PairSource) -> Result<BulkDone> {
+        let keys = Mutex::new(keys);
+        let threads = self.options.parallelism.unwrap_or_else(tonnage::cores).max(1);
+        side_by_side(threads, || {
+            let (mut done, mut batch) = (BulkDone::default(), Record::default());
+            loop {
+                batch.clear();
+                let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                let more = keys.next_batch(&mut |key, _| {
+                    batch.push(key);
+                    Ok(())
+                })?;
+                drop(keys);
+                if !more {
+                    return Ok(done);
+                }
+                self.look_up(&batch, &mut done)?;
             }
-            look_up(db, family, &batch, &read, options, &mut done)?;
-        }
-    })
-}
-
-fn look_up(
-    db: &DB,
-    family: &ColumnFamily,
-    keys: &Record,
-    read: &ReadOptions,
-    options: &BulkOptions<'_>,
-    done: &mut BulkDone,
-) -> Result<()> {
-    let mut sorted: Vec<&[u8]> = keys.fields().collect();
-    sorted.sort_unstable();
-    for keys in sorted.chunks(BATCH_ROWS) {
-        let (mut rows, mut bytes) = (0, 0);
-        let values = db.batched_multi_get_cf_opt(family, keys.iter().copied(), true, read);
-        for (key, value) in keys.iter().zip(values) {
-            if let Some(value) = value.map_err(translate)? {
-                rows += 1;
-                bytes += (key.len() + value.len()) as u64;
-            }
-        }
-        done.count(rows, bytes, options);
+        })
     }
-    Ok(())
+
+    fn look_up(&self, keys: &Record, done: &mut BulkDone) -> Result<()> {
+        let mut sorted: Vec<&[u8]> = keys.fields().collect();
+        sorted.sort_unstable();
+        for keys in sorted.chunks(BATCH_ROWS) {
+            let (mut rows, mut bytes) = (0, 0);
+            let values = self.db.batched_multi_get_cf(self.family, keys.iter().copied(), true);
+            for (key, value) in keys.iter().zip(values) {
+                if let Some(value) = value.map_err(translate)? {
+                    rows += 1;
+                    bytes += (key.len() + value.len()) as u64;
+                }
+            }
+            done.count(rows, bytes, self.options);
+        }
+        Ok(())
+    }
 }
 
 /// Runs the same work on several threads and adds up what they did.

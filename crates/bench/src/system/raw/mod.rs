@@ -6,8 +6,8 @@
 //! | records | in a column family of their own: fields end to end, each led by its length |
 //! | update | read, merged and put, as YCSB's own binding for RocksDB does |
 //! | bulk put | write batches of a thousand from as many threads as there are sources |
-//! | bulk get | sorted, batched multi-gets of a thousand keys from as many threads as there are cores |
-//! | durability | the log is on; `none` and `write` hand it to the operating system, `fsync` syncs it |
+//! | bulk get | sorted, batched multi-gets of a thousand keys, from a thread for each core |
+//! | durability | the log is on: `none` and `write` hand it to the system, `fsync` syncs it |
 
 mod bulk;
 mod client;
@@ -17,12 +17,19 @@ mod record;
 use rocksdb::WaitForCompactOptions;
 use tonnage::Result;
 
+use self::bulk::RawBulkCall;
 pub(super) use self::database::Raw;
 use self::database::{PAIRS, RECORDS, translate};
 use super::{
     BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
     SystemKind,
 };
+
+impl Raw {
+    fn bulk<'a>(&'a self, family: &str, options: &'a BulkOptions<'a>) -> RawBulkCall<'a> {
+        RawBulkCall { db: &self.db, family: self.family(family), options }
+    }
+}
 
 impl System for Raw {
     fn name(&self) -> &str {
@@ -47,21 +54,18 @@ impl System for Raw {
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        let (family, sources) = match input {
+        match input {
             PutInput::Records(_, sources) => {
-                (RECORDS, sources.into_iter().map(bulk::PutSource::Records).collect())
+                self.bulk(RECORDS, options).put(sources, record::stored)
             }
-            PutInput::Pairs(sources) => {
-                (PAIRS, sources.into_iter().map(bulk::PutSource::Pairs).collect())
-            }
-            PutInput::Rows(..) | PutInput::Tables(_) => return Err(self.unsupported("tables")),
-        };
-        bulk::put(&self.db, self.family(family), sources, options)
+            PutInput::Pairs(sources) => self.bulk(PAIRS, options).put(sources, |value, _| value),
+            PutInput::Rows(..) | PutInput::Tables(_) => Err(self.unsupported("tables")),
+        }
     }
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
         match keys {
-            GetKeys::Pairs(keys) => bulk::get(&self.db, self.family(PAIRS), keys, options),
+            GetKeys::Pairs(keys) => self.bulk(PAIRS, options).get(keys),
             GetKeys::Rows(..) | GetKeys::Tables(_) => Err(self.unsupported("tables")),
         }
     }

@@ -15,6 +15,12 @@ pub(super) fn encode<'f>(fields: impl Iterator<Item = &'f [u8]>, value: &mut Vec
     }
 }
 
+/// A record as it is stored.
+pub(super) fn stored<'a>(record: &'a Record, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+    encode(record.fields(), buffer);
+    buffer
+}
+
 /// Appends all fields, or those asked for in that order, to `into`.
 pub(super) fn decode(value: &[u8], fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
     match fields {

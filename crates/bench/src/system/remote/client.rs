@@ -11,19 +11,18 @@ use crate::system::{Client, Fields, Record, RecordShape};
 /// A session of one thread. All share one connection.
 pub(super) struct RemoteClient<'a> {
     system: &'a Remote,
-    shape: Option<RecordShape>,
     /// The statement of a scan, once there was one.
     scan: Option<PreparedStatement>,
 }
 
 impl<'a> RemoteClient<'a> {
     pub(super) fn new(system: &'a Remote) -> Self {
-        RemoteClient { system, shape: system.shape().clone(), scan: None }
+        RemoteClient { system, scan: None }
     }
 
-    fn shape(&self) -> Result<&RecordShape> {
+    fn shape(&self) -> Result<&'a RecordShape> {
         let missing = || Error::invalid("there are no records yet: call create_records first");
-        self.shape.as_ref().ok_or_else(missing)
+        self.system.shape.get().ok_or_else(missing)
     }
 }
 
@@ -133,16 +132,5 @@ impl Client for RemoteClient<'_> {
         let keys = tonnage_client::batch_of(entry.schema(), std::slice::from_ref(key))?;
         let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
         rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
-    }
-
-    fn query(
-        &mut self,
-        statement: &str,
-        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        match self.system.client.sql(statement)? {
-            Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
-            _ => Ok(()),
-        }
     }
 }

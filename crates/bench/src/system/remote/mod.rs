@@ -6,13 +6,13 @@ mod server;
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{BulkPutOptions, Error, Result};
-use tonnage_client::{BulkGetRequest, Fetched, batch_of_keys};
+use tonnage_client::{Answer, BulkGetRequest, Fetched, batch_of_keys};
 
 pub(super) use self::server::Remote;
 use super::library::{bulk_put, text_key};
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput, RecordShape,
-    Rows, System, SystemKind,
+    AnswerSink, BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput,
+    RecordShape, RowSink, Rows, System, SystemKind,
 };
 
 impl System for Remote {
@@ -31,8 +31,8 @@ impl System for Remote {
     }
 
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        *self.shape() = Some(shape.clone());
-        self.embedded.create_records(shape)
+        self.embedded.create_records(shape)?;
+        self.shape.set(shape.clone()).map_err(|_| Error::invalid("there are records already"))
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
@@ -68,11 +68,14 @@ impl System for Remote {
         self.client.define(statement).map(drop)
     }
 
-    fn multi_query(
-        &self,
-        statements: &[&str],
-        sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    fn query(&self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
+        match self.client.sql(statement)? {
+            Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
+            _ => Ok(()),
+        }
+    }
+
+    fn multi_query(&self, statements: &[&str], sink: &mut AnswerSink<'_>) -> Result<()> {
         let asked: Vec<_> =
             statements.iter().map(|text| ((*text).to_owned(), Vec::new())).collect();
         for (number, answer) in self.client.fetch_all(&asked)?.into_iter().enumerate() {
@@ -97,7 +100,7 @@ impl System for Remote {
     }
 }
 
-fn batches_of(mut keys: Box<dyn PairSource>) -> impl Iterator<Item = Result<RecordBatch>> {
+fn batches_of(mut keys: PairSource) -> impl Iterator<Item = Result<RecordBatch>> {
     std::iter::from_fn(move || {
         let mut batch = Vec::new();
         let more = keys.next_batch(&mut |key, _| {

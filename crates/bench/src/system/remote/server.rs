@@ -1,6 +1,6 @@
 //! The server, and the connection to it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
 use tonnage::{Error, Result};
@@ -17,7 +17,8 @@ const CALLS_MAX: usize = 1_024;
 pub(in crate::system) struct Remote {
     pub(super) embedded: Embedded,
     pub(super) client: Client,
-    shape: Mutex<Option<RecordShape>>,
+    /// What YCSB's records look like, once there are some.
+    pub(super) shape: OnceLock<RecordShape>,
     stop: Stop,
     thread: Option<JoinHandle<Result<()>>>,
 }
@@ -41,12 +42,7 @@ impl Remote {
         let thread = Some(std::thread::spawn(move || server.run(&stopped)));
         let address = format!("grpc://{address}");
         let client = Client::connect(&address, ClientOptions::default())?;
-        Ok(Self { embedded, client, shape: Mutex::default(), stop, thread })
-    }
-
-    /// What YCSB's records look like, once there are some.
-    pub(super) fn shape(&self) -> MutexGuard<'_, Option<RecordShape>> {
-        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self { embedded, client, shape: OnceLock::new(), stop, thread })
     }
 }
 

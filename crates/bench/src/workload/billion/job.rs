@@ -1,41 +1,59 @@
-//! One system under test, with what all phases need.
+//! One system under test: the phases with bulk calls, and with a loop of single calls in each
+//! connection.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
-use tonnage::Result;
+use tonnage::{Error, Result};
 
 use super::options::{Api, BillionOptions, Phase};
+use super::source::{Lockstep, PaceSide, PairEntries, SharedCounts};
 use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
-use crate::system::System;
+use crate::report::ProgressPoint;
+use crate::system::{BulkOptions, GetKeys, PairSource, PutInput, System, TellRows};
+use crate::workload::loops::{each, split};
+
+/// The numbers of the operations in the plan.
+const PUT: usize = 0;
+const GET: usize = 1;
 
 /// One system under test.
 pub(super) struct BillionJob<'a> {
     pub(super) system: &'a dyn System,
     pub(super) options: &'a BillionOptions,
     pub(super) values: Arc<ValueGenerator>,
+    pub(super) watcher: &'a dyn Watcher,
     /// What progress lines call it.
     pub(super) name: String,
 }
 
 impl BillionJob<'_> {
-    /// The order in which records are got.
-    pub(super) fn shuffled(&self) -> Permutation {
-        Permutation::new(self.options.records, 1)
+    /// Runs a phase.
+    pub(super) fn run(&self, phase: Phase) -> Result<Measured> {
+        match (self.options.api, phase) {
+            (Api::Single, phase) => self.single(phase),
+            (Api::Bulk, Phase::Put) => self.bulk_put(),
+            (Api::Bulk, Phase::Get) => self.measure(phase, |meter| {
+                let shared = SharedCounts::new(meter);
+                self.get_places(None, self.options.connections, &shared, meter)
+            }),
+            (Api::Bulk, Phase::Overlap) => self.bulk_overlap(),
+        }
     }
 
     /// Measures a phase. All records are put, whatever the time: without them there is nothing to
     /// get.
-    pub(super) fn measure(
+    fn measure(
         &self,
         phase: Phase,
-        watcher: &dyn Watcher,
         work: impl FnOnce(&Meter<'_>) -> Result<()>,
     ) -> Result<Measured> {
         let whole = phase == Phase::Put;
         let plan = MeasurePlan {
-            phase: format!("{} {}", self.name, phase.name()),
+            phase: format!("{} {phase}", self.name),
             operations: match self.options.api {
                 Api::Bulk => Vec::new(),
                 Api::Single => vec!["PUT", "GET"],
@@ -44,6 +62,145 @@ impl BillionJob<'_> {
             seconds_max: self.options.run.seconds_max.filter(|_| !whole),
             total: Some(self.options.records),
         };
-        measure(&plan, self.system, watcher, work)
+        measure(&plan, &|| self.system.gauges(), self.watcher, work)
     }
+
+    /// The order in which records are got.
+    fn shuffled(&self) -> Permutation {
+        Permutation::new(self.options.records, 1)
+    }
+
+    /// Each connection goes through its own part of the records. The put phase ends with everything
+    /// on the disk; in the overlap phase every connection puts a new record after so many gets.
+    fn single(&self, phase: Phase) -> Result<Measured> {
+        let BillionOptions { records, connections, factor, order, .. } = *self.options;
+        let durability = self.options.run.durability;
+        self.measure(phase, |meter| {
+            each(split(0..records, connections).collect(), |places| {
+                let (mut client, mut recorder) = (self.system.client()?, meter.recorder());
+                let rows = self.shuffled();
+                for place in places.take_while(|_| !meter.is_over()) {
+                    let put = match phase {
+                        Phase::Put => Some(place),
+                        Phase::Overlap if place % factor == 0 => Some(records + place / factor),
+                        Phase::Get | Phase::Overlap => None,
+                    };
+                    let key = order.key(put.unwrap_or_else(|| rows.at(place)));
+                    let value = put.map(|row| self.values.of(row));
+                    let started = Instant::now();
+                    let (operation, outcome) = match value {
+                        Some(value) => (PUT, client.put_pair(&key, value, durability)),
+                        None => (GET, client.get_pair(&key).and_then(|pair| is_there(pair, &key))),
+                    };
+                    recorder.record(operation, started, None, outcome.map(|()| 1));
+                }
+                Ok(())
+            })?;
+            if phase == Phase::Put { self.system.sync() } else { Ok(()) }
+        })
+    }
+
+    /// Puts all records, call after call. A record counts for the progress when its call has
+    /// returned: what a call merely read is not stored yet.
+    fn bulk_put(&self) -> Result<Measured> {
+        let records = self.options.records;
+        let mut acknowledged = Vec::with_capacity(self.options.calls);
+        let mut measured = self.measure(Phase::Put, |meter| {
+            let calls = split(0..records, self.options.calls).filter(|rows| !rows.is_empty());
+            for rows in calls.take_while(|_| !meter.is_over()) {
+                let started = Instant::now();
+                let (end, count) = (rows.end, rows.end - rows.start);
+                self.put_rows(rows, self.options.connections, &SharedCounts::new(meter), meter)?;
+                if end == records {
+                    self.system.sync()?;
+                }
+                let percent = 100.0 * end as f64 / records as f64;
+                let throughput = count as f64 / started.elapsed().as_secs_f64().max(1e-9);
+                acknowledged.push(ProgressPoint { percent, throughput });
+            }
+            Ok(())
+        })?;
+        measured.progress = acknowledged;
+        Ok(measured)
+    }
+
+    /// Puts new records and gets old ones at the same time, in step.
+    fn bulk_overlap(&self) -> Result<Measured> {
+        let (first, writes) = (self.options.records, self.options.overlap_writes());
+        let putters = (self.options.connections / self.options.factor as usize).max(1);
+        let getters = self.options.connections.saturating_sub(putters).max(1);
+        self.measure(Phase::Overlap, |meter| {
+            let puts = SharedCounts::new(meter);
+            // The pace counts places, written ones included.
+            let pace = Arc::new(Lockstep::new(writes, first, puts.stop.clone()));
+            let puts = SharedCounts { pace: Some(pace.clone()), ..puts };
+            let gets = SharedCounts { given: Arc::default(), ..puts.clone() };
+            std::thread::scope(|scope| {
+                let putting = scope.spawn(|| {
+                    let put = self.put_rows(first..first + writes, putters, &puts, meter);
+                    pace.leave(PaceSide::Puts);
+                    put
+                });
+                let got = self.get_places(Some(self.options.factor), getters, &gets, meter);
+                pace.leave(PaceSide::Gets);
+                let put = putting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                put.and(got)
+            })
+        })
+    }
+
+    fn put_rows(
+        &self,
+        rows: Range<u64>,
+        streams: usize,
+        shared: &SharedCounts,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        let source = |places| -> PairSource {
+            let (values, shared) = (Some(self.values.clone()), shared.clone());
+            let (side, order) = (PaceSide::Puts, self.options.order);
+            Box::new(PairEntries { places, side, order, row_at: Some, values, shared })
+        };
+        let sources = split(rows, streams).map(source).collect();
+        let progress = |rows, bytes| meter.add(rows, bytes);
+        let options = self.bulk_options(streams, &progress);
+        let done = self.system.bulk_put(PutInput::Pairs(sources), &options)?;
+        meter.expect("records stored", shared.given.load(Relaxed), done.rows);
+        Ok(())
+    }
+
+    /// Gets all records, but those at one place of so many: there the overlap phase writes.
+    fn get_places(
+        &self,
+        skip_each: Option<u64>,
+        requests: usize,
+        shared: &SharedCounts,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        let (places, order, rows) = (0..self.options.records, self.options.order, self.shuffled());
+        let is_got = move |place: u64| skip_each.is_none_or(|each| !place.is_multiple_of(each));
+        let row_at = move |place| is_got(place).then(|| rows.at(place));
+        let (side, values, given) = (PaceSide::Gets, None, shared.clone());
+        let keys = PairEntries { places, side, order, row_at, values, shared: given };
+        let progress = |rows, bytes| meter.add(rows, bytes);
+        let options = self.bulk_options(requests, &progress);
+        let done = self.system.bulk_get(GetKeys::Pairs(Box::new(keys)), &options)?;
+        meter.expect("records found", shared.given.load(Relaxed), done.rows);
+        Ok(())
+    }
+
+    fn bulk_options<'a>(&self, parallelism: usize, tell: TellRows<'a>) -> BulkOptions<'a> {
+        BulkOptions {
+            memory_bytes_max: self.options.bulk_memory_bytes,
+            parallelism: Some(parallelism),
+            overwrite: true,
+            ..BulkOptions::new(self.options.run.durability, tell)
+        }
+    }
+}
+
+fn is_there(pair: Option<usize>, key: &[u8]) -> Result<()> {
+    let key = || String::from_utf8_lossy(key);
+    let missing = || Error::not_found(format!("{}: it was put and is not there", key()));
+    pair.map(drop).ok_or_else(missing)
 }

@@ -9,10 +9,8 @@
 //! Nothing is kept for each record: keys and values follow from the record's number, the order of
 //! the gets is a `Permutation`. So the number of records is bounded by the disk alone.
 
-mod bulk;
 mod job;
 mod options;
-mod single;
 mod source;
 mod summary;
 #[cfg(test)]
@@ -37,7 +35,10 @@ use crate::report::Report;
 pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let values = Arc::new(ValueGenerator::new(options.value_bytes, options.compressible));
-    let mut harness = BenchRun::start("billion", &options.run, options.settings(), watcher);
+    let mut settings = options.settings();
+    settings.insert("key_bytes".to_owned(), "16".to_owned());
+    settings.insert("data_bytes".to_owned(), options.data_bytes().to_string());
+    let mut harness = BenchRun::start("billion", &options.run, settings, watcher);
     let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
         for kind in &options.run.systems {
@@ -45,9 +46,9 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
                 break;
             }
             let opened = harness.open(*kind)?;
-            let name = format!("{}{}", kind.name(), harness.repeat_name(repeat));
-            let values = values.clone();
-            let job = BillionJob { system: &*opened.system, options, values, name };
+            let name = format!("{kind}{}", harness.repeat_name(repeat));
+            let (system, values) = (&*opened.system, values.clone());
+            let job = BillionJob { system, options, values, watcher, name };
             run_phases(&job, &mut harness, &mut summary)?;
         }
     }
@@ -65,7 +66,7 @@ fn run_phases(
         if harness.is_over() || (phase != Phase::Put && !is_asked_for) {
             continue;
         }
-        let measured = job.run(phase, harness.watcher)?;
+        let measured = job.run(phase)?;
         let settle_seconds = harness.settle(job.system, &job.name)?;
         if is_asked_for {
             summary.add(&mut harness.report, job.system, phase, measured, settle_seconds)?;

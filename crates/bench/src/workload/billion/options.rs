@@ -1,48 +1,47 @@
 //! What `bench billion` is asked to do.
 
-use std::collections::BTreeMap;
-
 use tonnage::{Error, Result};
 
-use crate::choice::choice;
-use crate::workload::options::{bytes_or_default, check_counts, join};
+use crate::choice::{choice, options};
+use crate::workload::options::{check_counts, joined, or_default};
 use crate::workload::{KeyOrder, RunOptions};
 
-/// What `bench billion` is asked to do.
-#[derive(Clone, Debug)]
-pub struct BillionOptions {
-    /// What every workload is told.
-    pub run: RunOptions,
-    /// Records that are put, and then got.
-    pub records: u64,
-    /// Bytes of a value; a key has 16.
-    pub value_bytes: usize,
-    /// How much of a value compresses away, from 0 to 1.
-    pub compressible: f64,
-    /// Threads with single calls; streams or requests in flight with bulk calls.
-    pub connections: usize,
-    /// What is measured. Records are put in any case.
-    pub phases: Vec<Phase>,
-    /// In bulk or one by one.
-    pub api: Api,
-    /// Bulk calls that the records are put with, one after the other.
-    pub calls: usize,
-    /// The order of the keys that are put.
-    pub order: KeyOrder,
-    /// In the overlap phase one of so many operations is a write.
-    pub factor: u64,
-    /// Memory that a bulk call may take; the system's own default when none.
-    pub bulk_memory_bytes: Option<usize>,
+options! {
+    /// What `bench billion` is asked to do.
+    pub struct BillionOptions {
+        /// What every workload is told.
+        run: RunOptions = RunOptions::default(),
+        /// Records that are put, and then got.
+        records: u64 = 10_000_000 => "records",
+        /// Bytes of a value; a key has 16.
+        value_bytes: usize = 100 => "value_bytes",
+        /// How much of a value compresses away, from 0 to 1.
+        compressible: f64 = 0.5 => "compressible",
+        /// Threads with single calls; streams or requests in flight with bulk calls.
+        connections: usize = tonnage::cores() => "connections",
+        /// What is measured. Records are put in any case.
+        phases: Vec<Phase> = Phase::ALL.to_vec() => "phases" joined,
+        /// In bulk or one by one.
+        api: Api = Api::Bulk => "api",
+        /// Bulk calls that the records are put with, one after the other.
+        calls: usize = 10 => "calls",
+        /// The order of the keys that are put.
+        order: KeyOrder = KeyOrder::Shuffled => "order",
+        /// In the overlap phase one of so many operations is a write.
+        factor: u64 = 10 => "factor",
+        /// Memory that a bulk call may take; the system's own default when none.
+        bulk_memory_bytes: Option<usize> = None => "bulk_memory_bytes" or_default,
+    }
 }
 
 choice! {
     /// What is measured.
     pub enum Phase {
-        /// All records into an empty system.
+        /// All records into an empty store.
         Put = "put",
         /// Each record once, in another order.
         Get = "get",
-        /// New records go in while others are got.
+        /// New records in, others out, at the same time.
         Overlap = "overlap",
     }
 }
@@ -52,26 +51,8 @@ choice! {
     pub enum Api {
         /// Bulk put and bulk get.
         Bulk = "bulk",
-        /// A loop of single calls in each connection.
+        /// One call for each record.
         Single = "single",
-    }
-}
-
-impl Default for BillionOptions {
-    fn default() -> Self {
-        BillionOptions {
-            run: RunOptions::default(),
-            records: 10_000_000,
-            value_bytes: 100,
-            compressible: 0.5,
-            connections: tonnage::cores(),
-            phases: Phase::ALL.to_vec(),
-            api: Api::Bulk,
-            calls: 10,
-            order: KeyOrder::Shuffled,
-            factor: 10,
-            bulk_memory_bytes: None,
-        }
     }
 }
 
@@ -108,23 +89,5 @@ impl BillionOptions {
             ));
         }
         Ok(())
-    }
-
-    /// The options as names and values.
-    pub(super) fn settings(&self) -> BTreeMap<String, String> {
-        self.run.settings([
-            ("bulk_memory_bytes", bytes_or_default(self.bulk_memory_bytes)),
-            ("records", self.records.to_string()),
-            ("key_bytes", "16".to_owned()),
-            ("value_bytes", self.value_bytes.to_string()),
-            ("compressible", self.compressible.to_string()),
-            ("connections", self.connections.to_string()),
-            ("phases", join(&self.phases, |phase| phase.name().to_owned())),
-            ("api", self.api.name().to_owned()),
-            ("calls", self.calls.to_string()),
-            ("order", self.order.name().to_owned()),
-            ("factor", self.factor.to_string()),
-            ("data_bytes", self.data_bytes().to_string()),
-        ])
     }
 }

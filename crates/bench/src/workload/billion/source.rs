@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use tonnage::Result;
 
-use crate::generate::{Permutation, ValueGenerator};
-use crate::system::PairSource;
+use crate::generate::ValueGenerator;
+use crate::measure::{Meter, StopFlag};
+use crate::system::{BatchSink, BatchSource};
 use crate::workload::KeyOrder;
-use crate::workload::loops::StopFlag;
 
 /// Entries that a source gives at a time.
 const BATCH: u64 = 4_096;
 
 /// What the sources of one call share.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct SharedCounts {
     pub(super) stop: StopFlag,
     /// Entries given so far: what the call must account for.
@@ -27,6 +27,10 @@ pub(super) struct SharedCounts {
 }
 
 impl SharedCounts {
+    pub(super) fn new(meter: &Meter<'_>) -> Self {
+        SharedCounts { stop: meter.stop_flag(), given: Arc::default(), pace: None }
+    }
+
     /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
     fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
         let batch = rows.start..rows.end.min(rows.start + BATCH);
@@ -41,50 +45,26 @@ impl SharedCounts {
     }
 }
 
-/// Records of a range of rows.
-pub(super) struct PairRange {
-    pub(super) rows: Range<u64>,
-    pub(super) order: KeyOrder,
-    pub(super) values: Arc<ValueGenerator>,
-    pub(super) shared: SharedCounts,
-}
-
-impl PairSource for PairRange {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.rows, PaceSide::Puts) else {
-            return Ok(false);
-        };
-        let mut key = [0; 16];
-        self.shared.given.fetch_add(batch.end - batch.start, Relaxed);
-        for row in batch {
-            self.order.key(row, &mut key);
-            sink(&key, self.values.of(row))?;
-        }
-        Ok(true)
-    }
-}
-
-/// Keys of all rows in an order of their own.
-pub(super) struct ShuffledKeys {
+/// Records, or with no values their keys, in the order of a range of places.
+pub(super) struct PairEntries<R> {
     pub(super) places: Range<u64>,
-    pub(super) rows: Permutation,
-    /// One place of so many is passed over: the overlap phase writes there.
-    pub(super) skip_each: Option<u64>,
+    pub(super) side: PaceSide,
     pub(super) order: KeyOrder,
+    /// The row at a place; none where the place is passed over.
+    pub(super) row_at: R,
+    pub(super) values: Option<Arc<ValueGenerator>>,
     pub(super) shared: SharedCounts,
 }
 
-impl PairSource for ShuffledKeys {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.places, PaceSide::Gets) else {
+impl<R: Fn(u64) -> Option<u64> + Send> BatchSource<[u8]> for PairEntries<R> {
+    fn next_batch(&mut self, sink: &mut BatchSink<'_, [u8]>) -> Result<bool> {
+        let Some(batch) = self.shared.next(&mut self.places, self.side) else {
             return Ok(false);
         };
-        let mut key = [0; 16];
-        let skip_each = self.skip_each;
         let mut given = 0;
-        for place in batch.filter(|place| skip_each.is_none_or(|each| place % each != 0)) {
-            self.order.key(self.rows.at(place), &mut key);
-            sink(&key, &[])?;
+        for row in batch.filter_map(&self.row_at) {
+            let value = self.values.as_ref().map_or(&[][..], |values| values.of(row));
+            sink(&self.order.key(row), value)?;
             given += 1;
         }
         self.shared.given.fetch_add(given, Relaxed);
@@ -128,7 +108,7 @@ impl Lockstep {
     /// Waits until a side may do more, and notes that it does.
     pub(super) fn take(&self, side: PaceSide, count: u64) {
         let mut sides = self.lock();
-        while sides[side as usize].share() > sides[side.other() as usize].share() + LEAD
+        while sides[side as usize].share() > sides[1 - side as usize].share() + LEAD
             && !self.stop.is_set()
         {
             let waited = self.changed.wait_timeout(sides, Duration::from_millis(50));
@@ -153,15 +133,6 @@ impl Lockstep {
 impl SideProgress {
     fn share(self) -> f64 {
         if self.total == 0 { 1.0 } else { self.done as f64 / self.total as f64 }
-    }
-}
-
-impl PaceSide {
-    fn other(self) -> PaceSide {
-        match self {
-            PaceSide::Puts => PaceSide::Gets,
-            PaceSide::Gets => PaceSide::Puts,
-        }
     }
 }
 

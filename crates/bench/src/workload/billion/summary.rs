@@ -6,7 +6,7 @@ use tonnage::Result;
 
 use super::options::{Api, BillionOptions, Phase};
 use crate::measure::Measured;
-use crate::report::{Chart, ProgressPoint, Report, Run, named};
+use crate::report::{Chart, ProgressPoint, Report, Run, labels, named};
 use crate::system::System;
 
 /// What was measured so far.
@@ -17,7 +17,7 @@ pub(super) struct BillionSummary<'a> {
 }
 
 /// The repeats of one phase on one system.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct PhaseSamples {
     repeats: Vec<Measured>,
     settle_seconds: Vec<f64>,
@@ -37,16 +37,21 @@ impl<'a> BillionSummary<'a> {
         measured: Measured,
         settle_seconds: f64,
     ) -> Result<()> {
-        let settled_bytes = system.gauges()?.disk_bytes;
+        let BillionOptions { api, order, connections, .. } = *self.options;
         let samples = self.samples.entry((system.name().to_owned(), phase)).or_default();
         samples.repeats.push(measured);
         samples.settle_seconds.push(settle_seconds);
-        let run = samples.clone().into_run(self.options, system, phase, settled_bytes);
-        let is_same = |known: &&mut Run| (&known.target, &known.name) == (&run.target, &run.name);
-        match report.runs.iter_mut().find(is_same) {
-            Some(known) => *known = run,
-            None => report.runs.push(run),
-        }
+        let settled = &samples.settle_seconds;
+        let labels = labels([("phase", &phase), ("api", &api), ("order", &order)]);
+        let (name, repeats) = (format!("{api} {phase} / {order}"), samples.repeats.clone());
+        let mut run = Run::from_repeats(&name, labels, system, connections, repeats);
+        run.figures.extend(named([
+            ("settled_disk_bytes", system.gauges()?.disk_bytes as f64),
+            ("settle_seconds", settled.iter().sum::<f64>() / settled.len() as f64),
+        ]));
+        run.figures.extend(fall_off(&run.progress).into_iter().flatten());
+        report.runs.retain(|known| (&known.target, &known.name) != (&run.target, &run.name));
+        report.runs.push(run);
         Ok(())
     }
 
@@ -59,64 +64,24 @@ impl<'a> BillionSummary<'a> {
     }
 }
 
-impl PhaseSamples {
-    fn into_run(
-        self,
-        options: &BillionOptions,
-        system: &dyn System,
-        phase: Phase,
-        settled_bytes: u64,
-    ) -> Run {
-        let [phase, api, order] = [phase.name(), options.api.name(), options.order.name()];
-        let labels = named(
-            [("phase", phase), ("api", api), ("order", order)]
-                .map(|(name, label)| (name, label.to_owned())),
-        );
-        let name = format!("{api} {phase} / {order}");
-        let mut run = Run::from_repeats(&name, labels, system, options.connections, self.repeats);
-        let settle_seconds =
-            self.settle_seconds.iter().sum::<f64>() / self.settle_seconds.len() as f64;
-        run.figures.insert("settled_disk_bytes".to_owned(), settled_bytes as f64);
-        run.figures.insert("settle_seconds".to_owned(), settle_seconds);
-        if let Some(tenths) = Tenths::of(&run.progress) {
-            run.figures.extend(tenths.figures());
-        }
-        run
-    }
-}
-
 fn phase_place(run: &Run) -> Option<usize> {
     Phase::ALL.iter().position(|phase| phase.name() == run.labels["phase"])
 }
 
-/// The rate of each tenth of the work.
-struct Tenths([f64; 10]);
-
-impl Tenths {
-    /// None when the work did not come to its end.
-    fn of(progress: &[ProgressPoint]) -> Option<Self> {
-        let mut rates = [0.0; 10];
-        for (tenth, rate) in rates.iter_mut().enumerate() {
-            let from = 10.0 * tenth as f64;
-            *rate = rate_between(progress, from, from + 10.0)?;
-        }
-        Some(Self(rates))
-    }
-
-    /// How much slower the last tenth went than the first. A slow start would hide a slow end, so
-    /// the extremes stand beside it.
-    fn figures(&self) -> [(String, f64); 5] {
-        let Self(rates) = self;
-        let (first, last) = (rates[0], rates[9]);
-        [
-            ("fall_off_percent", 100.0 * (1.0 - last / first)),
-            ("first_tenth_per_second", first),
-            ("last_tenth_per_second", last),
-            ("fastest_tenth_per_second", rates.iter().copied().fold(first, f64::max)),
-            ("slowest_tenth_per_second", rates.iter().copied().fold(first, f64::min)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-    }
+/// How much slower the last tenth of the work went than the first. A slow start would hide a slow
+/// end, so the extremes stand beside it. Nothing when the work did not come to its end.
+fn fall_off(progress: &[ProgressPoint]) -> Option<[(String, f64); 5]> {
+    let rate = |tenth| rate_between(progress, 10.0 * f64::from(tenth), 10.0 * f64::from(tenth + 1));
+    let rates = (0_u8..10).map(rate).collect::<Option<Vec<f64>>>()?;
+    let (first, last) = (rates[0], rates[9]);
+    let figures = [
+        ("fall_off_percent", 100.0 * (1.0 - last / first)),
+        ("first_tenth_per_second", first),
+        ("last_tenth_per_second", last),
+        ("fastest_tenth_per_second", rates.iter().copied().fold(first, f64::max)),
+        ("slowest_tenth_per_second", rates.iter().copied().fold(first, f64::min)),
+    ];
+    Some(figures.map(|(name, value)| (name.to_owned(), value)))
 }
 
 /// The rate over a part of the work: the work by the time it took, not the mean of rates.
@@ -149,19 +114,27 @@ fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
 
 fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
     let mut notes = vec![
-        "The put phase ends when all records are on the disk. What a target tidies up after a phase is not in its rate: it is told as \
-         settle_seconds, and the next phase begins after it."
+        "The put phase ends when all records are on the disk. What a target tidies up after a \
+         phase is not in its rate: it is told as settle_seconds, and the next phase begins after \
+         it."
+        .to_owned(),
+        "Every record is got once, in another order than it was put in; one that is not found \
+         counts as a failure."
             .to_owned(),
-        "Every record is got once, in another order than it was put in; one that is not found counts as a failure.".to_owned(),
     ];
     if options.api == Api::Bulk {
         notes.push(format!(
-            "The records are put in {} bulk calls; a record counts for the progress of the put when its call has returned.",
+            "The records are put in {} bulk calls; a record counts for the progress of the put \
+             when its call has returned.",
             options.calls
         ));
     }
     if was_cancelled {
-        notes.push("Interrupted: the phase that was under way counts as far as it came, later ones are missing.".to_owned());
+        notes.push(
+            "Interrupted: the phase that was under way counts as far as it came, later ones are \
+             missing."
+                .to_owned(),
+        );
     }
     notes
 }
@@ -176,8 +149,7 @@ mod tests {
     }
 
     fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
-        let figures = Tenths::of(progress).unwrap().figures();
-        figures.into_iter().find(|(known, _)| known == name).unwrap().1
+        fall_off(progress).unwrap().into_iter().find(|(known, _)| known == name).unwrap().1
     }
 
     #[test]
@@ -203,7 +175,7 @@ mod tests {
 
     #[test]
     fn work_that_was_broken_off_has_no_fall_off() {
-        assert!(Tenths::of(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])).is_none());
-        assert!(Tenths::of(&[]).is_none());
+        assert!(fall_off(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])).is_none());
+        assert!(fall_off(&[]).is_none());
     }
 }

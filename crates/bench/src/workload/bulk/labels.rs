@@ -46,7 +46,7 @@ impl Labels {
             ("data", Some(self.data.name().to_owned())),
             ("phase", Some(self.phase.name().to_owned())),
             ("method", Some(self.method.name().to_owned())),
-            ("durability", self.durability.map(lower)),
+            ("durability", self.durability.as_ref().map(lower)),
             ("parallelism", self.parallelism.map(|requests| requests.to_string())),
         ]
         .into_iter()

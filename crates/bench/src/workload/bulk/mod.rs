@@ -21,9 +21,14 @@ mod tests;
 pub use options::{BulkBenchOptions, DataKind, KeyPart};
 use tonnage::Result;
 
+use self::data::Data;
+use self::data::pairs::PairData;
+use self::data::tables::TableData;
 use self::session::BulkSession;
+use super::harness::BenchRun;
 use crate::measure::Watcher;
 use crate::report::Report;
+use crate::system::Feature;
 
 /// Measures puts and gets of each kind of data on each system.
 ///
@@ -31,19 +36,23 @@ use crate::report::Report;
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut session = BulkSession::new(options, watcher);
-    for kind in &options.data {
-        let data = data::of(*kind, options);
-        for system in &options.run.systems {
-            if session.can_hold(*system, &*data)? {
-                puts::run(&mut session, *system, *kind, &*data)?;
-                gets::run(&mut session, *system, *kind, &*data)?;
-            } else {
-                let (system, kind) = (system.name(), kind.name());
-                session
-                    .harness
-                    .note(format!("{system} does not offer tables: {kind} were left out."));
+    let harness = BenchRun::start("bulk", &options.run, options.settings(), watcher);
+    let mut session = BulkSession { options, harness };
+    for &kind in &options.data {
+        let data: Box<dyn Data> = match kind {
+            DataKind::Pairs => Box::new(PairData::new(options)),
+            DataKind::Positions => Box::new(TableData::positions(options)),
+            DataKind::Phones => Box::new(TableData::phones(options)),
+        };
+        for &system in &options.run.systems {
+            let needs_tables = !data.definitions().is_empty();
+            if needs_tables && !session.harness.open(system)?.system.offers(Feature::Tables) {
+                let note = format!("{system} does not offer tables: {kind} were left out.");
+                session.harness.note(note);
+                continue;
             }
+            puts::run(&mut session, system, kind, &*data)?;
+            gets::run(&mut session, system, kind, &*data)?;
         }
     }
     let mut report = session.harness.report;

@@ -1,56 +1,57 @@
 //! What `bench bulk` is asked to do.
 
-use std::collections::BTreeMap;
-
 use tonnage::{Durability, Error, Result};
 
-use crate::choice::choice;
-use crate::workload::options::{bytes_or_default, check_counts};
+use crate::choice::{choice, options};
+use crate::workload::options::{check_counts, or_default};
 use crate::workload::{KeyOrder, RunOptions};
 
-/// What `bench bulk` is asked to do.
-#[derive(Clone, Debug)]
-pub struct BulkBenchOptions {
-    /// What every workload is told.
-    pub run: RunOptions,
-    /// What is put and got.
-    pub data: Vec<DataKind>,
-    /// Records that a bulk put puts.
-    pub records: u64,
-    /// Bytes of a pair's value, and of a picture.
-    pub value_bytes: usize,
-    /// How much of a value compresses away, from 0 to 1.
-    pub compressible: f64,
-    /// Streams of a bulk put.
-    pub streams: usize,
-    /// Threads of the loop that runs on several; it runs on one, too.
-    pub threads: usize,
-    /// Of 100 records that are put, so many are there before.
-    pub existing_percent: u8,
-    /// Whether a bulk put leaves these alone and counts them, as Tonnage does by default; else it
-    /// overwrites them, as a loop does. Raw RocksDB must look every key up to leave any alone.
-    pub keep_existing: bool,
-    /// Of 100 keys that are got, so many are not there.
-    pub missing_percent: u8,
-    /// The order of records that are put, and of keys that are got.
-    pub order: KeyOrder,
-    /// What rows are got by.
-    pub keys: KeyPart,
-    /// Whether phones have pictures in a child table, which go in and out with them.
-    pub children: bool,
-    /// Keys that a bulk get asks for, if there are so many.
-    pub gets: u64,
-    /// Operations of a loop, if there are so many records or keys.
-    pub singles: u64,
-    /// Operations of a loop of which each waits for the disk.
-    pub singles_fsync: u64,
-    /// Requests in flight that bulk gets are measured with one after another; none leaves the sweep
-    /// out.
-    pub parallelism: Vec<usize>,
-    /// Durabilities that puts are measured with. The first one is that of the verdict.
-    pub durabilities: Vec<Durability>,
-    /// Memory that a bulk put may take, by the system's own default when none.
-    pub bulk_memory_bytes: Option<usize>,
+options! {
+    /// What `bench bulk` is asked to do.
+    pub struct BulkBenchOptions {
+        /// What every workload is told.
+        run: RunOptions = RunOptions::default(),
+        /// What is put and got.
+        data: Vec<DataKind> = DataKind::ALL.to_vec(),
+        /// Records that a bulk put puts.
+        records: u64 = 1_000_000 => "records",
+        /// Bytes of a pair's value, and of a picture.
+        value_bytes: usize = 100 => "value_bytes",
+        /// How much of a value compresses away, from 0 to 1.
+        compressible: f64 = 0.5 => "compressible",
+        /// Streams of a bulk put.
+        streams: usize = tonnage::cores() => "streams",
+        /// Threads of the loop that runs on several; it runs on one, too.
+        threads: usize = tonnage::cores(),
+        /// Of 100 records that are put, so many are there before.
+        existing_percent: u8 = 0 => "existing_percent",
+        /// Whether a bulk put leaves these alone and counts them, as Tonnage does by default; else
+        /// it overwrites them, as a loop does. Raw RocksDB must look every key up to leave any
+        /// alone.
+        keep_existing: bool = false => "keep_existing",
+        /// Of 100 keys that are got, so many are not there.
+        missing_percent: u8 = 0 => "missing_percent",
+        /// The order of records that are put, and of keys that are got.
+        order: KeyOrder = KeyOrder::Shuffled => "order",
+        /// What rows are got by.
+        keys: KeyPart = KeyPart::Whole => "keys",
+        /// Whether phones have pictures in a child table, which go in and out with them.
+        children: bool = false => "children",
+        /// Keys that a bulk get asks for, if there are so many.
+        gets: u64 = 500_000 => "gets",
+        /// Operations of a loop, if there are so many records or keys.
+        singles: u64 = 200_000 => "singles",
+        /// Operations of a loop of which each waits for the disk.
+        singles_fsync: u64 = 2_000 => "singles_fsync",
+        /// Requests in flight that bulk gets are measured with one after another; none leaves the
+        /// sweep out.
+        parallelism: Vec<usize> = vec![1, 2, 4, 8],
+        /// Durabilities that puts are measured with. The first one is that of the verdict.
+        durabilities: Vec<Durability> =
+            vec![Durability::Write, Durability::None, Durability::Fsync],
+        /// Memory that a bulk put may take, by the system's own default when none.
+        bulk_memory_bytes: Option<usize> = None => "bulk_memory_bytes" or_default,
+    }
 }
 
 choice! {
@@ -68,38 +69,11 @@ choice! {
 choice! {
     /// What rows are got by.
     pub enum KeyPart {
-        /// The whole key of each.
+        /// The whole key of each row.
         Whole = "whole",
         /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all
         /// the same.
         Partial = "partial",
-    }
-}
-
-impl Default for BulkBenchOptions {
-    fn default() -> Self {
-        let cores = tonnage::cores();
-        BulkBenchOptions {
-            run: RunOptions::default(),
-            data: DataKind::ALL.to_vec(),
-            records: 1_000_000,
-            value_bytes: 100,
-            compressible: 0.5,
-            streams: cores,
-            threads: cores,
-            existing_percent: 0,
-            keep_existing: false,
-            missing_percent: 0,
-            order: KeyOrder::Shuffled,
-            keys: KeyPart::Whole,
-            children: false,
-            gets: 500_000,
-            singles: 200_000,
-            singles_fsync: 2_000,
-            parallelism: vec![1, 2, 4, 8],
-            durabilities: vec![Durability::Write, Durability::None, Durability::Fsync],
-            bulk_memory_bytes: None,
-        }
     }
 }
 
@@ -138,25 +112,5 @@ impl BulkBenchOptions {
             return Err(Error::invalid("0 requests in flight never end: give 1 or more"));
         }
         Ok(())
-    }
-
-    /// The options as names and values.
-    pub(super) fn settings(&self) -> BTreeMap<String, String> {
-        self.run.settings([
-            ("records", self.records.to_string()),
-            ("value_bytes", self.value_bytes.to_string()),
-            ("compressible", self.compressible.to_string()),
-            ("streams", self.streams.to_string()),
-            ("existing_percent", self.existing_percent.to_string()),
-            ("keep_existing", self.keep_existing.to_string()),
-            ("missing_percent", self.missing_percent.to_string()),
-            ("order", self.order.name().to_owned()),
-            ("keys", self.keys.name().to_owned()),
-            ("children", self.children.to_string()),
-            ("gets", self.gets.to_string()),
-            ("singles", self.singles.to_string()),
-            ("singles_fsync", self.singles_fsync.to_string()),
-            ("bulk_memory_bytes", bytes_or_default(self.bulk_memory_bytes)),
-        ])
     }
 }

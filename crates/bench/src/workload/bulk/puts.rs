@@ -4,10 +4,10 @@ use tonnage::{Durability, Error, Result};
 
 use super::data::{Data, RecordShare};
 use super::labels::{CallMethod, Labels, PutOrGet};
-use super::session::{BulkSession, Loop, check_counts};
+use super::session::BulkSession;
 use super::{BulkBenchOptions, DataKind};
 use crate::measure::Measured;
-use crate::system::{Client, SystemKind};
+use crate::system::{Client, System, SystemKind};
 use crate::workload::harness::OpenedSystem;
 
 /// Records of a put that are looked up afterwards.
@@ -64,13 +64,10 @@ impl Put<'_> {
         let repeats = session.harness.repeats(|_| {
             // What the repeat before has put goes first, so that the disk holds one at a time.
             drop(last.take());
-            let opened = last.insert(self.prepared(session, kind)?);
-            let measured = match self.is_bulk() {
-                true => self.measure_bulk(session, opened),
-                false => self.measure_loop(session, opened),
-            };
-            let measured = self.look_up(opened, measured?)?;
-            settle_seconds = session.harness.settle(&*opened.system, kind.name())?;
+            let system = &*last.insert(self.prepared(session, kind)?).system;
+            let measured = self.measure(session, system)?;
+            let measured = self.look_up(system, measured)?;
+            settle_seconds = session.harness.settle(system, kind.name())?;
             Ok(measured)
         })?;
         let Some(opened) = last else { return Ok(()) };
@@ -83,48 +80,40 @@ impl Put<'_> {
 
     /// A system that holds the records that are to be there before.
     fn prepared(&self, session: &BulkSession<'_>, kind: SystemKind) -> Result<OpenedSystem> {
-        let (opened, options) = (session.open_for(kind, self.data)?, session.options);
-        if options.existing_percent > 0 {
-            let (share, system) = (RecordShare::existing(options), &*opened.system);
-            let (places, quietly) = (0..self.count, session.quietly());
-            self.data.bulk_put(system, places, share, options.streams, &quietly)?;
-            system.settle()?;
+        let opened = session.open_for(kind, self.data)?;
+        if session.options.existing_percent > 0 {
+            let share = RecordShare::existing(session.options);
+            self.data.bulk_put(&*opened.system, self.count, share, &session.quietly())?;
+            opened.system.settle()?;
         }
         Ok(opened)
     }
 
-    fn measure_loop(&self, session: &BulkSession<'_>, opened: &OpenedSystem) -> Result<Measured> {
-        let each =
-            |client: &mut dyn Client, place| self.data.put_one(client, place, self.durability);
-        let work = Loop { operation: "PUT", count: self.count, each: &each };
-        let threads = session.threads(self.labels);
-        session.measure_loop(&*opened.system, self.labels, threads, &work)
-    }
-
-    fn measure_bulk(&self, session: &BulkSession<'_>, opened: &OpenedSystem) -> Result<Measured> {
-        let (system, streams) = (&*opened.system, session.options.streams);
+    fn measure(&self, session: &BulkSession<'_>, system: &dyn System) -> Result<Measured> {
+        if !self.is_bulk() {
+            let put_one =
+                |client: &mut dyn Client, place| self.data.put_one(client, place, self.durability);
+            return session.measure_loop(system, self.labels, self.count, put_one);
+        }
         let share = RecordShare::existing(session.options);
         let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64;
         let kept = if session.options.keep_existing { existing } else { 0 };
         let [rows, kept] = [self.count, kept].map(|count| count * self.data.rows_per_record());
-        session.measure_bulk(system, self.labels, rows, |meter| {
-            let progress = |rows, bytes| meter.add(rows, bytes);
-            let (options, all) =
-                (session.bulk_options(self.durability, &progress), RecordShare::ALL);
-            let done = self.data.bulk_put(system, 0..self.count, all, streams, &options)?;
-            check_counts(meter, "rows stored", rows - kept, done.rows);
-            check_counts(meter, "rows left alone", kept, done.existed);
+        session.measure_bulk(system, self.labels, rows, |meter, options| {
+            let done = self.data.bulk_put(system, self.count, RecordShare::ALL, options)?;
+            meter.expect("rows stored", rows - kept, done.rows);
+            meter.expect("rows left alone", kept, done.existed);
             Ok(())
         })
     }
 
     /// Looks some records up, unless the put ended before its time.
-    fn look_up(&self, opened: &OpenedSystem, mut measured: Measured) -> Result<Measured> {
+    fn look_up(&self, system: &dyn System, mut measured: Measured) -> Result<Measured> {
         let rows = if self.is_bulk() { self.data.rows_per_record() } else { 1 };
         if measured.count + measured.failures < self.count * rows {
             return Ok(measured);
         }
-        let mut client = opened.system.client()?;
+        let mut client = system.client()?;
         let looked_up = self.count.min(LOOKED_UP);
         for place in (0..looked_up).map(|number| number * self.count / looked_up) {
             if !self.data.is_stored(&mut *client, place)? {

@@ -1,15 +1,13 @@
 //! What puts and gets share: the harness, and how loops and bulk calls are measured.
 
-use std::time::Duration;
-
 use tonnage::{Durability, Error, Result};
 
 use super::BulkBenchOptions;
 use super::data::Data;
-use super::labels::{CallMethod, Labels};
-use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
+use super::labels::{CallMethod, Labels, PutOrGet};
+use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
-use crate::system::{BulkOptions, Client, Feature, System, SystemKind};
+use crate::system::{BulkOptions, Client, System, SystemKind, TellRows};
 use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 
@@ -19,41 +17,20 @@ pub(super) struct BulkSession<'a> {
     pub(super) harness: BenchRun<'a>,
 }
 
-/// What the naive loop does, operation by operation.
-pub(super) struct Loop<'a> {
-    pub(super) operation: &'static str,
-    pub(super) count: u64,
-    pub(super) each: &'a (dyn Fn(&mut dyn Client, u64) -> Result<()> + Sync),
-}
-
-impl<'a> BulkSession<'a> {
-    pub(super) fn new(options: &'a BulkBenchOptions, watcher: &'a dyn Watcher) -> Self {
-        let harness = BenchRun::start("bulk", &options.run, options.settings(), watcher);
-        BulkSession { options, harness }
-    }
-
-    /// Whether a system has what a kind of data needs.
-    pub(super) fn can_hold(&self, kind: SystemKind, data: &dyn Data) -> Result<bool> {
-        Ok(!data.needs_tables() || self.harness.open(kind)?.system.offers(Feature::Tables))
-    }
-
+impl BulkSession<'_> {
     /// A system that is empty but for the tables of a kind of data.
     pub(super) fn open_for(&self, kind: SystemKind, data: &dyn Data) -> Result<OpenedSystem> {
         let opened = self.harness.open(kind)?;
-        data.define(&*opened.system)?;
+        data.definitions().iter().try_for_each(|definition| opened.system.define(definition))?;
         Ok(opened)
     }
 
     /// How a bulk call is done.
-    pub(super) fn bulk_options<'p>(
-        &self,
-        durability: Durability,
-        progress: &'p (dyn Fn(u64, u64) + Sync),
-    ) -> BulkOptions<'p> {
+    fn bulk_options<'p>(&self, durability: Durability, tell: TellRows<'p>) -> BulkOptions<'p> {
         BulkOptions {
             memory_bytes_max: self.options.bulk_memory_bytes,
             overwrite: !self.options.keep_existing,
-            ..BulkOptions::new(durability, progress)
+            ..BulkOptions::new(durability, tell)
         }
     }
 
@@ -62,22 +39,23 @@ impl<'a> BulkSession<'a> {
         self.bulk_options(Durability::Write, &|_, _| {})
     }
 
-    /// Measures the loop on some threads.
+    /// Measures the loop of so many operations.
     pub(super) fn measure_loop(
         &self,
         system: &dyn System,
         labels: Labels,
-        threads: usize,
-        work: &Loop<'_>,
+        count: u64,
+        operation: impl Fn(&mut dyn Client, u64) -> Result<()> + Sync,
     ) -> Result<Measured> {
+        let name = if labels.phase == PutOrGet::Put { "PUT" } else { "GET" };
         let plan = MeasurePlan {
-            operations: vec![work.operation],
+            operations: vec![name],
             warm_up: self.options.run.warm_up,
             seconds_max: self.options.run.seconds_max,
-            ..plan(system, labels, work.count)
+            ..plan(system, labels, count)
         };
-        measure(&plan, system, self.harness.watcher, |meter| {
-            one_by_one(meter, system, threads, work.count, work.each)
+        measure(&plan, &|| system.gauges(), self.harness.watcher, |meter| {
+            one_by_one(meter, system, self.threads(labels), count, operation)
         })
     }
 
@@ -88,13 +66,19 @@ impl<'a> BulkSession<'a> {
         system: &dyn System,
         labels: Labels,
         rows: u64,
-        call: impl FnOnce(&Meter<'_>) -> Result<()>,
+        call: impl FnOnce(&Meter<'_>, &BulkOptions<'_>) -> Result<()>,
     ) -> Result<Measured> {
-        measure(&plan(system, labels, rows), system, self.harness.watcher, call)
+        let plan = plan(system, labels, rows);
+        measure(&plan, &|| system.gauges(), self.harness.watcher, |meter| {
+            let progress = |rows, bytes| meter.add(rows, bytes);
+            let durability = labels.durability.unwrap_or(Durability::Write);
+            let options = self.bulk_options(durability, &progress);
+            call(meter, &BulkOptions { parallelism: labels.parallelism, ..options })
+        })
     }
 
     /// Threads that a method keeps busy.
-    pub(super) fn threads(&self, labels: Labels) -> usize {
+    fn threads(&self, labels: Labels) -> usize {
         match labels.method {
             CallMethod::Single => 1,
             CallMethod::Threads => self.options.threads,
@@ -120,20 +104,11 @@ impl<'a> BulkSession<'a> {
 }
 
 fn plan(system: &dyn System, labels: Labels, total: u64) -> MeasurePlan {
-    MeasurePlan {
-        phase: format!("{} {}", system.name(), labels.name()),
-        warm_up: Duration::ZERO,
-        total: Some(total),
-        ..MeasurePlan::default()
-    }
+    let phase = format!("{} {}", system.name(), labels.name());
+    MeasurePlan { phase, total: Some(total), ..MeasurePlan::default() }
 }
 
-/// Records a failure unless the counts are as they must be.
-pub(super) fn check_counts(meter: &Meter<'_>, what: &str, expected: u64, counted: u64) {
-    meter.expect(expected, counted, || format!("{what}: {counted}, but it must be {expected}"));
-}
-
-/// Likewise for one operation of a loop.
+/// Refuses what one operation of a loop found, unless it is all that is there.
 pub(super) fn check_found(expected: u64, found: u64) -> Result<()> {
     if found == expected {
         return Ok(());

@@ -2,20 +2,24 @@
 
 use tonnage::Durability;
 
-use super::labels::{CallMethod, Labels, PutOrGet};
+use super::labels::{CallMethod, PutOrGet};
 use super::{BulkBenchOptions, DataKind, KeyPart};
 use crate::report::{Chart, Report, Run};
 use crate::workload::options::lower;
 
+/// The figures that say how many times the rate of a loop a bulk call reaches.
+const RATIOS: [(CallMethod, &str); 2] = [
+    (CallMethod::Single, "times_single_loop"),
+    (CallMethod::Threads, "times_single_loop_on_threads"),
+];
+
 /// Adds figures, notes and charts that compare the runs of a report.
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
+    let all = report.runs.clone();
+    report.runs.iter_mut().for_each(|run| add_ratios(run, &all));
     report.notes.extend(notes(options));
-    let all = RunLookup { runs: report.runs.clone(), options };
-    for run in &mut report.runs {
-        all.add_ratios(run);
-    }
-    report.notes.extend(all.verdicts());
-    report.charts.extend(all.charts());
+    report.notes.extend(verdicts(&report.runs, options));
+    report.charts.extend(charts(&report.runs, options));
 }
 
 fn notes(options: &BulkBenchOptions) -> Vec<String> {
@@ -43,143 +47,110 @@ fn rows_per_second(run: &Run) -> Option<f64> {
     run.figures.get("rows_per_second").copied()
 }
 
-/// Runs by what they are.
-struct RunLookup<'a> {
-    runs: Vec<Run>,
-    options: &'a BulkBenchOptions,
+/// How many times the rate of each loop of the same kind a bulk run reaches.
+fn add_ratios(run: &mut Run, all: &[Run]) {
+    let is_bulk = run.label("method") == CallMethod::Bulk.name();
+    let Some(bulk) = rows_per_second(run).filter(|_| is_bulk) else { return };
+    for (method, figure) in RATIOS {
+        let mut labels = run.labels.clone();
+        labels.remove("parallelism");
+        labels.insert("method".to_owned(), method.name().to_owned());
+        let is_loop = |other: &&Run| other.target == run.target && other.labels == labels;
+        let rate = all.iter().find(is_loop).and_then(rows_per_second);
+        let ratio = rate.filter(|rate| *rate > 0.0).map(|rate| bulk / rate);
+        run.figures.extend(ratio.map(|ratio| (figure.to_owned(), ratio)));
+    }
 }
 
-impl RunLookup<'_> {
-    fn systems(&self) -> impl Iterator<Item = &'static str> {
-        self.options.run.systems.iter().map(|system| system.name())
-    }
+/// The runs with one kind of data in one direction: of puts those of the first durability, of gets
+/// those without the sweep.
+fn chief<'r>(
+    runs: &'r [Run],
+    options: &BulkBenchOptions,
+    data: DataKind,
+    phase: PutOrGet,
+) -> impl Iterator<Item = &'r Run> {
+    let durability = lower(&options.durabilities[0]);
+    runs.iter().filter(move |run| {
+        (run.label("data"), run.label("phase")) == (data.name(), phase.name())
+            && !run.labels.contains_key("parallelism")
+            && (phase == PutOrGet::Get || run.label("durability") == durability)
+    })
+}
 
-    /// Rows per second of a run, if it was measured.
-    fn rate(&self, system: &str, labels: Labels) -> Option<f64> {
-        let labels = labels.to_map();
-        let is_of = |run: &&Run| run.target == system && run.labels == labels;
-        self.runs.iter().find(is_of).and_then(rows_per_second)
-    }
-
-    fn labels(&self, data: DataKind, phase: PutOrGet, method: CallMethod) -> Labels {
-        let durability = (phase == PutOrGet::Put).then(|| self.options.durabilities[0]);
-        Labels { data, phase, method, durability, parallelism: None }
-    }
-
-    /// How many times the rate of each loop of the same kind a bulk run reaches.
-    fn add_ratios(&self, run: &mut Run) {
-        let is_bulk = run.labels["method"] == CallMethod::Bulk.name();
-        let Some(bulk) = rows_per_second(run).filter(|_| is_bulk) else { return };
-        for (method, figure) in [
-            (CallMethod::Single, "times_single_loop"),
-            (CallMethod::Threads, "times_single_loop_on_threads"),
-        ] {
-            let mut labels = run.labels.clone();
-            labels.remove("parallelism");
-            labels.insert("method".to_owned(), method.name().to_owned());
-            let is_loop = |other: &&Run| other.target == run.target && other.labels == labels;
-            let rate = self.runs.iter().find(is_loop).and_then(rows_per_second);
-            let ratio = rate.filter(|rate| *rate > 0.0).map(|rate| bulk / rate);
-            run.figures.extend(ratio.map(|ratio| (figure.to_owned(), ratio)));
-        }
-    }
-
-    /// A sentence for each bulk call that has a loop beside it.
-    fn verdicts(&self) -> Vec<String> {
-        let mut verdicts = Vec::new();
-        for data in &self.options.data {
-            for phase in PutOrGet::ALL {
-                verdicts
-                    .extend(self.systems().filter_map(|system| self.verdict(system, *data, phase)));
-            }
-        }
-        verdicts
-    }
-
-    fn verdict(&self, system: &str, data: DataKind, phase: PutOrGet) -> Option<String> {
-        let rates = CallMethod::ALL.map(|method| {
-            self.rate(system, self.labels(data, phase, method)).filter(|rate| *rate > 0.0)
-        });
-        let [Some(single), Some(threads), Some(bulk)] = rates else { return None };
+/// A sentence for each bulk call that has both loops beside it.
+fn verdicts(runs: &[Run], options: &BulkBenchOptions) -> Vec<String> {
+    let verdict = |run: &Run| {
+        let [single, threads] =
+            RATIOS.map(|(_, name)| run.figures.get(name).copied().filter(|ratio| *ratio > 0.0));
+        let (single, threads, count) = (single?, threads?, options.threads);
+        let (target, data, phase) = (&run.target, run.label("data"), run.label("phase"));
         Some(format!(
-            "{system}, {}: bulk {} does {:.1} times the rows of the loop on one thread, \
-             {:.1} times those of the loop on {} threads.",
-            data.name(),
-            phase.name(),
-            bulk / single,
-            bulk / threads,
-            self.options.threads
+            "{target}, {data}: bulk {phase} does {single:.1} times the rows of the loop on one \
+             thread, {threads:.1} times those of the loop on {count} threads."
         ))
-    }
+    };
+    let of_data = |data: &DataKind| PutOrGet::ALL.map(|phase| chief(runs, options, *data, phase));
+    options.data.iter().flat_map(of_data).flatten().filter_map(verdict).collect()
+}
 
-    fn charts(&self) -> Vec<Chart> {
-        let mut charts: Vec<Chart> = PutOrGet::ALL.map(|phase| self.methods(phase)).into();
-        if self.options.parallelism.len() > 1 {
-            charts.push(self.sweep());
-        }
-        if self.options.durabilities.len() > 1 {
-            charts.extend(self.options.data.iter().map(|data| self.durabilities(*data)));
-        }
-        charts.retain(Chart::is_drawn);
-        charts
+fn charts(runs: &[Run], options: &BulkBenchOptions) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = PutOrGet::ALL.map(|phase| methods(runs, options, phase)).into();
+    if options.parallelism.len() > 1 {
+        charts.push(sweep(runs, options));
     }
-
-    /// The methods side by side, for each kind of data.
-    fn methods(&self, phase: PutOrGet) -> Chart {
-        let durability = lower(self.options.durabilities[0]);
-        let title = match phase {
-            PutOrGet::Put => format!("Put: bulk against the loop, durability {durability}"),
-            PutOrGet::Get => "Get: bulk against the loop".to_owned(),
-        };
-        let mut chart = Chart::bars(&title, "data", "rows/s");
-        for data in &self.options.data {
-            let of = |method| self.labels(*data, phase, method);
-            self.add_bars(&mut chart, data.name(), &CallMethod::ALL.map(of));
-        }
-        chart
+    if options.durabilities.len() > 1 {
+        charts.extend(options.data.iter().map(|data| durabilities(runs, options, *data)));
     }
+    charts.retain(Chart::is_drawn);
+    charts
+}
 
-    /// Puts by what they survive.
-    fn durabilities(&self, data: DataKind) -> Chart {
-        let title = format!("Put by durability: {}", data.name());
-        let mut chart = Chart::bars(&title, "durability", "rows/s");
-        for durability in &self.options.durabilities {
-            let of = |method| Labels {
-                durability: Some(*durability),
-                ..self.labels(data, PutOrGet::Put, method)
-            };
-            let labels = [CallMethod::Single, CallMethod::Bulk].map(of);
-            self.add_bars(&mut chart, &lower(durability), &labels);
-        }
-        chart
+/// The methods side by side, for each kind of data.
+fn methods(runs: &[Run], options: &BulkBenchOptions, phase: PutOrGet) -> Chart {
+    let durability = lower(&options.durabilities[0]);
+    let title = match phase {
+        PutOrGet::Put => format!("Put: bulk against the loop, durability {durability}"),
+        PutOrGet::Get => "Get: bulk against the loop".to_owned(),
+    };
+    let mut chart = Chart::bars(&title, "data", "rows/s");
+    chart.categories = options.data.iter().map(DataKind::to_string).collect();
+    for run in options.data.iter().flat_map(|data| chief(runs, options, *data, phase)) {
+        add_bar(&mut chart, "data", run);
     }
+    chart
+}
 
-    /// A bar for each method on each system.
-    fn add_bars(&self, chart: &mut Chart, category: &str, labels: &[Labels]) {
-        for system in self.systems() {
-            for labels in labels {
-                let name = format!("{system} {}", labels.method.name());
-                chart.add_bar(category, &name, self.rate(system, *labels));
+/// Puts by what they survive.
+fn durabilities(runs: &[Run], options: &BulkBenchOptions, data: DataKind) -> Chart {
+    let title = format!("Put by durability: {data}");
+    let mut chart = Chart::bars(&title, "durability", "rows/s");
+    chart.categories = options.durabilities.iter().map(lower).collect();
+    let is_put = |run: &&Run| run.label("data") == data.name() && run.label("phase") == "put";
+    let threads = CallMethod::Threads.name();
+    for run in runs.iter().filter(is_put).filter(|run| run.label("method") != threads) {
+        add_bar(&mut chart, "durability", run);
+    }
+    chart
+}
+
+/// A bar for each method on each system.
+fn add_bar(chart: &mut Chart, category: &str, run: &Run) {
+    let name = format!("{} {}", run.target, run.label("method"));
+    chart.add_bar(run.label(category), &name, rows_per_second(run));
+}
+
+/// Bulk gets over the requests in flight.
+fn sweep(runs: &[Run], options: &BulkBenchOptions) -> Chart {
+    let requests = "requests in flight";
+    let mut chart = Chart::lines("Bulk get by requests in flight", requests, "rows/s");
+    for system in &options.run.systems {
+        for run in runs.iter().filter(|run| run.target == system.name()) {
+            let requests = run.label("parallelism").parse().ok();
+            if let Some(point) = requests.zip(rows_per_second(run)) {
+                chart.add(&format!("{system} {}", run.label("data")), point);
             }
         }
     }
-
-    /// Bulk gets over the requests in flight.
-    fn sweep(&self) -> Chart {
-        let requests = "requests in flight";
-        let mut chart = Chart::lines("Bulk get by requests in flight", requests, "rows/s");
-        for system in self.systems() {
-            for data in &self.options.data {
-                for &requests in &self.options.parallelism {
-                    let labels = self.labels(*data, PutOrGet::Get, CallMethod::Bulk);
-                    let labels = Labels { parallelism: Some(requests), ..labels };
-                    if let Some(rate) = self.rate(system, labels) {
-                        let name = format!("{system} {}", data.name());
-                        chart.add(&name, (requests as f64, rate));
-                    }
-                }
-            }
-        }
-        chart
-    }
+    chart
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::MatrixOptions;
-use crate::report::{Run, named};
+use crate::report::{Run, labels};
 use crate::workload::DataDirectory;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
@@ -57,7 +57,7 @@ impl CellData {
     }
 
     pub(super) fn labels(&self) -> BTreeMap<String, String> {
-        named([("size", format!("{}x", self.size)), ("directory", self.place.label.clone())])
+        labels([("size", &format!("{}x", self.size)), ("directory", &self.place.label)])
     }
 }
 
@@ -68,13 +68,14 @@ impl MatrixCell {
     }
 
     pub(super) fn labels(&self) -> BTreeMap<String, String> {
-        let mut labels = self.data.labels();
-        labels.extend(named([
-            ("workload", self.workload.name.clone()),
-            ("distribution", self.distribution.name().to_owned()),
-            ("threads", self.threads.to_string()),
+        let (workload, distribution) = (&self.workload.name, &self.distribution);
+        let mut all = self.data.labels();
+        all.extend(labels([
+            ("workload", workload),
+            ("distribution", distribution),
+            ("threads", &self.threads),
         ]));
-        labels
+        all
     }
 
     /// What is done in it: as long as the time allows.

@@ -81,10 +81,7 @@ fn add_cells(chart: &mut Chart, options: &MatrixOptions, size: f64, runs: &[Run]
                 ("workload", &workload.name),
                 ("distribution", distribution.name()),
             ];
-            let has = |run: &Run, name: &str, label: &str| {
-                run.labels.get(name).is_some_and(|known| known == label)
-            };
-            let is_of = |run: &&Run| labels.iter().all(|(name, label)| has(run, name, label));
+            let is_of = |run: &&Run| labels.iter().all(|(name, label)| run.label(name) == *label);
             let category = format!("{} {}", workload.name.to_uppercase(), distribution.name());
             chart.categories.push(category.clone());
             for run in runs.iter().filter(|run| is_best(run)).filter(is_of) {

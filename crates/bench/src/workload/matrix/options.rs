@@ -6,51 +6,41 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
+use crate::choice::options;
 use crate::report::named;
-use crate::workload::options::{join, lower};
+use crate::workload::options::{joined, seconds};
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 use crate::workload::{DataDirectory, RunOptions};
 
-/// What `bench matrix` is asked to do: each workload with each distribution on data of each size in
-/// each place.
-#[derive(Clone, Debug)]
-pub struct MatrixOptions {
-    /// What every workload is told.
-    pub run: RunOptions,
-    /// Sizes of the data, as multiples of that memory.
-    pub sizes: Vec<f64>,
-    /// YCSB's workloads.
-    pub workloads: Vec<Workload>,
-    /// Which records are asked for; it takes the place of the workload's own distribution.
-    pub distributions: Vec<Requests>,
-    /// Counts of threads. All are reported, the best one counts.
-    pub threads: Vec<usize>,
-    /// How long a cell is measured.
-    pub cell: Duration,
-    /// Where the report of what is there so far is written after each cell. Nowhere when none.
-    pub report_directory: Option<PathBuf>,
-    /// Whether the cells of the report that is there count as done.
-    pub resume: bool,
-}
-
-impl Default for MatrixOptions {
-    fn default() -> Self {
-        MatrixOptions {
-            run: RunOptions {
-                memory_bytes: Some(1 << 30),
-                direct_io: true,
-                warm_up: Duration::from_secs(5),
-                repeats: 3,
-                ..RunOptions::default()
-            },
-            sizes: vec![0.33, 1.3],
-            workloads: ["a", "b", "c"].into_iter().filter_map(Workload::builtin).collect(),
-            distributions: vec![Requests::Uniform, Requests::Zipfian],
-            threads: vec![tonnage::cores()],
-            cell: Duration::from_secs(30),
-            report_directory: None,
-            resume: false,
-        }
+options! {
+    /// What `bench matrix` is asked to do: each workload with each distribution on data of each
+    /// size in each place.
+    pub struct MatrixOptions {
+        /// What every workload is told.
+        run: RunOptions = RunOptions {
+            memory_bytes: Some(1 << 30),
+            direct_io: true,
+            warm_up: Duration::from_secs(5),
+            repeats: 3,
+            ..RunOptions::default()
+        },
+        /// Sizes of the data, as multiples of that memory.
+        sizes: Vec<f64> = vec![0.33, 1.3] => "sizes" joined,
+        /// YCSB's workloads.
+        workloads: Vec<Workload> =
+            ["a", "b", "c"].into_iter().filter_map(Workload::builtin).collect()
+            => "workloads" joined,
+        /// Which records are asked for; it takes the place of the workload's own distribution.
+        distributions: Vec<Requests> = vec![Requests::Uniform, Requests::Zipfian]
+            => "distributions" joined,
+        /// Counts of threads. All are reported, the best one counts.
+        threads: Vec<usize> = vec![tonnage::cores()] => "threads" joined,
+        /// How long a cell is measured.
+        cell: Duration = Duration::from_secs(30) => "cell_seconds" seconds,
+        /// Where the report of what is there so far is written after each cell. Nowhere when none.
+        report_directory: Option<PathBuf> = None,
+        /// Whether the cells of the report that is there count as done.
+        resume: bool = false,
     }
 }
 
@@ -101,7 +91,8 @@ impl MatrixOptions {
             || self.sizes.is_empty()
             || self.threads.is_empty()
         {
-            "the matrix has no cells: name a workload, a distribution, a size and a count of threads"
+            "the matrix has no cells: name a workload, a distribution, a size and a count of \
+             threads"
         } else if self.sizes.iter().any(|size| !size.is_finite() || *size <= 0.0) {
             "a size of the data is a multiple of the memory, such as 0.33 or 1.3"
         } else if self.threads.contains(&0) {
@@ -116,24 +107,18 @@ impl MatrixOptions {
         Err(Error::invalid(problem))
     }
 
-    /// The options as names and values: what must be the same for a run to be taken up again.
-    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+    /// Further settings of the report: what must be the same for a run to be taken up again.
+    pub(super) fn all_settings(&self) -> BTreeMap<String, String> {
         let directory = |place: &DataDirectory| format!("{}={}", place.label, place.path.display());
-        named([
-            ("targets", join(&self.run.systems, |system| system.name().to_owned())),
-            ("directories", join(&self.run.directories, directory)),
-            ("memory_bytes", self.memory_bytes().to_string()),
-            ("sizes", join(&self.sizes, f64::to_string)),
-            ("workloads", join(&self.workloads, |workload| workload.name.clone())),
-            ("distributions", join(&self.distributions, |requests| requests.name().to_owned())),
-            ("threads", join(&self.threads, usize::to_string)),
+        let directories: Vec<String> = self.run.directories.iter().map(directory).collect();
+        let mut settings = self.settings();
+        settings.extend(named([
+            ("targets", joined(&self.run.systems)),
+            ("directories", joined(&directories)),
             ("field_count", self.core().field_count.to_string()),
             ("field_bytes", self.core().field_bytes.to_string()),
-            ("direct_io", self.run.direct_io.to_string()),
-            ("durability", lower(self.run.durability)),
-            ("cell_seconds", self.cell.as_secs_f64().to_string()),
-            ("warm_up_seconds", self.run.warm_up.as_secs_f64().to_string()),
-            ("repeats", self.run.repeats.to_string()),
-        ])
+            ("warm_up_seconds", seconds(&self.run.warm_up)),
+        ]));
+        settings
     }
 }

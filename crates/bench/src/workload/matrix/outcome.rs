@@ -20,16 +20,13 @@ pub(super) struct MatrixReport<'a> {
 impl<'a> MatrixReport<'a> {
     /// A new report, or the one to be taken up again.
     pub(super) fn open(options: &'a MatrixOptions, watcher: &'a dyn Watcher) -> Result<Self> {
-        let taken_up = match &options.report_directory {
+        let settings = options.all_settings();
+        let mut harness = BenchRun::start("matrix", &options.run, settings, watcher);
+        match &options.report_directory {
             Some(directory) if options.resume && directory.join("report.json").exists() => {
-                Some(take_up(directory, options)?)
+                harness.report = take_up(directory, &harness.report)?;
             }
-            _ => None,
-        };
-        let mut harness = BenchRun::start("matrix", &options.run, options.settings(), watcher);
-        match taken_up {
-            Some(report) => harness.report = report,
-            None => harness.report.notes.extend(notes(options)),
+            _ => harness.report.notes.extend(notes(options)),
         }
         Ok(MatrixReport { options, harness })
     }
@@ -64,7 +61,8 @@ impl<'a> MatrixReport<'a> {
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
         if was_cancelled {
-            let missing = "Interrupted: the cell that was under way and those after it are missing; --resume goes on with them.";
+            let missing = "Interrupted: the cell that was under way and those after it are \
+                           missing; --resume goes on with them.";
             self.harness.report.notes.push(missing.to_owned());
         }
         self.harness.report
@@ -73,23 +71,32 @@ impl<'a> MatrixReport<'a> {
 
 fn notes(options: &MatrixOptions) -> Vec<String> {
     let mut notes = vec![
-        "All targets of a cell are open at the same time, each with the whole memory budget, and are driven in turn.".to_owned(),
-        "Data is loaded once for each size and directory; cells that write come last, and targets tidy up after each of them."
+        "All targets of a cell are open at the same time, each with the whole memory budget, and \
+         are driven in turn."
+            .to_owned(),
+        "Data is loaded once for each size and directory; cells that write come last, and targets \
+         tidy up after each of them."
             .to_owned(),
     ];
     if options.threads.len() > 1 {
-        notes.push("Of several counts of threads the charts show the best one for each target; the table has all.".to_owned());
+        notes.push(
+            "Of several counts of threads the charts show the best one for each target; the table \
+             has all."
+                .to_owned(),
+        );
     }
     if !options.run.direct_io {
         notes.push(
-            "Files went through the operating system's cache: data beyond the budget may still have been in memory.".to_owned(),
+            "Files went through the operating system's cache: data beyond the budget may still \
+             have been in memory."
+                .to_owned(),
         );
     }
     notes
 }
 
 /// Reads the report of the run that was broken off; it must be of the same matrix.
-fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
+fn take_up(directory: &Path, new: &Report) -> Result<Report> {
     let mut report = report::read(directory)?;
     let refuse = |difference: String| {
         Err(Error::invalid(format!("{}: it cannot be taken up: {difference}", directory.display())))
@@ -97,8 +104,8 @@ fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
     if report.workload != "matrix" {
         return refuse(format!("it is the report of a {} benchmark", report.workload));
     }
-    for (name, now) in options.settings() {
-        let before = report.settings.get(&name).map_or("not there", String::as_str);
+    for (name, now) in &new.settings {
+        let before = report.settings.get(name).map_or("not there", String::as_str);
         if before != now {
             return refuse(format!(
                 "{name} was {before}, and is {now} now: give the same options, or another directory"

@@ -56,7 +56,8 @@ impl TableCall<'_> {
             total: Some(tables.rows()),
             ..MeasurePlan::default()
         };
-        measure(&plan, self.system, self.harness.watcher, |meter| match self.method {
+        let gauges = || self.system.gauges();
+        measure(&plan, &gauges, self.harness.watcher, |meter| match self.method {
             TableMethod::Single => self.one_by_one(meter, &tables),
             TableMethod::Multi => self.at_once(meter, &tables),
         })
@@ -84,8 +85,7 @@ impl TableCall<'_> {
             Subject::Put => self.system.bulk_put(PutInput::Tables(tables.batches()?), &options)?,
             _ => self.system.bulk_get(GetKeys::Tables(tables.keys()?), &options)?,
         };
-        let (done, rows) = (done.rows, tables.rows());
-        meter.expect(rows, done, || format!("{done} of {rows} rows went by"));
+        meter.expect("rows that went by", tables.rows(), done.rows);
         Ok(())
     }
 }

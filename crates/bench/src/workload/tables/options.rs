@@ -1,43 +1,54 @@
 //! What `bench tables` is asked to do.
 
-use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use crate::choice::choice;
+use crate::choice::{choice, options};
 use crate::report::distinct;
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 use crate::workload::options::check_counts;
 
-/// What `bench tables` is asked to do.
-#[derive(Clone, Debug)]
-pub struct TablesOptions {
-    /// What every workload is told.
-    pub run: RunOptions,
-    /// What is measured.
-    pub subjects: Vec<Subject>,
-    /// SmallTables of the larger case of puts and gets; the smaller one has one. The fewer
-    /// tables of queries.
-    pub tables: usize,
-    /// The more tables of queries.
-    pub tables_many: usize,
-    /// Rows of each table.
-    pub rows: u64,
-    /// Rows of each table where there are large ones, too: put in one call, and selected.
-    pub rows_large: u64,
-    /// Queries of one row that make one call.
-    pub queries: usize,
-    /// Rows of the tables beside the tables, for keys in a list, scans and the index.
-    pub table_rows: u64,
-    /// Keys in a list.
-    pub list_keys: u64,
-    /// What a row is known by.
-    pub key: TableKey,
-    /// How long the same queries are asked again and again in each repeat; once at least.
-    pub window: Duration,
+options! {
+    /// What `bench tables` is asked to do.
+    pub struct TablesOptions {
+        /// What every workload is told.
+        run: RunOptions = RunOptions {
+            systems: vec![SystemKind::TonnageRocksDb],
+            repeats: 5,
+            ..RunOptions::default()
+        },
+        /// What is measured.
+        subjects: Vec<Subject> = Subject::ALL.to_vec() => "subjects" names,
+        /// Tables of the larger case of puts and gets; the smaller one has one. The fewer tables of
+        /// queries.
+        tables: usize = 10 => "containers",
+        /// The more tables of queries.
+        tables_many: usize = 100 => "containers_many",
+        /// Rows of each table.
+        rows: u64 = 10_000 => "rows",
+        /// Rows of each table where there are large ones, too: put in one call, and selected.
+        rows_large: u64 = 100_000 => "rows_large",
+        /// Queries of one row that make one call.
+        queries: usize = 100 => "queries",
+        /// Rows of the tables beside the tables, for keys in a list, scans and the index.
+        table_rows: u64 = 1_000_000 => "table_rows",
+        /// Keys in a list.
+        list_keys: u64 = 100_000 => "list_keys",
+        /// What a row is known by.
+        key: TableKey = TableKey::Name => "key",
+        /// How long the same queries are asked again and again in each repeat; once at least.
+        window: Duration = Duration::from_millis(500) => "window_ms" millis,
+    }
+}
+
+fn names(subjects: &[Subject]) -> String {
+    subjects.iter().map(|subject| subject.name()).collect::<Vec<_>>().join(",")
+}
+
+fn millis(time: &Duration) -> String {
+    time.as_millis().to_string()
 }
 
 choice! {
@@ -62,17 +73,6 @@ choice! {
     }
 }
 
-impl FromStr for Subject {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Subject::ALL.into_iter().find(|subject| subject.name() == text).ok_or_else(|| {
-            let names = Subject::ALL.map(Subject::name).join(", ");
-            Error::invalid(format!("nothing that is measured is called {text}: there are {names}"))
-        })
-    }
-}
-
 choice! {
     /// What a row of a table is known by.
     pub enum TableKey {
@@ -88,28 +88,6 @@ choice! {
 pub(super) struct Size {
     pub(super) tables: usize,
     pub(super) rows: u64,
-}
-
-impl Default for TablesOptions {
-    fn default() -> Self {
-        TablesOptions {
-            run: RunOptions {
-                systems: vec![SystemKind::TonnageRocksDb],
-                repeats: 5,
-                ..RunOptions::default()
-            },
-            subjects: Subject::ALL.to_vec(),
-            tables: 10,
-            tables_many: 100,
-            rows: 10_000,
-            rows_large: 100_000,
-            queries: 100,
-            table_rows: 1_000_000,
-            list_keys: 100_000,
-            key: TableKey::Name,
-            window: Duration::from_millis(500),
-        }
-    }
 }
 
 impl TablesOptions {
@@ -168,28 +146,12 @@ impl TablesOptions {
         ])?;
         if self.list_keys > self.table_rows {
             return Err(Error::invalid(format!(
-                "{} keys in a list, and the table has {} rows: ask for fewer keys, or for more rows",
+                "{} keys in a list, and the table has {} rows: ask for fewer keys, or for more \
+                 rows",
                 self.list_keys, self.table_rows
             )));
         }
         Ok(())
-    }
-
-    /// The options as names and values.
-    pub(super) fn settings(&self) -> BTreeMap<String, String> {
-        let subjects: Vec<_> = self.subjects.iter().map(|subject| subject.name()).collect();
-        self.run.settings([
-            ("subjects", subjects.join(",")),
-            ("containers", self.tables.to_string()),
-            ("containers_many", self.tables_many.to_string()),
-            ("rows", self.rows.to_string()),
-            ("rows_large", self.rows_large.to_string()),
-            ("queries", self.queries.to_string()),
-            ("table_rows", self.table_rows.to_string()),
-            ("list_keys", self.list_keys.to_string()),
-            ("key", self.key.name().to_owned()),
-            ("window_ms", self.window.as_millis().to_string()),
-        ])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Small tables and their rows: a name, a status, a count and ten bytes of data.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::arrow::array::RecordBatch;
@@ -9,7 +8,7 @@ use tonnage::{Result, Row};
 use super::{Size, TableKey};
 use crate::generate::{ValueGenerator, mix};
 use crate::system::System;
-use crate::workload::columns::{Column, Columns, batch, row};
+use crate::workload::columns::{Column, NamedColumn, batch, row};
 
 const LOB_BYTES: usize = 10;
 
@@ -21,7 +20,7 @@ pub(super) const COUNTS: i64 = 1_000;
 pub(super) struct Shape {
     pub(super) key: TableKey,
     /// That of the key comes first.
-    columns: Columns,
+    pub(super) columns: Vec<NamedColumn>,
 }
 
 impl Shape {
@@ -54,10 +53,6 @@ impl Shape {
         row(&self.columns[..1], place)
     }
 
-    pub(super) fn rows(&self, places: Range<u64>) -> Result<RecordBatch> {
-        batch(&self.columns, places)
-    }
-
     pub(super) fn keys(&self, places: impl Iterator<Item = u64> + Clone) -> Result<RecordBatch> {
         batch(&self.columns[..1], places)
     }
@@ -85,8 +80,9 @@ impl Shape {
 /// Some tables of one shape. Their rows are numbered across all of them: number after number in
 /// turn from each table.
 pub(super) struct SmallTables {
-    names: Vec<String>,
-    rows_each: u64,
+    pub(super) names: Vec<String>,
+    /// How many rows each table has.
+    pub(super) rows_each: u64,
     pub(super) shape: Shape,
 }
 
@@ -105,16 +101,6 @@ impl SmallTables {
         self.rows_each * self.names.len() as u64
     }
 
-    /// How many rows each table has.
-    pub(super) fn rows_each(&self) -> u64 {
-        self.rows_each
-    }
-
-    /// The tables.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
-
     /// The table of a row.
     pub(super) fn name(&self, number: u64) -> &str {
         &self.names[(number % self.names.len() as u64) as usize]
@@ -127,19 +113,16 @@ impl SmallTables {
 
     /// All rows, table by table.
     pub(super) fn batches(&self) -> Result<Vec<(String, RecordBatch)>> {
-        self.each_table(|shape, places| shape.rows(places))
+        self.each_table(&self.shape.columns)
     }
 
     /// The keys of all rows, table by table.
     pub(super) fn keys(&self) -> Result<Vec<(String, RecordBatch)>> {
-        self.each_table(|shape, places| shape.keys(places))
+        self.each_table(&self.shape.columns[..1])
     }
 
-    fn each_table(
-        &self,
-        make: impl Fn(&Shape, Range<u64>) -> Result<RecordBatch>,
-    ) -> Result<Vec<(String, RecordBatch)>> {
-        let of_table = |name: &String| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?));
+    fn each_table(&self, columns: &[NamedColumn]) -> Result<Vec<(String, RecordBatch)>> {
+        let of_table = |name: &String| Ok((name.clone(), batch(columns, 0..self.rows_each)?));
         self.names.iter().map(of_table).collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Size, Subject};
 use crate::report::format::whole;
-use crate::report::{Chart, Report, Run, distinct, named};
+use crate::report::{self, Chart, Report, Run, distinct};
 
 /// The figure that says how long a round of queries takes, milliseconds.
 pub(super) const ROUND_MS: &str = "round_ms";
@@ -27,12 +27,11 @@ pub(super) fn labels(
     way: &str,
     size: Option<Size>,
 ) -> BTreeMap<String, String> {
-    let labels = [("subject", subject.name()), ("case", case), ("way", way)];
-    let labels = labels.map(|(name, label)| (name, label.to_owned()));
-    let size = size.into_iter().flat_map(|Size { tables, rows }| {
-        [("containers", tables.to_string()), ("rows", rows.to_string())]
-    });
-    named(labels.into_iter().chain(size))
+    let mut labels = report::labels([("subject", &subject), ("case", &case), ("way", &way)]);
+    if let Some(Size { tables, rows }) = size {
+        labels.extend(report::labels([("containers", &tables), ("rows", &rows)]));
+    }
+    labels
 }
 
 /// Adds figures, notes and charts that compare the runs of a report.
@@ -62,13 +61,13 @@ fn compare_with_first(report: &mut Report, place: usize) {
 
 /// The runs of a subject: rows a second of what goes in and out, milliseconds of queries.
 fn chart(report: &Report, subject: Subject) -> Chart {
-    let runs = || report.runs.iter().filter(|run| run.labels["subject"] == subject.name());
+    let runs = || report.runs.iter().filter(|run| run.label("subject") == subject.name());
     let is_query = !matches!(subject, Subject::Put | Subject::Get);
     let many_targets = distinct(runs().map(|run| &run.target)).len() > 1;
     let unit = if is_query { "milliseconds, the fewer the better" } else { "rows/s" };
     let mut chart = Chart::bars(title(subject), "", unit);
     for run in runs() {
-        let (way, case) = (run.labels["way"].as_str(), run.labels["case"].as_str());
+        let (way, case) = (run.label("way"), run.label("case"));
         let name = if many_targets { format!("{way}, {}", run.target) } else { way.to_owned() };
         let round_ms = || run.figures.get(ROUND_MS).copied();
         let height = if is_query { round_ms() } else { Some(run.throughput()) };

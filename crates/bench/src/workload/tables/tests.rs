@@ -87,11 +87,3 @@ fn ratios_charts_and_what_was_left_out_are_in_the_report() {
 fn options_that_make_no_sense_are_refused(#[case] nonsense: TablesOptions) {
     assert_eq!(run(&nonsense, &NoWatcher).unwrap_err().kind(), ErrorKind::Invalid);
 }
-
-#[test]
-fn subjects_are_known_by_their_names() {
-    for subject in Subject::ALL {
-        assert_eq!(subject.name().parse::<Subject>().unwrap(), subject);
-    }
-    assert!("putt".parse::<Subject>().unwrap_err().to_string().contains("one-row"));
-}

@@ -2,7 +2,7 @@
 
 use tonnage::Result;
 
-use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, summary};
+use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, summary};
 use crate::measure::{Measured, Watcher};
 use crate::report::{Report, Run, format};
 use crate::system::{System, SystemKind};
@@ -30,7 +30,7 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
         harness
             .note("The benchmark was stopped before its end: the last runs are short or missing.");
     }
-    harness.report.charts = charts::charts(&harness.report.runs);
+    harness.report.charts = summary::charts(&harness.report.runs);
     Ok(harness.report)
 }
 
@@ -67,7 +67,7 @@ impl Bench<'_> {
             Ok(measured)
         })?;
         if let Some(opened) = opened {
-            runs.push(self.load_run(&*opened.system, threads, repeats, settled));
+            runs.push(self.report(&*opened.system, "load", threads, repeats, Some(settled)));
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl Bench<'_> {
         let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
         let settled = self.harness.settle(system, self.kind.name())?;
         if self.options.phase == Phase::Both {
-            runs.push(self.load_run(system, threads_max, vec![loaded], settled));
+            runs.push(self.report(system, "load", threads_max, vec![loaded], Some(settled)));
         }
         for &threads in threads {
             let repeats = self.harness.repeats(|repeat| {
@@ -97,7 +97,7 @@ impl Bench<'_> {
                 dataset.run(&self.workload.core, &plan, self.harness.watcher)
             })?;
             if !repeats.is_empty() {
-                runs.push(self.report(system, "run", threads, repeats));
+                runs.push(self.report(system, "run", threads, repeats, None));
             }
         }
         Ok(())
@@ -115,29 +115,19 @@ impl Bench<'_> {
         Dataset::load(system, &self.workload.core, &plan, self.harness.watcher)
     }
 
-    fn load_run(
-        &self,
-        system: &dyn System,
-        threads: usize,
-        repeats: Vec<Measured>,
-        settled: f64,
-    ) -> Run {
-        let mut run = self.report(system, "load", threads, repeats);
-        run.figures.insert("settle_seconds".to_owned(), settled);
-        run
-    }
-
     fn report(
         &self,
         system: &dyn System,
         phase: &str,
         threads: usize,
         repeats: Vec<Measured>,
+        settle_seconds: Option<f64>,
     ) -> Run {
         let name = format!("{} / {phase}", self.workload.name);
         let labels = summary::labels(self.workload, phase, threads);
         let mut run = Run::from_repeats(&name, labels, system, threads, repeats);
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
+        run.figures.extend(settle_seconds.map(|seconds| ("settle_seconds".to_owned(), seconds)));
         run
     }
 

@@ -4,60 +4,72 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
+use crate::choice::{choice, options};
 use crate::system::RecordShape;
 
-/// The parameters of YCSB's core workload; the defaults are YCSB's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoreOptions {
-    /// `recordcount`: records in the table when the run phase begins.
-    pub record_count: u64,
-    /// `operationcount`: operations of the run phase, warm-up included; 0 is without end, until the
-    /// time is over.
-    pub operation_count: u64,
-    /// `insertstart`: the number of the first record.
-    pub insert_start: u64,
-    /// `insertcount`: records that the load phase inserts; all from `insertstart` on when none.
-    pub insert_count: Option<u64>,
-    /// `table`: the table's name.
-    pub table: String,
-    /// `fieldcount`: fields of a record.
-    pub field_count: usize,
-    /// `fieldlength`: bytes of a field, or the most of them where lengths differ.
-    pub field_bytes: usize,
-    /// `minfieldlength`: the least bytes of a field where lengths differ.
-    pub field_bytes_min: usize,
-    /// `fieldlengthdistribution`: how the lengths of fields differ.
-    pub field_length: Lengths,
-    /// `readallfields`: whether reads and scans ask for all fields, or for one at random.
-    pub read_all_fields: bool,
-    /// `writeallfields`: whether updates write all fields, or one at random.
-    pub write_all_fields: bool,
-    /// `readproportion` and its like: what is done how often.
-    pub mix: Mix,
-    /// `requestdistribution`: which records are asked for.
-    pub requests: Requests,
-    /// `minscanlength`: the least records of a scan.
-    pub scan_length_min: usize,
-    /// `maxscanlength`: the most records of a scan.
-    pub scan_length_max: usize,
-    /// `scanlengthdistribution`: how the lengths of scans differ; never [`Lengths::Constant`].
-    pub scan_length: Lengths,
-    /// `insertorder`: how a record's number becomes its key.
-    pub insert_order: InsertOrder,
-    /// `zeropadding`: the least digits of a key.
-    pub zero_padding: usize,
-    /// `dataintegrity`: whether values follow from their keys and are compared when they are read.
-    pub data_integrity: bool,
-    /// `system`: operations per second that the run is held to; as fast as possible when none.
-    pub rate: Option<f64>,
-    /// `threads` or `threadcount`: threads, where nobody says otherwise.
-    pub threads: Option<usize>,
-    /// `maxexecutiontime`: when a run ends, done or not.
-    pub seconds_max: Option<Duration>,
-    /// `core_workload_insertion_retry_limit`: how often a failed insert is tried again.
-    pub insert_retries: u32,
-    /// `core_workload_insertion_retry_interval`: how long is waited before.
-    pub insert_retry_interval: Duration,
+options! {
+    /// The parameters of YCSB's core workload; the defaults are YCSB's.
+    #[derive(PartialEq)]
+    pub struct CoreOptions {
+        /// `recordcount`: records in the table when the run phase begins.
+        record_count: u64 = 1000,
+        /// `operationcount`: operations of the run phase, warm-up included; 0 is without end, until
+        /// the time is over.
+        operation_count: u64 = 1000,
+        /// `insertstart`: the number of the first record.
+        insert_start: u64 = 0,
+        /// `insertcount`: records that the load phase inserts; all from `insertstart` on when none.
+        insert_count: Option<u64> = None,
+        /// `table`: the table's name.
+        table: String = "usertable".to_owned(),
+        /// `fieldcount`: fields of a record.
+        field_count: usize = 10,
+        /// `fieldlength`: bytes of a field, or the most of them where lengths differ.
+        field_bytes: usize = 100,
+        /// `minfieldlength`: the least bytes of a field where lengths differ.
+        field_bytes_min: usize = 1,
+        /// `fieldlengthdistribution`: how the lengths of fields differ.
+        field_length: Lengths = Lengths::Constant,
+        /// `readallfields`: whether reads and scans ask for all fields, or for one at random.
+        read_all_fields: bool = true,
+        /// `writeallfields`: whether updates write all fields, or one at random.
+        write_all_fields: bool = false,
+        /// `readproportion` and its like: what is done how often.
+        mix: Mix = Mix { read: 0.95, update: 0.05, ..Mix::default() },
+        /// `requestdistribution`: which records are asked for.
+        requests: Requests = Requests::Uniform,
+        /// `hotspotdatafraction`: the hot part of the records, 0 to 1.
+        hotspot_data_fraction: f64 = 0.2,
+        /// `hotspotopnfraction`: the part of the operations that go there, 0 to 1.
+        hotspot_operation_fraction: f64 = 0.8,
+        /// `exponential.percentile`: per cent of the operations that go to the newest part.
+        exponential_percentile: f64 = 95.0,
+        /// `exponential.frac`: how large that part is, of `recordcount`.
+        exponential_fraction: f64 = 0.857_142_857_1,
+        /// `minscanlength`: the least records of a scan.
+        scan_length_min: usize = 1,
+        /// `maxscanlength`: the most records of a scan.
+        scan_length_max: usize = 1000,
+        /// `scanlengthdistribution`: how the lengths of scans differ; never [`Lengths::Constant`].
+        scan_length: Lengths = Lengths::Uniform,
+        /// `insertorder`: how a record's number becomes its key.
+        insert_order: InsertOrder = InsertOrder::Hashed,
+        /// `zeropadding`: the least digits of a key.
+        zero_padding: usize = 1,
+        /// `dataintegrity`: whether values follow from their keys and are compared when they are
+        /// read.
+        data_integrity: bool = false,
+        /// `target`: operations per second that the run is held to; as fast as possible when none.
+        rate: Option<f64> = None,
+        /// `threads` or `threadcount`: threads, where nobody says otherwise.
+        threads: Option<usize> = None,
+        /// `maxexecutiontime`: when a run ends, done or not.
+        seconds_max: Option<Duration> = None,
+        /// `core_workload_insertion_retry_limit`: how often a failed insert is tried again.
+        insert_retries: u32 = 0,
+        /// `core_workload_insertion_retry_interval`: how long is waited before.
+        insert_retry_interval: Duration = Duration::from_secs(3),
+    }
 }
 
 /// How often which operation is done. The proportions need not add up to 1.
@@ -75,81 +87,43 @@ pub struct Mix {
     pub read_modify_write: f64,
 }
 
-/// Which records are asked for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Requests {
-    /// All alike.
-    Uniform,
-    /// Few very often, scattered over the keys (scrambled zipfian, 0.99).
-    Zipfian,
-    /// The newest most often.
-    Latest,
-    /// A part of the records gets a part of the operations.
-    Hotspot {
-        /// `hotspotdatafraction`: the hot part of the records, 0 to 1.
-        data_fraction: f64,
-        /// `hotspotopnfraction`: the part of the operations that go there, 0 to 1.
-        operation_fraction: f64,
-    },
-    /// One after the other, again and again.
-    Sequential,
-    /// The newest more often, falling off exponentially.
-    Exponential {
-        /// `exponential.percentile`: per cent of the operations that go to the newest part.
-        percentile: f64,
-        /// `exponential.frac`: how large that part is, of `recordcount`.
-        fraction: f64,
-    },
+choice! {
+    /// Which records are asked for.
+    pub enum Requests {
+        /// All alike.
+        Uniform = "uniform",
+        /// Few very often, scattered over the keys (scrambled zipfian, 0.99).
+        Zipfian = "zipfian",
+        /// The newest most often.
+        Latest = "latest",
+        /// A part of the records gets a part of the operations.
+        Hotspot = "hotspot",
+        /// One after the other, again and again.
+        Sequential = "sequential",
+        /// The newest more often, falling off exponentially.
+        Exponential = "exponential",
+    }
 }
 
-/// How lengths of fields or scans differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lengths {
-    /// They do not.
-    Constant,
-    /// All lengths alike.
-    Uniform,
-    /// Short ones more often.
-    Zipfian,
+choice! {
+    /// How lengths of fields or scans differ.
+    pub enum Lengths {
+        /// They do not.
+        Constant = "constant",
+        /// All lengths alike.
+        Uniform = "uniform",
+        /// Short ones more often.
+        Zipfian = "zipfian",
+    }
 }
 
-/// How a record's number becomes its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InsertOrder {
-    /// Hashed: neighbours are inserted far from each other.
-    Hashed,
-    /// The number itself.
-    Ordered,
-}
-
-impl Default for CoreOptions {
-    fn default() -> Self {
-        CoreOptions {
-            record_count: 1000,
-            operation_count: 1000,
-            insert_start: 0,
-            insert_count: None,
-            table: "usertable".to_owned(),
-            field_count: 10,
-            field_bytes: 100,
-            field_bytes_min: 1,
-            field_length: Lengths::Constant,
-            read_all_fields: true,
-            write_all_fields: false,
-            mix: Mix { read: 0.95, update: 0.05, ..Mix::default() },
-            requests: Requests::Uniform,
-            scan_length_min: 1,
-            scan_length_max: 1000,
-            scan_length: Lengths::Uniform,
-            insert_order: InsertOrder::Hashed,
-            zero_padding: 1,
-            data_integrity: false,
-            rate: None,
-            threads: None,
-            seconds_max: None,
-            insert_retries: 0,
-            insert_retry_interval: Duration::from_secs(3),
-        }
+choice! {
+    /// How a record's number becomes its key.
+    pub enum InsertOrder {
+        /// Hashed: neighbours are inserted far from each other.
+        Hashed = "hashed",
+        /// The number itself.
+        Ordered = "ordered",
     }
 }
 
@@ -201,8 +175,8 @@ impl CoreOptions {
         } else if self.data_integrity && self.field_length != Lengths::Constant {
             "dataintegrity needs fieldlengthdistribution=constant"
         } else if self.mix.total() <= 0.0 {
-            "all proportions are 0: give one of readproportion, updateproportion, insertproportion, scanproportion, \
-             readmodifywriteproportion"
+            "all proportions are 0: give one of readproportion, updateproportion, \
+             insertproportion, scanproportion, readmodifywriteproportion"
         } else if !(1..=self.scan_length_max).contains(&self.scan_length_min) {
             "minscanlength is 0 or above maxscanlength"
         } else if self.scan_length == Lengths::Constant {
@@ -218,19 +192,5 @@ impl Mix {
     /// The sum of the proportions.
     pub(crate) fn total(&self) -> f64 {
         self.read + self.update + self.insert + self.scan + self.read_modify_write
-    }
-}
-
-impl Requests {
-    /// Its name in property files and reports.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Requests::Uniform => "uniform",
-            Requests::Zipfian => "zipfian",
-            Requests::Latest => "latest",
-            Requests::Hotspot { .. } => "hotspot",
-            Requests::Sequential => "sequential",
-            Requests::Exponential { .. } => "exponential",
-        }
     }
 }

@@ -8,17 +8,18 @@
 //!    a rate.
 //! 3. It does the operation, and only that is timed: from its start, and from when it was due.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tonnage::{Durability, Error, Result};
 
 use super::CoreOptions;
-use super::operations::{CoreSource, CoreWorkload, Inserter, YcsbOperation};
+use super::inserter::{CoreSource, Inserter};
 use super::pace::RatePace;
-use crate::generate::Counter;
+use super::session::{CoreWorkload, OperationSession, YcsbOperation};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::system::{BulkOptions, Client, PutInput, RecordSource, System};
-use crate::workload::loops::{StopFlag, each, split};
+use crate::workload::loops::{each, split};
 
 /// How records are loaded.
 #[derive(Clone, Debug)]
@@ -72,12 +73,13 @@ impl<'a> Dataset<'a> {
         system.create_records(&core.shape())?;
         let measure_plan = MeasurePlan {
             phase: plan.name.clone(),
-            operations: YcsbOperation::NAMES.to_vec(),
+            operations: YcsbOperation::ALL.map(YcsbOperation::name).to_vec(),
             total: Some(core.loaded_count()),
             ..MeasurePlan::default()
         };
         let clients = clients(system, plan.threads)?;
-        let measured = measure(&measure_plan, system, watcher, |meter| match plan.bulk {
+        let gauges = || system.gauges();
+        let measured = measure(&measure_plan, &gauges, watcher, |meter| match plan.bulk {
             true => load_in_bulk(system, core, plan, meter),
             false => load_one_by_one(clients, core, meter),
         })?;
@@ -105,32 +107,17 @@ impl<'a> Dataset<'a> {
         }
         let seconds_max = plan.seconds_max.or(core.seconds_max);
         let total = Some(core.operation_count).filter(|&count| count > 0);
-        if seconds_max.is_none() && total.is_none() {
-            return Err(Error::invalid(
-                "the run would never end: give operationcount, or a time as maxexecutiontime",
-            ));
-        }
-        let workload = CoreWorkload::new(core, self.records_end);
+        let workload = CoreWorkload::new(core, self.records_end)?;
         let sessions = workload.sessions(clients(self.system, plan.threads)?, plan.seed);
         let (phase, warm_up) = (plan.name.clone(), plan.warm_up);
-        let operations = YcsbOperation::NAMES.to_vec();
+        let operations = YcsbOperation::ALL.map(YcsbOperation::name).to_vec();
         let measure_plan = MeasurePlan { phase, operations, warm_up, seconds_max, total };
-        let measured = measure(&measure_plan, self.system, watcher, |meter| {
-            let numbers = Counter::new(0, total.unwrap_or(u64::MAX));
-            let pace = RatePace::new(meter.started(), core.rate);
-            each(sessions, |mut session| {
-                let mut recorder = meter.recorder();
-                while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
-                    let operation = session.prepare();
-                    let due = pace.due(number);
-                    if !RatePace::wait(due, || meter.is_over()) {
-                        break;
-                    }
-                    let started = Instant::now();
-                    let outcome = session.perform(operation);
-                    recorder.record(operation as usize, started, due, outcome);
-                }
-                Ok(())
+        let system = self.system;
+        let measured = measure(&measure_plan, &|| system.gauges(), watcher, |meter| {
+            let (next, end) = (AtomicU64::new(0), total.unwrap_or(u64::MAX));
+            each(sessions, |session| {
+                let prepare = |session: &mut OperationSession<'_>, _| session.prepare();
+                in_turn(meter, (&next, end), core, session, prepare, OperationSession::perform)
             })
         })?;
         self.records_end = workload.records_end();
@@ -140,10 +127,35 @@ impl<'a> Dataset<'a> {
 
 /// Opens a client for each thread, before any of them begins.
 fn clients(system: &dyn System, threads: usize) -> Result<Vec<Box<dyn Client + '_>>> {
-    if threads == 0 {
-        return Err(Error::invalid("0 threads do nothing: give 1 or more"));
-    }
     (0..threads).map(|_| system.client()).collect()
+}
+
+/// Does the operations of the numbers that this thread gets of those up to an end. Only `perform`
+/// is timed.
+fn in_turn<W>(
+    meter: &Meter<'_>,
+    (next, end): (&AtomicU64, u64),
+    core: &CoreOptions,
+    mut worker: W,
+    prepare: impl Fn(&mut W, u64) -> YcsbOperation,
+    perform: impl Fn(&mut W, YcsbOperation) -> Result<()>,
+) -> Result<()> {
+    let (mut recorder, pace) = (meter.recorder(), RatePace::new(meter.started(), core.rate));
+    while !meter.is_over() {
+        let number = next.fetch_add(1, Relaxed);
+        if number >= end {
+            break;
+        }
+        let operation = prepare(&mut worker, number);
+        let due = pace.due(number);
+        if !RatePace::wait(due, || meter.is_over()) {
+            break;
+        }
+        let started = Instant::now();
+        let outcome = perform(&mut worker, operation);
+        recorder.record(operation as usize, started, due, outcome.map(|()| 1));
+    }
+    Ok(())
 }
 
 fn load_one_by_one(
@@ -151,22 +163,16 @@ fn load_one_by_one(
     core: &CoreOptions,
     meter: &Meter<'_>,
 ) -> Result<()> {
-    let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
+    let (next, end) = (AtomicU64::new(0), core.loaded_count());
     let inserters = (0..).map(|thread| Inserter::new(core, thread));
-    let pace = RatePace::new(meter.started(), core.rate);
-    each(inserters.zip(clients).collect(), |(mut inserter, mut client)| {
-        let mut recorder = meter.recorder();
-        while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
-            inserter.make(number);
-            let due = pace.due(number - core.insert_start);
-            if !RatePace::wait(due, || meter.is_over()) {
-                break;
-            }
-            let started = Instant::now();
-            let outcome = insert(&inserter, client.as_mut(), core, meter);
-            recorder.record(YcsbOperation::Insert as usize, started, due, outcome);
-        }
-        Ok(())
+    each(inserters.zip(clients).collect(), |worker| {
+        let make = |(inserter, _): &mut (Inserter, Box<dyn Client + '_>), number| {
+            inserter.make(core.insert_start + number);
+            YcsbOperation::Insert
+        };
+        in_turn(meter, (&next, end), core, worker, make, |(inserter, client), _| {
+            insert(inserter, client.as_mut(), core, meter)
+        })
     })
 }
 
@@ -195,18 +201,15 @@ fn load_in_bulk(
     plan: &LoadPlan,
     meter: &Meter<'_>,
 ) -> Result<()> {
-    let stop = StopFlag::default();
-    let progress = |rows, bytes| stop.count(meter, rows, bytes);
+    let progress = |rows, bytes| meter.add(rows, bytes);
     let options = BulkOptions::new(Durability::Fsync, &progress);
     let numbers = core.insert_start..core.insert_start + core.loaded_count();
-    let source = |(thread, numbers)| -> Box<dyn RecordSource> {
-        Box::new(CoreSource::new(Inserter::new(core, thread), numbers, stop.clone()))
+    let source = |(thread, numbers)| -> RecordSource {
+        Box::new(CoreSource::new(Inserter::new(core, thread), numbers, meter.stop_flag()))
     };
     let sources = split(numbers, plan.threads).enumerate().map(source).collect();
     let done = system.bulk_put(PutInput::Records(core.shape(), sources), &options)?;
-    meter.expect(0, done.failed + done.existed, || {
-        let (failed, existed) = (done.failed, done.existed);
-        format!("the bulk put reports {failed} failed records and {existed} that were there before")
-    });
+    meter.expect("records that failed", 0, done.failed);
+    meter.expect("records that were there before", 0, done.existed);
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use super::properties::{Properties, Typed};
+use super::properties::{Properties, Property};
 use super::{CoreOptions, InsertOrder, Lengths, Requests, Workload};
 
 impl Workload {
@@ -26,7 +26,7 @@ impl Workload {
         for file in files {
             let draft = PropertyDraft::read(file)?;
             match drafts.last_mut() {
-                Some(before) if !draft.begins => before.properties.extend(&draft.properties),
+                Some(before) if !draft.begins => before.properties.extend(draft.properties),
                 _ => drafts.push(draft),
             }
         }
@@ -71,7 +71,10 @@ impl PropertyDraft {
             });
         }
         let workload = Workload::builtin(file).ok_or_else(|| {
-            Error::invalid(format!("-P {file}: there is no such file, and no core workload of this name: there are a to f"))
+            Error::invalid(format!(
+                "-P {file}: there is no such file, and no core workload of this name: there are a \
+                 to f"
+            ))
         })?;
         Ok(PropertyDraft { begins: true, workload, properties: Properties::default() })
     }
@@ -80,118 +83,87 @@ impl PropertyDraft {
         for argument in arguments {
             self.properties.push_argument(argument)?;
         }
-        let typed = Typed::new(&self.properties);
-        self.workload.core.apply(&typed)?;
-        self.workload
-            .core
-            .check()
-            .map_err(|error| error.at(format!("workload {}", self.workload.name)))?;
-        self.workload.ignored = typed.ignored();
+        let Workload { name, core, ignored } = &mut self.workload;
+        for property in self.properties.iter() {
+            if !core.set(property)? {
+                ignored.push(property.name.clone());
+            }
+        }
+        core.check().map_err(|error| error.at(format!("workload {name}")))?;
         Ok(self.workload)
     }
 }
 
-const LENGTHS: [(&str, Lengths); 3] =
-    [("constant", Lengths::Constant), ("uniform", Lengths::Uniform), ("zipfian", Lengths::Zipfian)];
-
 impl CoreOptions {
-    /// Takes over what properties say.
+    /// Takes over what a property says. Gives whether it means something here.
     ///
     /// # Errors
     /// `Invalid` for a wrong value, `Unsupported` for what YCSB knows and this program does not do.
-    fn apply(&mut self, typed: &Typed<'_>) -> Result<()> {
-        let is_core = |class: &str| class == "CoreWorkload" || class.ends_with(".CoreWorkload");
-        typed.refuse("workload", |class| !is_core(class), "only the core workload is offered")?;
-        self.apply_sizes(typed)?;
-        self.apply_fields(typed)?;
-        self.apply_mix(typed)?;
-        self.apply_requests(typed)?;
-        self.apply_scans(typed)?;
-        self.apply_driver(typed)
+    fn set(&mut self, given: &Property) -> Result<bool> {
+        const LENGTH_MAX: u64 = u32::MAX as u64;
+        const FIELD_BYTES_MAX: u64 = 64 << 20;
+        let seconds = || Ok::<_, Error>(Duration::from_secs(given.count(LENGTH_MAX)?));
+        let proportion = || given.number(f64::MAX);
+        match given.name.as_str() {
+            "workload" => refuse_other_class(given)?,
+            "recordcount" => self.record_count = given.count(u64::MAX)?,
+            "operationcount" => self.operation_count = given.count(u64::MAX)?,
+            "insertstart" => self.insert_start = given.count(u64::MAX)?,
+            "insertcount" => self.insert_count = above_zero(given.count(u64::MAX)?),
+            "table" => self.table = given.nonempty()?,
+            "insertorder" => self.insert_order = given.choice(&InsertOrder::ALL)?,
+            "zeropadding" => self.zero_padding = given.count(100)?,
+            "fieldcount" => self.field_count = given.count(10_000)?,
+            "fieldlength" => self.field_bytes = given.count(FIELD_BYTES_MAX)?,
+            "minfieldlength" => self.field_bytes_min = given.count(FIELD_BYTES_MAX)?,
+            "fieldlengthdistribution" if given.text() == "histogram" => {
+                let remedy =
+                    "histograms of lengths are not offered: give constant, uniform or zipfian";
+                return Err(given.unsupported(remedy));
+            }
+            "fieldlengthdistribution" => self.field_length = given.choice(&Lengths::ALL)?,
+            "readallfields" => self.read_all_fields = given.choice(&[true, false])?,
+            "writeallfields" => self.write_all_fields = given.choice(&[true, false])?,
+            "dataintegrity" => self.data_integrity = given.choice(&[true, false])?,
+            "readproportion" => self.mix.read = proportion()?,
+            "updateproportion" => self.mix.update = proportion()?,
+            "insertproportion" => self.mix.insert = proportion()?,
+            "scanproportion" => self.mix.scan = proportion()?,
+            "readmodifywriteproportion" => self.mix.read_modify_write = proportion()?,
+            "requestdistribution" => self.requests = given.choice(&Requests::ALL)?,
+            "hotspotdatafraction" => self.hotspot_data_fraction = given.number(1.0)?,
+            "hotspotopnfraction" => self.hotspot_operation_fraction = given.number(1.0)?,
+            "exponential.percentile" => self.exponential_percentile = given.number(100.0)?,
+            "exponential.frac" => self.exponential_fraction = given.number(f64::MAX)?,
+            "minscanlength" => self.scan_length_min = given.count(LENGTH_MAX)?,
+            "maxscanlength" => self.scan_length_max = given.count(LENGTH_MAX)?,
+            "scanlengthdistribution" => self.scan_length = given.choice(&Lengths::ALL[1..])?,
+            "target" => self.rate = above_zero(given.number(f64::MAX)?),
+            // Comes before `threads`, and wins.
+            "threadcount" => self.threads = above_zero(given.count(10_000)?),
+            "threads" => self.threads = self.threads.or(above_zero(given.count(10_000)?)),
+            "maxexecutiontime" => self.seconds_max = above_zero(seconds()?),
+            "core_workload_insertion_retry_limit" => {
+                self.insert_retries = given.count(LENGTH_MAX)?
+            }
+            "core_workload_insertion_retry_interval" => self.insert_retry_interval = seconds()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
+}
 
-    fn apply_sizes(&mut self, typed: &Typed<'_>) -> Result<()> {
-        typed.count("recordcount", u64::MAX, &mut self.record_count)?;
-        typed.count("operationcount", u64::MAX, &mut self.operation_count)?;
-        typed.count("insertstart", u64::MAX, &mut self.insert_start)?;
-        let mut insert_count = self.insert_count.unwrap_or(0);
-        typed.count("insertcount", u64::MAX, &mut insert_count)?;
-        self.insert_count = Some(insert_count).filter(|&count| count > 0);
-        typed.text("table", &mut self.table)?;
-        typed.choice(
-            "insertorder",
-            &[("hashed", InsertOrder::Hashed), ("ordered", InsertOrder::Ordered)],
-            &mut self.insert_order,
-        )?;
-        typed.count("zeropadding", 100, &mut self.zero_padding)
+fn refuse_other_class(given: &Property) -> Result<()> {
+    let class = given.text();
+    if class == "CoreWorkload" || class.ends_with(".CoreWorkload") {
+        return Ok(());
     }
+    Err(given.unsupported("only the core workload is offered"))
+}
 
-    fn apply_fields(&mut self, typed: &Typed<'_>) -> Result<()> {
-        typed.count("fieldcount", 10_000, &mut self.field_count)?;
-        typed.count("fieldlength", 64 << 20, &mut self.field_bytes)?;
-        typed.count("minfieldlength", 64 << 20, &mut self.field_bytes_min)?;
-        let remedy = "histograms of lengths are not offered: give constant, uniform or zipfian";
-        typed.refuse("fieldlengthdistribution", |name| name == "histogram", remedy)?;
-        typed.choice("fieldlengthdistribution", &LENGTHS, &mut self.field_length)?;
-        typed.flag("readallfields", &mut self.read_all_fields)?;
-        typed.flag("writeallfields", &mut self.write_all_fields)?;
-        typed.flag("dataintegrity", &mut self.data_integrity)
-    }
-
-    fn apply_mix(&mut self, typed: &Typed<'_>) -> Result<()> {
-        typed.number("readproportion", f64::MAX, &mut self.mix.read)?;
-        typed.number("updateproportion", f64::MAX, &mut self.mix.update)?;
-        typed.number("insertproportion", f64::MAX, &mut self.mix.insert)?;
-        typed.number("scanproportion", f64::MAX, &mut self.mix.scan)?;
-        typed.number("readmodifywriteproportion", f64::MAX, &mut self.mix.read_modify_write)
-    }
-
-    fn apply_requests(&mut self, typed: &Typed<'_>) -> Result<()> {
-        let (mut data_fraction, mut operation_fraction) = (0.2, 0.8);
-        typed.number("hotspotdatafraction", 1.0, &mut data_fraction)?;
-        typed.number("hotspotopnfraction", 1.0, &mut operation_fraction)?;
-        let (mut percentile, mut fraction) = (95.0, 0.857_142_857_1);
-        typed.number("exponential.percentile", 100.0, &mut percentile)?;
-        typed.number("exponential.frac", f64::MAX, &mut fraction)?;
-        let all = [
-            Requests::Uniform,
-            Requests::Zipfian,
-            Requests::Latest,
-            Requests::Hotspot { data_fraction, operation_fraction },
-            Requests::Sequential,
-            Requests::Exponential { percentile, fraction },
-        ];
-        typed.choice(
-            "requestdistribution",
-            &all.map(|requests| (requests.name(), requests)),
-            &mut self.requests,
-        )
-    }
-
-    fn apply_scans(&mut self, typed: &Typed<'_>) -> Result<()> {
-        typed.count("minscanlength", u64::from(u32::MAX), &mut self.scan_length_min)?;
-        typed.count("maxscanlength", u64::from(u32::MAX), &mut self.scan_length_max)?;
-        typed.choice("scanlengthdistribution", &LENGTHS[1..], &mut self.scan_length)
-    }
-
-    fn apply_driver(&mut self, typed: &Typed<'_>) -> Result<()> {
-        let mut rate = self.rate.unwrap_or(0.0);
-        typed.number("target", f64::MAX, &mut rate)?;
-        self.rate = Some(rate).filter(|&rate| rate > 0.0);
-        let mut threads = self.threads.unwrap_or(0);
-        typed.count("threads", 10_000, &mut threads)?;
-        typed.count("threadcount", 10_000, &mut threads)?;
-        self.threads = Some(threads).filter(|&threads| threads > 0);
-        let mut seconds_max = self.seconds_max.unwrap_or_default();
-        typed.seconds("maxexecutiontime", &mut seconds_max)?;
-        self.seconds_max = Some(seconds_max).filter(|&seconds| seconds > Duration::ZERO);
-        typed.count(
-            "core_workload_insertion_retry_limit",
-            u64::from(u32::MAX),
-            &mut self.insert_retries,
-        )?;
-        typed.seconds("core_workload_insertion_retry_interval", &mut self.insert_retry_interval)
-    }
+/// To YCSB, 0 is as if nothing was given.
+fn above_zero<T: Default + PartialOrd>(given: T) -> Option<T> {
+    Some(given).filter(|given| *given > T::default())
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //!
 //! - `core_options` holds the parameters, `from_properties` reads them from `properties`; `options`
 //!   has the six core workloads.
-//! - `operations` is what is done; `Dataset`, a system with its records, does it at a `pace`. Other
-//!   workloads build on that.
-//! - `bench` does it all for each workload and system; `summary` and `charts` are what the report
-//!   says beside the numbers.
+//! - `fields` makes values and compares them, `inserter` makes records for the load phase,
+//!   `chooser` says which record is asked for, `session` is a thread of the run phase.
+//! - `Dataset`, a system with its records, does it all at a `pace`. Other workloads build on that.
+//! - `bench` does it all for each workload and system; `summary` is what the report says beside the
+//!   numbers.
 //!
 //! What differs from YCSB is on purpose: threads share one count of operations instead of having a
 //! part each, so that a rate is kept and no thread is left behind; a read-modify-write is recorded
@@ -14,14 +15,16 @@
 //! record's number follows the last one that is there.
 
 mod bench;
-mod charts;
+mod chooser;
 mod core_options;
 mod dataset;
+mod fields;
 mod from_properties;
-mod operations;
+mod inserter;
 mod options;
 mod pace;
 mod properties;
+mod session;
 mod summary;
 
 pub use bench::run;

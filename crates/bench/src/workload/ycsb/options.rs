@@ -3,36 +3,26 @@
 use tonnage::{Error, Result};
 
 use super::{CoreOptions, Mix, Requests};
-use crate::choice::choice;
+use crate::choice::{choice, options};
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
 
-/// What `bench ycsb` is asked to do: each workload on each system, loaded afresh, with each count
-/// of threads.
-#[derive(Clone, Debug)]
-pub struct YcsbOptions {
-    /// What every workload is told.
-    pub run: RunOptions,
-    /// Which workloads.
-    pub workloads: Vec<Workload>,
-    /// Which of their phases are measured.
-    pub phase: Phase,
-    /// Counts of threads: one run of the run phase for each. When empty, the workload's own
-    /// `threadcount`, else 1.
-    pub threads: Vec<usize>,
-    /// Whether the load phase puts records in bulk instead of one by one.
-    pub bulk_load: bool,
-}
-
-impl Default for YcsbOptions {
-    fn default() -> Self {
-        YcsbOptions {
-            run: RunOptions { systems: vec![SystemKind::TonnageRocksDb], ..RunOptions::default() },
-            workloads: Vec::new(),
-            phase: Phase::Both,
-            threads: Vec::new(),
-            bulk_load: false,
-        }
+options! {
+    /// What `bench ycsb` is asked to do: each workload on each system, loaded afresh, with each
+    /// count of threads.
+    pub struct YcsbOptions {
+        /// What every workload is told.
+        run: RunOptions =
+            RunOptions { systems: vec![SystemKind::TonnageRocksDb], ..RunOptions::default() },
+        /// Which workloads.
+        workloads: Vec<Workload> = Vec::new(),
+        /// Which of their phases are measured.
+        phase: Phase = Phase::Both => "phase",
+        /// Counts of threads: one run of the run phase for each. When empty, the workload's own
+        /// `threadcount`, else 1.
+        threads: Vec<usize> = Vec::new(),
+        /// Whether the load phase puts records in bulk instead of one by one.
+        bulk_load: bool = false,
     }
 }
 
@@ -87,11 +77,11 @@ impl YcsbOptions {
 choice! {
     /// Which phases are measured.
     pub enum Phase {
-        /// Inserting the records.
+        /// Inserting the records into an empty store.
         Load = "load",
-        /// The mix of operations, on records that were loaded without being measured.
+        /// The mix of operations; the records are loaded in bulk before, which is not reported.
         Run = "run",
-        /// Both, one after the other.
+        /// One after the other.
         Both = "both",
     }
 }
@@ -105,6 +95,12 @@ pub struct Workload {
     pub core: CoreOptions,
     /// Properties that were given and mean nothing here, for the report's notes.
     pub ignored: Vec<String>,
+}
+
+impl std::fmt::Display for Workload {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(&self.name)
+    }
 }
 
 impl Workload {

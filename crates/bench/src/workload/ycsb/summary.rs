@@ -1,37 +1,35 @@
-//! What stands in the report beside the numbers.
+//! What stands in the report beside the numbers, and pictures across the runs.
 
 use std::collections::BTreeMap;
 
 use super::{CoreOptions, Mix, Phase, Workload, YcsbOptions};
-use crate::report::named;
-use crate::workload::RunOptions;
+use crate::report::{self, Chart, Run, distinct, named};
+use crate::workload::options::seconds;
 
 /// The options, as names and values.
 pub(super) fn settings(options: &YcsbOptions) -> BTreeMap<String, String> {
-    let RunOptions { warm_up, seconds_max, .. } = &options.run;
     let load = if options.bulk_load { "bulk put" } else { "single inserts" };
-    let mut settings = options.run.settings([
-        ("phase", options.phase.name().to_owned()),
-        ("warm_up_seconds", warm_up.as_secs_f64().to_string()),
+    let mut settings = options.settings();
+    settings.extend(named([
+        ("warm_up_seconds", seconds(&options.run.warm_up)),
         ("load", load.to_owned()),
-    ]);
-    if let Some(seconds_max) = seconds_max {
-        settings.insert("seconds_max".to_owned(), seconds_max.as_secs_f64().to_string());
-    }
-    for workload in &options.workloads {
-        settings.insert(format!("workload {}", workload.name), properties(&workload.core));
-    }
+    ]));
+    let seconds_max = options.run.seconds_max.as_ref();
+    settings.extend(seconds_max.map(|time| ("seconds_max".to_owned(), seconds(time))));
+    let workload =
+        |workload: &Workload| (format!("workload {}", workload.name), properties(&workload.core));
+    settings.extend(options.workloads.iter().map(workload));
     settings
 }
 
 /// What sets a run apart from its neighbours.
 pub(super) fn labels(workload: &Workload, phase: &str, threads: usize) -> BTreeMap<String, String> {
-    named([
-        ("workload", workload.name.clone()),
-        ("distribution", workload.core.requests.name().to_owned()),
-        ("phase", phase.to_owned()),
-        ("threads", threads.to_string()),
-        ("records", workload.core.loaded_count().to_string()),
+    report::labels([
+        ("workload", &workload.name),
+        ("distribution", &workload.core.requests),
+        ("phase", &phase),
+        ("threads", &threads),
+        ("records", &workload.core.loaded_count()),
     ])
 }
 
@@ -41,7 +39,11 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
     if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0)
         && options.phase != Phase::Load
     {
-        notes.push("READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.".to_owned());
+        notes.push(
+            "READ-MODIFY-WRITE counts as one operation; its read and its update are not counted \
+             again."
+                .to_owned(),
+        );
     }
     if options.run.warm_up.is_zero() && options.phase != Phase::Load {
         notes.push(
@@ -56,7 +58,11 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
         notes.push("Loading is measured once, repeats are those of the run phase.".to_owned());
     }
     if options.phase != Phase::Run && options.bulk_load {
-        notes.push("Loading in bulk is durable at its end (fsync), whatever the durability of single writes.".to_owned());
+        notes.push(
+            "Loading in bulk is durable at its end (fsync), whatever the durability of single \
+             writes."
+                .to_owned(),
+        );
     }
     notes
 }
@@ -96,4 +102,64 @@ fn properties(core: &CoreOptions) -> String {
         text += &format!(" target={rate}");
     }
     text
+}
+
+/// Throughput by threads for each workload that ran with several counts; throughput and 99th
+/// percentile by workload where there is something to stand beside.
+pub(super) fn charts(runs: &[Run]) -> Vec<Chart> {
+    let workloads = distinct(runs.iter().map(|run| run.label("workload")));
+    let mut charts: Vec<Chart> =
+        workloads.iter().filter_map(|workload| by_threads(runs, workload)).collect();
+    for phase in distinct(runs.iter().map(|run| run.label("phase"))) {
+        let best = best_of_threads(runs.iter().filter(|run| run.label("phase") == phase));
+        if best.len() > 1 {
+            let rate = |run: &Run| Some(run.throughput());
+            let title = format!("Throughput ({phase} phase)");
+            charts.push(by_workload(&best, &title, "operations per second", rate));
+            let p99 = |run: &Run| run.operations.last().map(|all| all.service.at(99.0));
+            let title = format!("99th percentile ({phase} phase)");
+            charts.push(by_workload(&best, &title, "microseconds", p99));
+        }
+    }
+    charts.retain(Chart::is_drawn);
+    charts
+}
+
+/// Lines over the counts of threads, one for each system.
+fn by_threads(runs: &[Run], workload: &str) -> Option<Chart> {
+    let title = format!("Workload {workload}: throughput by threads");
+    let mut chart = Chart::lines(&title, "threads", "operations per second");
+    let is_of = |run: &&Run| (run.label("workload"), run.label("phase")) == (workload, "run");
+    for run in runs.iter().filter(is_of) {
+        chart.add(&run.target, (run.threads as f64, run.throughput()));
+    }
+    chart.series.iter().any(|line| line.points.len() > 1).then_some(chart)
+}
+
+/// Groups of bars, one group for each workload, one bar for each system.
+fn by_workload(
+    runs: &[&Run],
+    title: &str,
+    unit: &str,
+    height: impl Fn(&Run) -> Option<f64>,
+) -> Chart {
+    let mut chart = Chart::bars(title, "workload", unit);
+    for run in runs {
+        chart.add_bar(run.label("workload"), &run.target, height(run));
+    }
+    chart
+}
+
+/// Of the runs that differ in threads alone, the fastest.
+fn best_of_threads<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<&'a Run> {
+    let mut best: Vec<&Run> = Vec::new();
+    for run in runs {
+        match best.iter_mut().find(|known| (&known.name, &known.target) == (&run.name, &run.target))
+        {
+            Some(known) if known.throughput() >= run.throughput() => {}
+            Some(known) => *known = run,
+            None => best.push(run),
+        }
+    }
+    best
 }

@@ -1,10 +1,10 @@
 //! `tonnage bench billion`: a great many small records in and out, over many connections.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tonnage_bench::workload::KeyOrder;
 use tonnage_bench::workload::billion::{self, Api, BillionOptions, Phase};
 
-use super::common::CommonArgs;
+use super::common::{CommonArgs, choice};
 use super::room::Room;
 use super::session::BenchSession;
 use crate::args::Globals;
@@ -42,18 +42,18 @@ pub(crate) struct BillionArgs {
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
     /// Phases to measure; the records are put in any case [default: all]
-    #[arg(long = "phase", value_name = "PHASE", value_enum, value_delimiter = ',')]
-    phases: Vec<PhaseName>,
+    #[arg(long = "phase", value_name = "PHASE", value_parser = choice(&Phase::ALL), value_delimiter = ',')]
+    phases: Vec<Phase>,
     /// Bulk calls, or a loop of single calls in each connection
-    #[arg(long, value_enum, default_value_t)]
-    api: ApiName,
+    #[arg(long, value_parser = choice(&Api::ALL), default_value_t = Api::Bulk)]
+    api: Api,
     /// Number of bulk calls that put the records, one after the other; progress counts acknowledged
     /// records
     #[arg(long, value_name = "N", default_value_t = 10)]
     calls: usize,
     /// Order in which keys are put; they are got in another one
-    #[arg(long, value_enum, default_value_t)]
-    order: OrderName,
+    #[arg(long, value_parser = choice(&KeyOrder::ALL), default_value_t = KeyOrder::Shuffled)]
+    order: KeyOrder,
     /// Bytes of a value; a key has 16
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
@@ -68,34 +68,6 @@ pub(crate) struct BillionArgs {
     factor: u64,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PhaseName {
-    /// All records into an empty store
-    Put,
-    /// Each record once
-    Get,
-    /// New records in, others out, at the same time
-    Overlap,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ApiName {
-    /// Bulk put and bulk get
-    #[default]
-    Bulk,
-    /// One call for each record
-    Single,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum OrderName {
-    /// As if drawn at random
-    #[default]
-    Shuffled,
-    /// Ascending within a stream
-    Ordered,
 }
 
 impl BillionArgs {
@@ -116,10 +88,10 @@ impl BillionArgs {
             compressible: self.compressible,
             connections: self.connections.unwrap_or(default.connections),
             phases: self.phases().unwrap_or(default.phases),
-            api: self.api.into(),
+            api: self.api,
             bulk_memory_bytes: self.bulk_memory,
             calls: self.calls,
-            order: self.order.into(),
+            order: self.order,
             factor: self.factor,
         };
         options.check()?;
@@ -127,37 +99,9 @@ impl BillionArgs {
     }
 
     fn phases(&self) -> Option<Vec<Phase>> {
-        let mut phases: Vec<Phase> = self.phases.iter().map(|phase| Phase::from(*phase)).collect();
+        let mut phases = self.phases.clone();
         phases.sort();
         phases.dedup();
         (!phases.is_empty()).then_some(phases)
-    }
-}
-
-impl From<PhaseName> for Phase {
-    fn from(name: PhaseName) -> Self {
-        match name {
-            PhaseName::Put => Phase::Put,
-            PhaseName::Get => Phase::Get,
-            PhaseName::Overlap => Phase::Overlap,
-        }
-    }
-}
-
-impl From<ApiName> for Api {
-    fn from(name: ApiName) -> Self {
-        match name {
-            ApiName::Bulk => Api::Bulk,
-            ApiName::Single => Api::Single,
-        }
-    }
-}
-
-impl From<OrderName> for KeyOrder {
-    fn from(name: OrderName) -> Self {
-        match name {
-            OrderName::Shuffled => KeyOrder::Shuffled,
-            OrderName::Ordered => KeyOrder::Ordered,
-        }
     }
 }

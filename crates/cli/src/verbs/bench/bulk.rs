@@ -1,10 +1,10 @@
 //! `tonnage bench bulk`: bulk put and bulk get against the naive loop.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tonnage_bench::workload::KeyOrder;
 use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyPart};
 
-use super::common::CommonArgs;
+use super::common::{CommonArgs, choice};
 use super::room::Room;
 use super::session::BenchSession;
 use crate::args::Globals;
@@ -38,11 +38,11 @@ pub(crate) struct BulkArgs {
     #[arg(
         long,
         value_name = "DATA",
-        value_enum,
+        value_parser = choice(&DataKind::ALL),
         value_delimiter = ',',
         default_value = "pairs,positions,phones"
     )]
-    data: Vec<DataName>,
+    data: Vec<DataKind>,
     /// Number of records of a bulk put, such as 250k, 10M or 1G
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "1M")]
     records: u64,
@@ -68,11 +68,11 @@ pub(crate) struct BulkArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     missing: u8,
     /// Order of the records to put, and of the keys to get
-    #[arg(long, value_enum, default_value_t)]
-    order: KeyOrderName,
+    #[arg(long, value_parser = choice(&KeyOrder::ALL), default_value_t = KeyOrder::Shuffled)]
+    order: KeyOrder,
     /// Keys to get rows by
-    #[arg(long, value_enum, default_value_t)]
-    keys: KeysName,
+    #[arg(long, value_parser = choice(&KeyPart::ALL), default_value_t = KeyPart::Whole)]
+    keys: KeyPart,
     /// Put and get the pictures of phones too, as rows of a child table
     #[arg(long)]
     children: bool,
@@ -104,34 +104,6 @@ pub(crate) struct BulkArgs {
     common: CommonArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum DataName {
-    /// Keys of 16 bytes and values
-    Pairs,
-    /// Rows of 8 columns: where a ship was when
-    Positions,
-    /// Phones by maker, price and number
-    Phones,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum KeyOrderName {
-    /// As if drawn at random
-    #[default]
-    Shuffled,
-    /// Ascending
-    Ordered,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum KeysName {
-    /// The whole key of each row
-    #[default]
-    Whole,
-    /// The first column of the key, which a hundred rows share
-    Partial,
-}
-
 impl BulkArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
@@ -145,7 +117,7 @@ impl BulkArgs {
         let default = BulkBenchOptions::default();
         let options = BulkBenchOptions {
             run: self.common.run_options_of_one_directory()?,
-            data: once_each("data", self.data.clone())?.into_iter().map(DataKind::from).collect(),
+            data: once_each("data", self.data.clone())?,
             records: self.records,
             value_bytes: self.value_bytes,
             compressible: self.compressible,
@@ -154,8 +126,8 @@ impl BulkArgs {
             existing_percent: self.existing,
             keep_existing: self.keep_existing,
             missing_percent: self.missing,
-            order: self.order.into(),
-            keys: self.keys.into(),
+            order: self.order,
+            keys: self.keys,
             children: self.children,
             gets: self.gets,
             singles: self.singles,
@@ -186,32 +158,4 @@ fn once_each<T: PartialEq>(option: &str, all: Vec<T>) -> CliResult<Vec<T>> {
         return Err(Failure::usage(format!("--{option}: something is named twice")));
     }
     Ok(all)
-}
-
-impl From<DataName> for DataKind {
-    fn from(name: DataName) -> Self {
-        match name {
-            DataName::Pairs => DataKind::Pairs,
-            DataName::Positions => DataKind::Positions,
-            DataName::Phones => DataKind::Phones,
-        }
-    }
-}
-
-impl From<KeyOrderName> for KeyOrder {
-    fn from(name: KeyOrderName) -> Self {
-        match name {
-            KeyOrderName::Shuffled => KeyOrder::Shuffled,
-            KeyOrderName::Ordered => KeyOrder::Ordered,
-        }
-    }
-}
-
-impl From<KeysName> for KeyPart {
-    fn from(name: KeysName) -> Self {
-        match name {
-            KeysName::Whole => KeyPart::Whole,
-            KeysName::Partial => KeyPart::Partial,
-        }
-    }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use tonnage_bench::Choice;
 use tonnage_bench::system::SystemKind;
 use tonnage_bench::workload::{DataDirectory, RunOptions};
 
@@ -99,6 +101,16 @@ impl CommonArgs {
         }
         Ok(())
     }
+}
+
+/// Parses the names of some choices.
+pub(super) fn choice<T: Choice>(all: &'static [T]) -> impl TypedValueParser<Value = T> {
+    let value =
+        |choice: &T| PossibleValue::new(choice.name()).help(choice.about().trim_end_matches('.'));
+    PossibleValuesParser::new(all.iter().map(value)).map(move |name| {
+        let chosen = all.iter().find(|choice| choice.name() == name);
+        *chosen.expect("clap lets these names through and no others")
+    })
 }
 
 /// The command line as one could type it again.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tonnage_bench::workload::matrix::{self, MatrixOptions};
 use tonnage_bench::workload::ycsb::{Requests, Workload};
 
-use super::common::CommonArgs;
+use super::common::{CommonArgs, choice};
 use super::room::Room;
 use super::session::BenchSession;
 use crate::args::Globals;
@@ -45,11 +45,11 @@ pub(crate) struct MatrixArgs {
     /// Which records are requested: all alike, few very often (0.99), or the newest most often
     #[arg(
         long = "distribution",
-        value_enum,
+        value_parser = choice(&DISTRIBUTIONS),
         value_delimiter = ',',
         default_value = "uniform,zipfian"
     )]
-    distributions: Vec<DistributionName>,
+    distributions: Vec<Requests>,
     /// Sizes of the data, as multiples of --memory
     #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
     sizes: Vec<f64>,
@@ -63,12 +63,8 @@ pub(crate) struct MatrixArgs {
     common: CommonArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DistributionName {
-    Uniform,
-    Zipfian,
-    Latest,
-}
+/// Those that a matrix has; the others are a matter of bench ycsb.
+const DISTRIBUTIONS: [Requests; 3] = [Requests::Uniform, Requests::Zipfian, Requests::Latest];
 
 impl MatrixArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
@@ -91,11 +87,7 @@ impl MatrixArgs {
             run: self.common.run_options(),
             sizes: self.sizes.clone(),
             workloads: self.workloads.clone(),
-            distributions: self
-                .distributions
-                .iter()
-                .map(|distribution| (*distribution).into())
-                .collect(),
+            distributions: self.distributions.clone(),
             threads: if self.threads.is_empty() { default.threads } else { self.threads.clone() },
             cell: self.common.seconds_max.unwrap_or(Duration::ZERO),
             report_directory: None,
@@ -103,16 +95,6 @@ impl MatrixArgs {
         };
         options.check()?;
         Ok(options)
-    }
-}
-
-impl From<DistributionName> for Requests {
-    fn from(distribution: DistributionName) -> Self {
-        match distribution {
-            DistributionName::Uniform => Requests::Uniform,
-            DistributionName::Zipfian => Requests::Zipfian,
-            DistributionName::Latest => Requests::Latest,
-        }
     }
 }
 

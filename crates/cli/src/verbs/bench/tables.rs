@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tonnage_bench::workload::tables::{self, Subject, TableKey, TablesOptions};
 
-use super::common::CommonArgs;
+use super::common::{CommonArgs, choice};
 use super::room::Room;
 use super::session::BenchSession;
 use crate::args::Globals;
@@ -45,6 +45,7 @@ pub(crate) struct TablesArgs {
     #[arg(
         long = "measure",
         value_name = "WHAT",
+        value_parser = choice(&Subject::ALL),
         value_delimiter = ',',
         default_value = "put,get,one-row,select,aggregates,list,scan,index"
     )]
@@ -74,19 +75,10 @@ pub(crate) struct TablesArgs {
     #[arg(long, value_name = "DURATION", default_value = "0.5s", value_parser = values::duration_or_zero)]
     window: Duration,
     /// Primary key of the rows
-    #[arg(long, value_enum, default_value_t)]
-    key: KeyName,
+    #[arg(long, value_parser = choice(&TableKey::ALL), default_value_t = TableKey::Name)]
+    key: TableKey,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum KeyName {
-    /// A number, which joins the other columns
-    Id,
-    /// Its name
-    #[default]
-    Name,
 }
 
 impl TablesArgs {
@@ -109,10 +101,7 @@ impl TablesArgs {
             queries: self.queries,
             table_rows: self.table_rows,
             list_keys: self.list_keys,
-            key: match self.key {
-                KeyName::Id => TableKey::Id,
-                KeyName::Name => TableKey::Name,
-            },
+            key: self.key,
             window: self.window,
         };
         options.check()?;

@@ -1,9 +1,9 @@
 //! `tonnage bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tonnage_bench::workload::ycsb::{self, Phase, Workload, YcsbOptions};
 
-use super::common::CommonArgs;
+use super::common::{CommonArgs, choice};
 use super::room::Room;
 use super::session::BenchSession;
 use crate::args::Globals;
@@ -53,24 +53,13 @@ pub(crate) struct YcsbArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
     /// What to measure
-    #[arg(long, value_enum, default_value_t)]
-    phase: YcsbPhaseName,
+    #[arg(long, value_parser = choice(&Phase::ALL), default_value_t = Phase::Both)]
+    phase: Phase,
     /// Load the records in bulk instead of one by one
     #[arg(long)]
     bulk_load: bool,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum YcsbPhaseName {
-    /// Inserting the records into an empty store
-    Load,
-    /// The mix of operations; the records are loaded in bulk before, which is not reported
-    Run,
-    /// One after the other
-    #[default]
-    Both,
 }
 
 impl YcsbArgs {
@@ -85,7 +74,7 @@ impl YcsbArgs {
     fn options(&self) -> CliResult<YcsbOptions> {
         let options = YcsbOptions {
             workloads: self.workloads()?,
-            phase: self.phase.into(),
+            phase: self.phase,
             run: self.common.run_options_of_one_directory()?,
             threads: self.threads.clone(),
             bulk_load: self.bulk_load,
@@ -111,15 +100,5 @@ impl YcsbArgs {
     /// Whether the properties make a workload of their own.
     fn has_mix(&self) -> bool {
         self.properties.iter().any(|property| property.contains("proportion="))
-    }
-}
-
-impl From<YcsbPhaseName> for Phase {
-    fn from(name: YcsbPhaseName) -> Self {
-        match name {
-            YcsbPhaseName::Load => Phase::Load,
-            YcsbPhaseName::Run => Phase::Run,
-            YcsbPhaseName::Both => Phase::Both,
-        }
     }
 }

@@ -1,39 +1,33 @@
 //! Pairs: keys of 16 characters and values.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::kind::BATCH_ROWS;
 use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, ordered_key};
-use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System};
+use crate::system::{
+    BatchSink, BatchSource, BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System,
+};
 use crate::workload::bulk::BulkBenchOptions;
-use crate::workload::loops::split;
+use crate::workload::columns::BATCH_ROWS;
 
 /// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of
 /// numbers.
-pub(super) struct PairData {
+pub(in crate::workload::bulk) struct PairData {
     picks: Picks,
     records: u64,
     values: Arc<ValueGenerator>,
 }
 
 impl PairData {
-    pub(super) fn new(options: &BulkBenchOptions) -> Self {
+    pub(in crate::workload::bulk) fn new(options: &BulkBenchOptions) -> Self {
         PairData {
             picks: Picks::new(options, options.records),
             records: options.records,
             values: Arc::new(ValueGenerator::new(options.value_bytes, options.compressible)),
         }
     }
-}
-
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    ordered_key(number, &mut key);
-    key
 }
 
 /// The number whose key is asked for at a place. One that was never put is past all records.
@@ -43,12 +37,8 @@ fn wanted(picks: &Picks, records: u64, place: u64) -> u64 {
 }
 
 impl Data for PairData {
-    fn needs_tables(&self) -> bool {
-        false
-    }
-
-    fn define(&self, _system: &dyn System) -> Result<()> {
-        Ok(())
+    fn definitions(&self) -> &[&'static str] {
+        &[]
     }
 
     fn rows_per_record(&self) -> u64 {
@@ -57,29 +47,28 @@ impl Data for PairData {
 
     fn put_one(&self, client: &mut dyn Client, place: u64, durability: Durability) -> Result<()> {
         let number = self.picks.put(place);
-        client.put_pair(&key(number), self.values.of(number), durability)
+        client.put_pair(&ordered_key(number), self.values.of(number), durability)
     }
 
     fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool> {
-        Ok(client.get_pair(&key(self.picks.put(place)))?.is_some())
+        Ok(client.get_pair(&ordered_key(self.picks.put(place)))?.is_some())
     }
 
     fn bulk_put(
         &self,
         system: &dyn System,
-        places: Range<u64>,
+        count: u64,
         share: RecordShare,
-        streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let source = |places| -> Box<dyn PairSource> {
-            Box::new(PairNumbers(self.picks.puts(places, share), Some(self.values.clone())))
-        };
-        system.bulk_put(PutInput::Pairs(split(places, streams).map(source).collect()), options)
+        let source =
+            |numbers| -> PairSource { Box::new(PairNumbers(numbers, Some(self.values.clone()))) };
+        let sources = self.picks.puts(count, share).map(source).collect();
+        system.bulk_put(PutInput::Pairs(sources), options)
     }
 
     fn keys(&self) -> u64 {
-        self.picks.keys()
+        self.picks.get.len()
     }
 
     fn found(&self, key: u64) -> u64 {
@@ -88,7 +77,7 @@ impl Data for PairData {
 
     fn get_one(&self, client: &mut dyn Client, place: u64) -> Result<u64> {
         let number = wanted(&self.picks, self.records, place);
-        Ok(client.get_pair(&key(number))?.is_some().into())
+        Ok(client.get_pair(&ordered_key(number))?.is_some().into())
     }
 
     fn bulk_get(
@@ -106,12 +95,12 @@ impl Data for PairData {
 /// Pairs of some numbers; without values, their keys.
 struct PairNumbers<I>(I, Option<Arc<ValueGenerator>>);
 
-impl<I: Iterator<Item = u64> + Send> PairSource for PairNumbers<I> {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
+impl<I: Iterator<Item = u64> + Send> BatchSource<[u8]> for PairNumbers<I> {
+    fn next_batch(&mut self, sink: &mut BatchSink<'_, [u8]>) -> Result<bool> {
         let mut numbers = self.0.by_ref().take(BATCH_ROWS).peekable();
         let more = numbers.peek().is_some();
         let value = |number| self.1.as_ref().map_or(&[][..], |values| values.of(number));
-        numbers.try_for_each(|number| sink(&key(number), value(number)))?;
+        numbers.try_for_each(|number| sink(&ordered_key(number), value(number)))?;
         Ok(more)
     }
 }

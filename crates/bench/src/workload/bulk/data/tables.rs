@@ -1,17 +1,14 @@
 //! Rows of tables: where a ship was when, and phones with their pictures.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::kind::BATCH_ROWS;
 use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, mix};
-use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, Rows, System};
+use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
-use crate::workload::columns::{Column, Columns, batch, row};
-use crate::workload::loops::split;
+use crate::workload::columns::{Column, NamedColumn, batches, row};
 
 /// Rows that share the first column of the key: positions of one ship, phones of one maker.
 const PER_FIRST: u64 = 100;
@@ -22,10 +19,10 @@ const MISSING: u64 = 1 << 63;
 
 /// Rows of a table, and of a child table if there is one. Numbers follow the order of keys.
 #[derive(Clone)]
-pub(super) struct TableData {
+pub(in crate::workload::bulk) struct TableData {
     table: &'static str,
     /// Those of the key come first.
-    columns: Columns,
+    columns: Vec<NamedColumn>,
     key_columns: usize,
     child: Option<Child>,
     definitions: Vec<&'static str>,
@@ -38,7 +35,7 @@ pub(super) struct TableData {
 #[derive(Clone)]
 struct Child {
     tables: &'static [&'static str],
-    columns: Columns,
+    columns: Vec<NamedColumn>,
 }
 
 impl TableData {
@@ -61,9 +58,9 @@ impl TableData {
 
     /// Ship after ship, each from its first moment to its last: a report every ten seconds, so that
     /// there is nothing a second after one.
-    pub(super) fn positions(options: &BulkBenchOptions) -> Self {
-        const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, \
-             speed DOUBLE, course DOUBLE, status INTEGER, name STRING, \
+    pub(in crate::workload::bulk) fn positions(options: &BulkBenchOptions) -> Self {
+        const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), \
+             lat DOUBLE, lon DOUBLE, speed DOUBLE, course DOUBLE, status INTEGER, name STRING, \
              PRIMARY KEY (SHARD(ship), at))";
         let columns = vec![
             ("ship", Column::Long(|row| 200_000_000 + first(row) as i64)),
@@ -80,7 +77,7 @@ impl TableData {
     }
 
     /// Maker after maker, each from its cheapest phone to its dearest.
-    pub(super) fn phones(options: &BulkBenchOptions) -> Self {
+    pub(in crate::workload::bulk) fn phones(options: &BulkBenchOptions) -> Self {
         const DEFINITION: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, \
              name STRING, PRIMARY KEY (SHARD(maker), price, id))";
         const PICTURES_DEFINITION: &str =
@@ -126,7 +123,7 @@ impl TableData {
         }
     }
 
-    fn wanted_columns(&self) -> &[(&'static str, Column)] {
+    fn wanted_columns(&self) -> &[NamedColumn] {
         match self.keys {
             KeyPart::Whole => &self.columns[..self.key_columns],
             KeyPart::Partial => &self.columns[..1],
@@ -156,22 +153,9 @@ fn price(phone: u64) -> i32 {
     100 + 10 * within(phone) as i32
 }
 
-/// Batches of the rows of some numbers.
-fn batches(columns: Columns, numbers: impl Iterator<Item = u64> + Send + 'static) -> Rows {
-    let mut numbers = numbers;
-    Box::new(std::iter::from_fn(move || {
-        let some: Vec<u64> = numbers.by_ref().take(BATCH_ROWS).collect();
-        (!some.is_empty()).then(|| batch(&columns, some.iter().copied()))
-    }))
-}
-
 impl Data for TableData {
-    fn needs_tables(&self) -> bool {
-        true
-    }
-
-    fn define(&self, system: &dyn System) -> Result<()> {
-        self.definitions.iter().try_for_each(|definition| system.define(definition))
+    fn definitions(&self) -> &[&'static str] {
+        &self.definitions
     }
 
     fn rows_per_record(&self) -> u64 {
@@ -197,27 +181,24 @@ impl Data for TableData {
     fn bulk_put(
         &self,
         system: &dyn System,
-        places: Range<u64>,
+        count: u64,
         share: RecordShare,
-        streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let numbers = |part: Range<u64>| self.picks.puts(part, share);
-        let parts = split(places.clone(), streams);
-        let rows = parts.map(|part| batches(self.columns.clone(), numbers(part))).collect();
+        let numbers = self.picks.puts(count, share);
+        let rows = numbers.map(|numbers| batches(&self.columns, numbers)).collect();
         let mut done = system.bulk_put(PutInput::Rows(self.table, rows), options)?;
         if let Some(child) = &self.child {
             let pictures = |number| number * PICTURES..(number + 1) * PICTURES;
-            let rows = split(places, streams)
-                .map(|part| batches(child.columns.clone(), numbers(part).flat_map(pictures)));
-            let rows = rows.collect();
+            let numbers = self.picks.puts(count, share).map(|numbers| numbers.flat_map(pictures));
+            let rows = numbers.map(|numbers| batches(&child.columns, numbers)).collect();
             done.add(&system.bulk_put(PutInput::Rows(child.tables[0], rows), options)?);
         }
         Ok(done)
     }
 
     fn keys(&self) -> u64 {
-        self.picks.keys()
+        self.picks.get.len()
     }
 
     fn found(&self, key: u64) -> u64 {
@@ -240,8 +221,9 @@ impl Data for TableData {
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let (data, columns) = (self.clone(), self.wanted_columns().to_vec());
-        let keys = batches(columns, (0..keys).map(move |place| data.wanted(place)));
+        let data = self.clone();
+        let numbers = (0..keys).map(move |place| data.wanted(place));
+        let keys = batches(self.wanted_columns(), numbers);
         system.bulk_get(GetKeys::Rows(self.table, keys, self.child_tables()), options)
     }
 }

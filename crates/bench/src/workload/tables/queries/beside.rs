@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use tonnage::arrow::array::{RecordBatch, StringArray};
+use tonnage::arrow::array::StringArray;
 use tonnage::{Error, Result};
 
-use super::contest::{Contest, QueryWay};
-use super::context::Queries;
+use super::contest::{Contest, Queries, QueryWay};
 use super::question::{Question, Sums};
 use crate::generate::Permutation;
 use crate::report::Report;
 use crate::report::format::whole;
 use crate::system::{GetKeys, PutInput, Rows};
-use crate::workload::columns::{Column, batch};
+use crate::workload::columns::{Column, NamedColumn, batches};
+use crate::workload::loops::split;
 use crate::workload::tables::Subject;
 use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 
@@ -21,8 +21,6 @@ use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 const WIDE: &str = "wide";
 /// Of two numbers.
 const NARROW: &str = "narrow";
-/// Rows of one batch on their way in.
-const BATCH_ROWS: usize = 65_536;
 /// The counts that one row of a hundred has.
 const ONE_PERCENT: Range<i64> = 500..500 + COUNTS / 100;
 
@@ -30,14 +28,13 @@ impl<'a> Queries<'a> {
     pub(super) fn beside(&self, report: &mut Report) -> Result<()> {
         let shape = Shape::new(self.options.key);
         shape.define(self.system, WIDE)?;
-        let wide = shape.clone();
-        self.load(WIDE, move |places| wide.rows(places))?;
+        self.load(WIDE, &shape.columns)?;
         if self.options.wants(Subject::Scan) {
             let columns = "id LONG, count LONG, PRIMARY KEY (id)";
             self.system.define(&format!("CREATE TABLE {NARROW} ({columns})"))?;
             let columns =
                 [("id", Column::Long(|place| place as i64)), ("count", Column::Long(count_of))];
-            self.load(NARROW, move |places| batch(&columns, places))?;
+            self.load(NARROW, &columns)?;
         }
         self.system.settle()?;
         self.hold(self.list(&shape)?, report)?;
@@ -52,18 +49,10 @@ impl<'a> Queries<'a> {
     }
 
     /// Puts all rows of a table in bulk, from two streams.
-    fn load(
-        &self,
-        table: &'static str,
-        make: impl Fn(Range<u64>) -> Result<RecordBatch> + Clone + Send + 'static,
-    ) -> Result<()> {
-        let (all, half) = (self.options.table_rows, self.options.table_rows / 2);
-        let source = |places: Range<u64>| -> Rows {
-            let (make, end) = (make.clone(), places.end);
-            let batch = move |first| make(first..end.min(first + BATCH_ROWS as u64));
-            Box::new(places.step_by(BATCH_ROWS).map(batch))
-        };
-        let input = PutInput::Rows(table, vec![source(0..half), source(half..all)]);
+    fn load(&self, table: &'static str, columns: &[NamedColumn]) -> Result<()> {
+        let all = self.options.table_rows;
+        let rows = split(0..all, 2).map(|places| batches(columns, places)).collect();
+        let input = PutInput::Rows(table, rows);
         let done = self.system.bulk_put(input, &self.bulk_options())?;
         if done.rows == all {
             return Ok(());
@@ -94,12 +83,12 @@ impl<'a> Queries<'a> {
             let rows = system.bulk_get(GetKeys::Rows(WIDE, keys, &[]), &options)?.rows;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
-        let mut in_plan = QueryWay::one_by_one("list, planned", system)?;
+        let mut in_plan = QueryWay::one_by_one("list, planned", system);
         let in_plan =
             QueryWay::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
         let (keys, rows) = (whole(count as f64), whole(self.options.table_rows as f64));
         let ways =
-            vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system)?, in_plan];
+            vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system), in_plan];
         let name = format!("keys: {keys} of {rows} rows");
         Ok(Contest::new(Subject::List, name, question("*"), count, ways))
     }
@@ -112,7 +101,7 @@ impl<'a> Queries<'a> {
         let statement = format!("SELECT {aggregates} FROM {table}");
         let name = format!("scan: {aggregates} of {} {table} rows", whole(rows as f64));
         let question = Question { statement, expected: Sums { rows: 1, numbers: total } };
-        let ways = vec![QueryWay::one_by_one("query", self.system)?];
+        let ways = vec![QueryWay::one_by_one("query", self.system)];
         Ok(Contest::new(Subject::Scan, name, question, rows, ways))
     }
 
@@ -128,7 +117,7 @@ impl<'a> Queries<'a> {
             let name =
                 format!("index: {} of {} rows", whole(expected.rows as f64), whole(rows as f64));
             let question = Question { statement: statement.clone(), expected };
-            let ways = vec![QueryWay::one_by_one(way, self.system)?];
+            let ways = vec![QueryWay::one_by_one(way, self.system)];
             Ok(Contest::new(Subject::Index, name, question, expected.rows, ways))
         };
         self.hold(contest("without index")?, report)?;
@@ -145,7 +134,7 @@ impl<'a> Queries<'a> {
     /// The line of a plan that tells what the store is asked for.
     fn explained(&self, statement: &str) -> Result<String> {
         let mut text = String::new();
-        self.system.client()?.query(&format!("EXPLAIN {statement}"), &mut |batch| {
+        self.system.query(&format!("EXPLAIN {statement}"), &mut |batch| {
             let plans = batch.columns().last().map(|column| column.as_any());
             let plans = plans.and_then(|plans| plans.downcast_ref::<StringArray>());
             plans.into_iter().flatten().flatten().for_each(|plan| text += plan);

@@ -4,12 +4,25 @@ use std::time::Instant;
 
 use tonnage::Result;
 
-use super::context::Queries;
 use super::question::{Question, ask_at_once, ask_one_by_one};
-use crate::measure::{MeasurePlan, Measured, measure};
+use crate::measure::{MeasurePlan, Measured, Watcher, measure};
 use crate::report::{Run, named};
-use crate::system::System;
-use crate::workload::tables::{Size, Subject, TableMethod, summary};
+use crate::system::{BulkOptions, System};
+use crate::workload::tables::{Size, Subject, TableMethod, TablesOptions, summary};
+
+/// All queries on one system.
+#[derive(Clone, Copy)]
+pub(super) struct Queries<'a> {
+    pub(super) options: &'a TablesOptions,
+    pub(super) system: &'a dyn System,
+    pub(super) watcher: &'a dyn Watcher,
+}
+
+impl Queries<'_> {
+    pub(super) fn bulk_options(&self) -> BulkOptions<'static> {
+        BulkOptions::quiet(self.options.run.durability)
+    }
+}
 
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
@@ -43,9 +56,8 @@ impl<'a> QueryWay<'a> {
     }
 
     /// One statement after another.
-    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Result<Self> {
-        let mut client = system.client()?;
-        Ok(QueryWay::new(name, move |questions| ask_one_by_one(&mut *client, questions)))
+    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Self {
+        QueryWay::new(name, |questions| ask_one_by_one(system, questions))
     }
 
     /// All statements in one call.
@@ -70,22 +82,45 @@ impl<'a> Contest<'a> {
     pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
         if self.ways.is_empty() {
             self.ways = vec![
-                QueryWay::one_by_one(TableMethod::Single.name(), queries.system)?,
+                QueryWay::one_by_one(TableMethod::Single.name(), queries.system),
                 QueryWay::at_once(queries.system),
             ];
         }
-        for way in &mut self.ways {
+        let mut ways = std::mem::take(&mut self.ways);
+        for way in &mut ways {
             // What is wrong with an answer is told when it is measured.
             let _ = (way.ask)(&self.rounds[0]);
         }
-        let mut measured = vec![Vec::new(); self.ways.len()];
+        let mut measured = vec![Vec::new(); ways.len()];
         for _ in 0..queries.options.run.repeats {
-            for (way, repeats) in self.ways.iter_mut().zip(&mut measured) {
-                repeats.push(rounds(way, &self.name, &self.rounds, self.rows, queries)?);
+            for (way, repeats) in ways.iter_mut().zip(&mut measured) {
+                repeats.push(self.repeat(way, queries)?);
             }
         }
-        let ways = self.ways.iter().zip(measured);
+        let ways = ways.iter().zip(measured);
         Ok(ways.map(|(way, repeats)| self.run_of(way, repeats, queries.system)).collect())
+    }
+
+    /// One repeat of one way: rounds until the time is over, one at least.
+    fn repeat(&self, way: &mut QueryWay<'_>, queries: &Queries<'_>) -> Result<Measured> {
+        let name = summary::run_name(&self.name, &way.name);
+        let plan = MeasurePlan {
+            phase: format!("{} {name}", queries.system.name()),
+            operations: vec!["ROUND"],
+            ..MeasurePlan::default()
+        };
+        measure(&plan, &|| queries.system.gauges(), queries.watcher, |meter| {
+            let mut recorder = meter.recorder();
+            for questions in self.rounds.iter().cycle() {
+                let started = Instant::now();
+                let outcome = (way.ask)(questions);
+                recorder.record(0, started, None, outcome.map(|()| self.rows));
+                if meter.is_over() || meter.started().elapsed() >= queries.options.window {
+                    break;
+                }
+            }
+            Ok(())
+        })
     }
 
     fn run_of(&self, way: &QueryWay<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
@@ -102,33 +137,6 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// One repeat of one way: rounds until the time is over, one at least.
-fn rounds(
-    way: &mut QueryWay<'_>,
-    name: &str,
-    rounds: &[Vec<Question>],
-    rows: u64,
-    queries: &Queries<'_>,
-) -> Result<Measured> {
-    let plan = MeasurePlan {
-        phase: format!("{} {}", queries.system.name(), summary::run_name(name, &way.name)),
-        operations: vec!["ROUND"],
-        ..MeasurePlan::default()
-    };
-    measure(&plan, queries.system, queries.watcher, |meter| {
-        let mut recorder = meter.recorder();
-        for questions in rounds.iter().cycle() {
-            let started = Instant::now();
-            let outcome = (way.ask)(questions);
-            recorder.record_rows(0, started, None, outcome.map(|()| rows));
-            if meter.is_over() || meter.started().elapsed() >= queries.options.window {
-                break;
-            }
-        }
-        Ok(())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -138,7 +146,6 @@ mod tests {
     use crate::measure::NoWatcher;
     use crate::system::{SystemKind, SystemSpec};
     use crate::workload::RunOptions;
-    use crate::workload::tables::TablesOptions;
 
     #[test]
     fn a_wrong_answer_is_a_failure_in_each_way() {

@@ -12,14 +12,12 @@
 
 mod beside;
 mod contest;
-mod context;
 mod over;
 mod question;
 
 use tonnage::Result;
 
-use self::contest::Contest;
-use self::context::Queries;
+use self::contest::{Contest, Queries};
 use super::rows::{Shape, SmallTables};
 use super::{Subject, TablesOptions};
 use crate::report::Report;

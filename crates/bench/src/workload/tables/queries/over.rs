@@ -45,7 +45,7 @@ pub(super) fn contests(
 /// Queries of one row each, the tables in turn.
 fn one_row(tables: &SmallTables, queries: u64, round: u64) -> Vec<Question> {
     let query = |number: u64| {
-        let place = mix(round * queries + number) % tables.rows_each();
+        let place = mix(round * queries + number) % tables.rows_each;
         let (shape, table) = (&tables.shape, tables.name(number));
         Question {
             statement: format!("SELECT * FROM {table} WHERE {}", shape.is_at(place)),
@@ -56,17 +56,17 @@ fn one_row(tables: &SmallTables, queries: u64, round: u64) -> Vec<Question> {
 }
 
 fn select_all(tables: &SmallTables) -> Vec<Question> {
-    let expected = Sums::of((0..tables.rows_each()).map(|place| tables.shape.numbers_of(place)));
+    let expected = Sums::of((0..tables.rows_each).map(|place| tables.shape.numbers_of(place)));
     let query = |table: &String| Question { statement: format!("SELECT * FROM {table}"), expected };
-    tables.names().iter().map(query).collect()
+    tables.names.iter().map(query).collect()
 }
 
 const AGGREGATES: usize = 5;
 
 /// The five aggregates of each table, each a query.
 fn aggregates(tables: &SmallTables) -> Vec<Question> {
-    let counts = || (0..tables.rows_each()).map(count_of);
-    let (rows, sum) = (tables.rows_each() as f64, counts().sum::<i64>() as f64);
+    let counts = || (0..tables.rows_each).map(count_of);
+    let (rows, sum) = (tables.rows_each as f64, counts().sum::<i64>() as f64);
     let (least, most) = (counts().min().unwrap_or(0) as f64, counts().max().unwrap_or(0) as f64);
     let aggregates: [(&str, f64); AGGREGATES] = [
         ("count(*)", rows),
@@ -80,5 +80,5 @@ fn aggregates(tables: &SmallTables) -> Vec<Question> {
         expected: Sums::of([value].into_iter()),
     };
     let of_table = |table| aggregates.map(|aggregate| question(table, aggregate));
-    tables.names().iter().flat_map(of_table).collect()
+    tables.names.iter().flat_map(of_table).collect()
 }

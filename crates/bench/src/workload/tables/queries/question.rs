@@ -4,7 +4,7 @@ use tonnage::arrow::array::{Array, Float64Array, Int64Array, RecordBatch, UInt64
 use tonnage::arrow::compute::sum;
 use tonnage::{Error, Result};
 
-use crate::system::{Client, System};
+use crate::system::System;
 
 /// A statement with what its answer must be.
 #[derive(Clone, Debug)]
@@ -14,10 +14,10 @@ pub(super) struct Question {
 }
 
 /// Asks one after another.
-pub(super) fn ask_one_by_one(client: &mut dyn Client, questions: &[Question]) -> Result<()> {
+pub(super) fn ask_one_by_one(system: &dyn System, questions: &[Question]) -> Result<()> {
     for question in questions {
         let mut sums = Sums::default();
-        client.query(&question.statement, &mut |batch| {
+        system.query(&question.statement, &mut |batch| {
             sums.add(batch);
             Ok(())
         })?;

@@ -37,14 +37,10 @@ fn a_letter_is_a_core_workload_whatever_files_there_are() {
 
 #[test]
 fn arguments_win_over_the_workload() {
-    let core =
-        one(&["a"], &["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"])
-            .unwrap()
-            .core;
-    assert_eq!(
-        (core.record_count, core.mix.read, core.mix.update, core.requests),
-        (5000, 0.9, 0.5, Requests::Uniform)
-    );
+    let arguments = ["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"];
+    let core = one(&["a"], &arguments).unwrap().core;
+    assert_eq!((core.record_count, core.requests), (5000, Requests::Uniform));
+    assert_eq!((core.mix.read, core.mix.update), (0.9, 0.5));
 }
 
 #[test]
@@ -80,14 +76,9 @@ scanlengthdistribution=uniform
     let (_directory, paths) = files(&[("workloade", text)]);
     let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
     assert_eq!(workload.name, "workloade");
-    assert_eq!(
-        workload.core,
-        CoreOptions {
-            record_count: 1000,
-            operation_count: 2000,
-            ..Workload::builtin("e").unwrap().core
-        }
-    );
+    let builtin = Workload::builtin("e").unwrap().core;
+    let expected = CoreOptions { record_count: 1000, operation_count: 2000, ..builtin };
+    assert_eq!(workload.core, expected);
     assert!(workload.ignored.is_empty(), "{:?}", workload.ignored);
 }
 
@@ -103,13 +94,18 @@ fn a_file_of_sizes_adds_to_the_workload_before_it() {
 
 #[test]
 fn every_core_property_is_understood() {
-    let text = "recordcount=10\noperationcount=20\ninsertstart=2\ninsertcount=5\nfieldcount=3\nfieldlength=50\nminfieldlength=5
-fieldlengthdistribution=zipfian\nreadallfields=false\nwriteallfields=true\nreadproportion=0.1\nupdateproportion=0.2
-insertproportion=0.3\nscanproportion=0.4\nreadmodifywriteproportion=0.5\nrequestdistribution=hotspot\nhotspotdatafraction=0.3
-hotspotopnfraction=0.7\nminscanlength=2\nmaxscanlength=20\nscanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=8
-table=people\ndataintegrity=false\ntarget=1000\nthreadcount=4\nmaxexecutiontime=60\ncore_workload_insertion_retry_limit=3
-core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.CoreWorkload";
-    let (_directory, paths) = files(&[("all", text)]);
+    let all = "recordcount=10 operationcount=20 insertstart=2 insertcount=5 fieldcount=3 \
+        fieldlength=50 minfieldlength=5 fieldlengthdistribution=zipfian readallfields=false \
+        writeallfields=true readproportion=0.1 updateproportion=0.2 insertproportion=0.3 \
+        scanproportion=0.4 readmodifywriteproportion=0.5 requestdistribution=hotspot \
+        hotspotdatafraction=0.3 hotspotopnfraction=0.7 exponential.percentile=90 \
+        exponential.frac=0.5 minscanlength=2 maxscanlength=20 scanlengthdistribution=zipfian \
+        insertorder=ordered zeropadding=8 table=people dataintegrity=false target=1000 \
+        threadcount=4 maxexecutiontime=60 core_workload_insertion_retry_limit=3 \
+        core_workload_insertion_retry_interval=1 \
+        workload=com.yahoo.ycsb.workloads.CoreWorkload";
+    let text = all.replace(' ', "\n");
+    let (_directory, paths) = files(&[("all", text.as_str())]);
     let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
     let expected = CoreOptions {
         record_count: 10,
@@ -130,7 +126,11 @@ core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.Core
             scan: 0.4,
             read_modify_write: 0.5,
         },
-        requests: Requests::Hotspot { data_fraction: 0.3, operation_fraction: 0.7 },
+        requests: Requests::Hotspot,
+        hotspot_data_fraction: 0.3,
+        hotspot_operation_fraction: 0.7,
+        exponential_percentile: 90.0,
+        exponential_fraction: 0.5,
         scan_length_min: 2,
         scan_length_max: 20,
         scan_length: Lengths::Zipfian,
@@ -148,7 +148,8 @@ core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.Core
 
 #[test]
 fn what_means_nothing_here_is_told() {
-    let workload = one(&["a"], &["measurementtype=hdrhistogram", "jdbc.url=x"]).unwrap();
+    let arguments = ["measurementtype=hdrhistogram", "jdbc.url=x", "recordcount=2", "jdbc.url=y"];
+    let workload = one(&["a"], &arguments).unwrap();
     assert_eq!(workload.ignored, ["jdbc.url", "measurementtype"]);
 }
 
@@ -165,10 +166,9 @@ fn a_wrong_value_is_named_with_its_place_and_the_remedy(#[case] line: &str, #[ca
     let error = Workload::from_arguments(&paths, &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let message = error.to_string();
-    assert!(
-        message.contains("wrong, line 2") && message.contains(line) && message.contains(remedy),
-        "{message}"
-    );
+    for told in ["wrong, line 2", line, remedy] {
+        assert!(message.contains(told), "{message}");
+    }
 }
 
 #[rstest]

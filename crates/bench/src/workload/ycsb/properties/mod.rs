@@ -1,23 +1,24 @@
 //! Properties as YCSB reads them: files of Java's format, and `name=value` from the command line.
 
 mod lines;
-mod typed;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 
 use tonnage::{Error, Result};
-pub(super) use typed::Typed;
 
-/// Names and values, each with where it was given. What is given later wins.
+/// Properties by name. What is given later wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Properties {
-    all: Vec<Property>,
-}
+pub(super) struct Properties(BTreeMap<String, Property>);
 
+/// A name and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Property {
-    name: String,
-    value: String,
+pub(super) struct Property {
+    pub(super) name: String,
+    pub(super) value: String,
     /// Where it was given: the file and the line where it begins, or `-p`.
     origin: String,
 }
@@ -40,7 +41,7 @@ impl Properties {
             let origin = format!("{}, line {}", path.display(), line.number);
             let (name, value) = lines::split(&line.text)
                 .map_err(|problem| Error::invalid(format!("{origin}: {problem}")))?;
-            properties.all.push(Property { name, value, origin });
+            properties.push(name, value, origin);
         }
         Ok(properties)
     }
@@ -51,33 +52,83 @@ impl Properties {
         let (name, value) = parts.ok_or_else(|| {
             Error::invalid(format!("-p {argument}: give NAME=VALUE, as in -p recordcount=1000000"))
         })?;
-        let (name, value, origin) = (name.trim().to_owned(), value.to_owned(), "-p".to_owned());
-        self.all.push(Property { name, value, origin });
+        self.push(name.trim().to_owned(), value.to_owned(), "-p".to_owned());
         Ok(())
     }
 
+    fn push(&mut self, name: String, value: String, origin: String) {
+        self.0.insert(name.clone(), Property { name, value, origin });
+    }
+
     /// Takes over all of another, which win over those that are here.
-    pub(super) fn extend(&mut self, other: &Properties) {
-        self.all.extend_from_slice(&other.all);
+    pub(super) fn extend(&mut self, other: Properties) {
+        self.0.extend(other.0);
     }
 
     /// Whether one of this name is given.
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.0.contains_key(name)
     }
 
-    /// The one of a name that wins.
-    fn get(&self, name: &str) -> Option<&Property> {
-        self.all.iter().rev().find(|property| property.name == name)
+    /// All of them, by name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Property> {
+        self.0.values()
     }
 }
 
 impl Property {
+    /// A whole number of at most `max`.
+    pub(super) fn count<T: TryFrom<u64>>(&self, max: u64) -> Result<T> {
+        let count = self.text().parse().ok().filter(|count: &u64| *count <= max);
+        let remedy = || match max {
+            u64::MAX => "give a whole number, 0 or more".to_owned(),
+            _ => format!("give a whole number from 0 to {max}"),
+        };
+        count.and_then(|count| T::try_from(count).ok()).ok_or_else(|| self.invalid(&remedy()))
+    }
+
+    /// A number from 0 to `max`, infinite ones left out.
+    pub(super) fn number(&self, max: f64) -> Result<f64> {
+        let number = self.text().parse().ok().filter(|number: &f64| (0.0..=max).contains(number));
+        let remedy = || match max {
+            f64::MAX => "give a number, 0 or more".to_owned(),
+            _ => format!("give a number from 0 to {max}"),
+        };
+        number.ok_or_else(|| self.invalid(&remedy()))
+    }
+
+    /// One of a few, by its name.
+    pub(super) fn choice<T: Copy + Display>(&self, all: &[T]) -> Result<T> {
+        let names: Vec<String> = all.iter().map(T::to_string).collect();
+        let place = names.iter().position(|name| name.eq_ignore_ascii_case(self.text()));
+        let remedy = || format!("give one of {}", names.join(", "));
+        place.map(|place| all[place]).ok_or_else(|| self.invalid(&remedy()))
+    }
+
+    /// A text that is not empty.
+    pub(super) fn nonempty(&self) -> Result<String> {
+        match self.text() {
+            "" => Err(self.invalid("give a name")),
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    /// The value without white space around it.
+    pub(super) fn text(&self) -> &str {
+        self.value.trim()
+    }
+
+    /// What YCSB knows and this program does not do.
+    pub(super) fn unsupported(&self, remedy: &str) -> Error {
+        Error::unsupported(self.message(remedy))
+    }
+
+    fn invalid(&self, remedy: &str) -> Error {
+        Error::invalid(self.message(remedy))
+    }
+
     /// Names the property, where it was given, and what to give instead.
     fn message(&self, remedy: &str) -> String {
         format!("{}: {}={}: {remedy}", self.origin, self.name, self.value)
     }
 }
-
-#[cfg(test)]
-mod tests;

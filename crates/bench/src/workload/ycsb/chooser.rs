@@ -2,8 +2,8 @@
 
 use rand::rngs::SmallRng;
 
+use super::{CoreOptions, Requests};
 use crate::generate::{Distribution, Zipfian, below};
-use crate::workload::ycsb::{CoreOptions, Requests};
 
 /// Chooses records by number. A thread has its own, made by cloning.
 #[derive(Clone, Debug)]
@@ -27,12 +27,14 @@ impl RecordChooser {
                 Distribution::scrambled_zipfian(loaded + expected_inserts(options))
             }
             Requests::Latest => Distribution::Latest { ages: Zipfian::new(count) },
-            Requests::Hotspot { data_fraction, operation_fraction } => {
-                Distribution::hotspot(loaded, data_fraction, operation_fraction)
+            Requests::Hotspot => {
+                let part = options.hotspot_data_fraction;
+                Distribution::hotspot(loaded, part, options.hotspot_operation_fraction)
             }
             Requests::Sequential => Distribution::sequential(loaded),
-            Requests::Exponential { percentile, fraction } => {
-                Distribution::exponential(percentile, options.record_count as f64 * fraction)
+            Requests::Exponential => {
+                let range = options.record_count as f64 * options.exponential_fraction;
+                Distribution::exponential(options.exponential_percentile, range)
             }
         };
         RecordChooser { first: options.insert_start, distribution }
@@ -65,37 +67,33 @@ mod tests {
     use super::*;
     use crate::workload::ycsb::Mix;
 
-    const HOTSPOT: Requests = Requests::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 };
-    const EXPONENTIAL: Requests =
-        Requests::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 };
-
     fn draws(options: &CoreOptions, end: u64) -> Vec<u64> {
         let mut chooser = RecordChooser::new(options, end - options.insert_start);
         let random = &mut SmallRng::seed_from_u64(7);
         (0..20_000).map(|_| chooser.next(random, end)).collect()
     }
 
-    #[rstest]
-    #[case(Requests::Uniform)]
-    #[case(Requests::Zipfian)]
-    #[case(Requests::Latest)]
-    #[case(HOTSPOT)]
-    #[case(Requests::Sequential)]
-    #[case(EXPONENTIAL)]
-    fn every_record_that_is_there_may_come_and_no_other(#[case] requests: Requests) {
-        let options =
-            CoreOptions { requests, record_count: 150, insert_start: 50, ..CoreOptions::default() };
-        let mut numbers = draws(&options, 150);
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert!(numbers[0] >= 50 && numbers[numbers.len() - 1] < 150, "{numbers:?}");
-        assert!(numbers.len() > 90, "{}", numbers.len());
+    #[test]
+    fn every_record_that_is_there_may_come_and_no_other() {
+        for requests in Requests::ALL {
+            let core =
+                CoreOptions { record_count: 150, insert_start: 50, ..CoreOptions::default() };
+            let mut numbers = draws(&CoreOptions { requests, ..core }, 150);
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert!(numbers[0] >= 50 && numbers[numbers.len() - 1] < 150, "{numbers:?}");
+            assert!(numbers.len() > 90, "{requests}: {}", numbers.len());
+        }
     }
 
     #[test]
     fn a_distribution_far_wider_than_the_records_still_gives_one() {
-        let requests = Requests::Exponential { percentile: 0.0, fraction: 1e300 };
-        let options = CoreOptions { requests, ..CoreOptions::default() };
+        let options = CoreOptions {
+            requests: Requests::Exponential,
+            exponential_percentile: 0.0,
+            exponential_fraction: 1e300,
+            ..CoreOptions::default()
+        };
         assert!(draws(&options, 1000).iter().all(|&number| number < 1000));
     }
 
@@ -112,7 +110,7 @@ mod tests {
 
     #[rstest]
     #[case(Requests::Latest)]
-    #[case(EXPONENTIAL)]
+    #[case(Requests::Exponential)]
     fn the_newest_part_is_asked_for_most(#[case] requests: Requests) {
         let options = CoreOptions { requests, ..CoreOptions::default() };
         let numbers = draws(&options, 1000);

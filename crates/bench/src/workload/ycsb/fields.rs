@@ -4,9 +4,9 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
+use super::{CoreOptions, Lengths};
 use crate::generate::{ValueGenerator, Zipfian, below, fnv1a_64, mix};
 use crate::system::Record;
-use crate::workload::ycsb::{CoreOptions, Lengths};
 
 /// Makes values of fields: random ones, or with `dataintegrity` ones that follow from the key and
 /// the field.

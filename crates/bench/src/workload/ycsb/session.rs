@@ -1,58 +1,47 @@
 //! A thread of the run phase.
 
 use rand::SeedableRng;
+use rand::distr::Distribution;
+use rand::distr::weighted::WeightedIndex;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
 use super::chooser::RecordChooser;
 use super::fields::{FieldValues, Length};
 use super::inserter::write_key;
-use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix, weighted};
+use super::{CoreOptions, Mix};
+use crate::choice::choice;
+use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix};
 use crate::system::{Client, Record};
-use crate::workload::ycsb::{CoreOptions, Mix};
 
-/// One kind of operation. Its number is its place in [`YcsbOperation::NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum YcsbOperation {
-    Read,
-    Update,
-    Insert,
-    Scan,
-    /// Recorded as one operation from the read to the end of the update, unlike YCSB, which counts
-    /// its two parts as well: in the sum of all operations nothing is to count twice.
-    ReadModifyWrite,
-}
-
-impl YcsbOperation {
-    const ALL: [YcsbOperation; 5] = [
-        YcsbOperation::Read,
-        YcsbOperation::Update,
-        YcsbOperation::Insert,
-        YcsbOperation::Scan,
-        YcsbOperation::ReadModifyWrite,
-    ];
-
-    /// YCSB's names of all of them.
-    pub(crate) const NAMES: [&'static str; 5] =
-        ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
-
-    /// Draws one from a mix.
-    fn draw(mix: &Mix, random: &mut SmallRng) -> YcsbOperation {
-        let weights = [mix.read, mix.update, mix.insert, mix.scan, mix.read_modify_write];
-        YcsbOperation::ALL[weighted(&weights, random)]
+choice! {
+    /// One kind of operation, by YCSB's name.
+    pub(crate) enum YcsbOperation {
+        Read = "READ",
+        Update = "UPDATE",
+        Insert = "INSERT",
+        Scan = "SCAN",
+        /// Recorded as one operation from the read to the end of the update, unlike YCSB, which
+        /// counts its two parts as well: in the sum of all operations nothing is to count twice.
+        ReadModifyWrite = "READ-MODIFY-WRITE",
     }
 }
 
 /// What the threads of a run share.
 pub(crate) struct CoreWorkload<'a> {
     options: &'a CoreOptions,
+    /// The places of [`YcsbOperation::ALL`], drawn as often as the mix says.
+    operations: WeightedIndex<f64>,
     inserts: AcknowledgedCounter,
 }
 
 impl<'a> CoreWorkload<'a> {
     /// Records are there from `insertstart` up to `records_end`, exclusive.
-    pub(crate) fn new(options: &'a CoreOptions, records_end: u64) -> Self {
-        CoreWorkload { options, inserts: AcknowledgedCounter::new(records_end) }
+    pub(crate) fn new(options: &'a CoreOptions, records_end: u64) -> Result<Self> {
+        let Mix { read, update, insert, scan, read_modify_write } = options.mix;
+        let operations = WeightedIndex::new([read, update, insert, scan, read_modify_write])
+            .map_err(|error| Error::invalid(format!("the proportions make no mix: {error}")))?;
+        Ok(CoreWorkload { options, operations, inserts: AcknowledgedCounter::new(records_end) })
     }
 
     /// A session for each client, that is for each thread; `seed` sets runs apart.
@@ -68,6 +57,7 @@ impl<'a> CoreWorkload<'a> {
         let scan_lengths = Length::new(options.scan_length, least, most);
         let session = |(thread, client): (usize, Box<dyn Client + 's>)| OperationSession {
             options,
+            operations: &self.operations,
             inserts: &self.inserts,
             random: SmallRng::seed_from_u64(mix(mix(seed).wrapping_add(thread as u64))),
             records: chooser.clone(),
@@ -91,6 +81,7 @@ impl<'a> CoreWorkload<'a> {
 /// One thread: draws what comes next, then does it, so that only the system's own time is measured.
 pub(crate) struct OperationSession<'a> {
     options: &'a CoreOptions,
+    operations: &'a WeightedIndex<f64>,
     inserts: &'a AcknowledgedCounter,
     random: SmallRng,
     records: RecordChooser,
@@ -120,7 +111,7 @@ struct PreparedOperation {
 impl OperationSession<'_> {
     /// Draws the next operation, with its record and its values.
     pub(crate) fn prepare(&mut self) -> YcsbOperation {
-        let operation = YcsbOperation::draw(&self.options.mix, &mut self.random);
+        let operation = YcsbOperation::ALL[self.operations.sample(&mut self.random)];
         match operation {
             YcsbOperation::Insert => self.prepare_insert(),
             _ => self.choose_record(),
@@ -147,7 +138,7 @@ impl OperationSession<'_> {
 
     fn prepare_insert(&mut self) {
         let claim = self.inserts.claim();
-        write_key(self.options, claim.number(), &mut self.next.key);
+        write_key(self.options, claim.number, &mut self.next.key);
         self.claim = Some(claim);
         self.fields.fill(&self.next.key, None, &mut self.next.values, &mut self.random);
     }

@@ -8,10 +8,10 @@ use rand::rngs::SmallRng;
 use tonnage::Result;
 
 use super::fields::FieldValues;
+use super::{CoreOptions, InsertOrder};
 use crate::generate::{mix, ycsb_hash};
-use crate::system::{Client, Record, RecordSource};
-use crate::workload::loops::StopFlag;
-use crate::workload::ycsb::{CoreOptions, InsertOrder};
+use crate::measure::StopFlag;
+use crate::system::{BatchSink, BatchSource, Client, Record};
 
 /// Writes the key of a record's number: `user`, then the number or its hash, with zeros before it.
 pub(super) fn write_key(core: &CoreOptions, number: u64, into: &mut String) {
@@ -74,14 +74,14 @@ impl CoreSource {
     }
 }
 
-impl RecordSource for CoreSource {
-    fn next_batch(&mut self, sink: &mut dyn FnMut(&str, &Record) -> Result<()>) -> Result<bool> {
+impl BatchSource<Record> for CoreSource {
+    fn next_batch(&mut self, sink: &mut BatchSink<'_, Record>) -> Result<bool> {
         if self.numbers.is_empty() || self.stop.is_set() {
             return Ok(false);
         }
         for number in self.numbers.by_ref().take(Self::BATCH) {
             let (key, record) = self.inserter.make(number);
-            sink(key, record)?;
+            sink(key.as_bytes(), record)?;
         }
         Ok(true)
     }
