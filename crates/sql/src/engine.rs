@@ -25,7 +25,7 @@ use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
     DependentRule, LatestRule, MembershipRule, OperatorPlanner, OuterRule, OverflowRule,
-    OwnRelations, TypeRule, UuidPlanner, nullable, physical_rules,
+    OwnRelations, TypeRule, UsingRule, UuidPlanner, nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -88,8 +88,9 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         rules.push(Arc::new(LatestRule));
     }
     let mut analysis = Analyzer::new().rules;
-    analysis.insert(0, Arc::new(TypeRule));
-    analysis.insert(1, Arc::new(OuterRule));
+    analysis.insert(0, Arc::new(UsingRule));
+    analysis.insert(1, Arc::new(TypeRule));
+    analysis.insert(2, Arc::new(OuterRule));
     analysis.push(Arc::new(OverflowRule));
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))

@@ -19,6 +19,7 @@ mod relations;
 mod scan;
 mod sorted_joins;
 mod types;
+mod using;
 mod uuid;
 
 pub(crate) use dependent::DependentRule;
@@ -35,4 +36,5 @@ pub(crate) use relations::OwnRelations;
 pub(crate) use scan::StoreScan;
 pub(crate) use sorted_joins::{joins_by_hash, or_sorting};
 pub(crate) use types::TypeRule;
+pub(crate) use using::UsingRule;
 pub(crate) use uuid::UuidPlanner;
