@@ -15,6 +15,7 @@ mod functions;
 mod joins;
 mod json_path;
 mod kind;
+mod lead;
 mod lexer;
 mod meanings;
 mod names;

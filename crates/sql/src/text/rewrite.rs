@@ -12,7 +12,7 @@ use tonnage::{Error, Result};
 use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
-    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path,
+    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, lead,
     names, pivot, sets, shared_columns, similar,
 };
 
@@ -128,7 +128,8 @@ impl Rewriter for Mender {
         let respelled = functions::refuse(expr)
             .and_then(|()| aggregates::respell(expr))
             .and_then(|()| forms::expression(expr))
-            .and_then(|()| date_format::respell(expr));
+            .and_then(|()| date_format::respell(expr))
+            .and_then(|()| lead::respell(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }
