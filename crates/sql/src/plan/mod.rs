@@ -3,6 +3,7 @@
 mod dependent;
 mod doubles;
 mod dynamic;
+mod intervals;
 mod keyset;
 mod latest;
 mod lists;
@@ -21,6 +22,7 @@ mod sorted_joins;
 mod types;
 mod using;
 mod uuid;
+mod whole_moments;
 
 pub(crate) use dependent::DependentRule;
 pub(crate) use doubles::settle;

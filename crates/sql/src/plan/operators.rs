@@ -1,6 +1,6 @@
 //! Operators that the library has no meaning for, or another one: on documents and on dates.
 
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::{
     Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err,
 };
@@ -225,12 +225,33 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let reckoned =
         |one, other| Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(other)));
     let dated = |days| cast(cast(days, DataType::Int32), DataType::Date32);
+    let moment = |date: &Expr| cast(date.clone(), DataType::Timestamp(TimeUnit::Microsecond, None));
     match (is_date(left), is_date(right)) {
         (true, true) if op == Operator::Minus => Some(reckoned(days(left), days(right))),
         (true, false) if is_whole(right) => Some(dated(reckoned(days(left), number(right)))),
         (false, true) if is_whole(left) && op == Operator::Plus => {
             Some(dated(reckoned(number(left), days(right))))
         }
+        // The planner would give a day, and cut off what the interval has beside whole days.
+        (true, false) if may_have_hours(right, schema) => {
+            Some(reckoned(moment(left), right.clone()))
+        }
+        (false, true) if may_have_hours(left, schema) && op == Operator::Plus => {
+            Some(reckoned(left.clone(), moment(right)))
+        }
         _ => None,
+    }
+}
+
+/// Whether an interval may lead to a time within a day: one that is written does if it has hours or
+/// less.
+fn may_have_hours(interval: &Expr, schema: &DFSchema) -> bool {
+    match interval {
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(interval)), _) => {
+            interval.nanoseconds != 0
+        }
+        interval => interval
+            .get_type(schema)
+            .is_ok_and(|kind| matches!(kind, DataType::Interval(_) | DataType::Duration(_))),
     }
 }
