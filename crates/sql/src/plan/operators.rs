@@ -1,6 +1,6 @@
-//! Operators that the library has no meaning for, or another one: on documents and on dates.
+//! Operators that the library has no meaning for, or another one: on documents, dates and intervals.
 
-use arrow::datatypes::{DataType, Field, TimeUnit};
+use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::common::{
     Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err,
 };
@@ -26,7 +26,10 @@ impl ExprPlanner for OperatorPlanner {
         expr: RawBinaryExpr,
         schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
-        match of_documents(&expr, schema)?.or_else(|| of_dates(&expr, schema)) {
+        let planned = of_documents(&expr, schema)?
+            .or_else(|| of_dates(&expr, schema))
+            .or_else(|| of_spans(&expr, schema));
+        match planned {
             Some(planned) => Ok(PlannerResult::Planned(planned)),
             None => Ok(PlannerResult::Original(expr)),
         }
@@ -241,6 +244,32 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
         }
         _ => None,
     }
+}
+
+/// The time between two moments beside a text, which stands for an interval.
+fn of_spans(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let op = match op {
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        BinaryOperator::Lt => Operator::Lt,
+        BinaryOperator::LtEq => Operator::LtEq,
+        _ => return None,
+    };
+    let is_span =
+        |expr: &Expr| expr.get_type(schema).is_ok_and(|kind| matches!(kind, DataType::Duration(_)));
+    let interval = |text: &Expr| {
+        let kind = DataType::Interval(IntervalUnit::MonthDayNano);
+        Expr::Cast(Cast::new(Box::new(text.clone()), kind))
+    };
+    let (left, right) = match (is_text_literal(left), is_text_literal(right)) {
+        (false, true) if is_span(left) => (left.clone(), interval(right)),
+        (true, false) if is_span(right) => (interval(left), right.clone()),
+        _ => return None,
+    };
+    Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
 }
 
 /// Whether an interval may lead to a time within a day: one that is written does if it has hours or
