@@ -9,8 +9,8 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::optimizer::Analyzer;
 use datafusion::optimizer::optimizer::Optimizer;
+use datafusion::optimizer::{Analyzer, OptimizerRule};
 use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
@@ -24,7 +24,7 @@ use crate::functions;
 use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, LatestRule, MembershipRule, OperatorPlanner, OuterRule, OverflowRule,
+    DependentRule, EqualKeys, LatestRule, MembershipRule, OperatorPlanner, OuterRule, OverflowRule,
     OwnRelations, TypeRule, UsingRule, UuidPlanner, nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
@@ -81,6 +81,12 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     rules.retain(|rule| {
         !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
     });
+    for rule in &mut rules {
+        let keys = EqualKeys::default();
+        if rule.name() == keys.name() {
+            *rule = Arc::new(keys);
+        }
+    }
     // Behind the one that makes EXISTS of ANY and ALL.
     rules.insert(1, Arc::new(MembershipRule));
     rules.insert(2, Arc::new(DependentRule));
