@@ -55,6 +55,8 @@ def written(text, duck, suffix=""):
     """A statement in the words of one of the databases."""
     text = re.sub(r"«(\w+):(.*?)»", lambda m: literal(m[1], m[2], duck), text)
     text = re.sub(r"«(\w+)»", lambda m: TYPES[m[1]][duck], text)
+    if duck:
+        text = text.replace(") IGNORE NULLS", " IGNORE NULLS)")
     return re.sub(r"\{(\w+)\}", lambda m: m[1] + suffix, text)
 
 
@@ -119,7 +121,8 @@ class Maker:
                     lambda: f"CAST({self.of(scope, 'uuid') or inner()} AS VARCHAR)",
                     lambda: f"replace({inner()}, 'a', 'xy')"],
             "ts": [lambda: f"date_trunc('{rng.choice(['month', 'day', 'year'])}', {inner()})",
-                   lambda: f"CAST({inner('date')} AS TIMESTAMP)"],
+                   lambda: f"CAST({inner('date')} AS TIMESTAMP)",
+                   lambda: f"({self.lit('date', True)} + INTERVAL '{rng.randint(1, 99)} hours')"],
             "date": [lambda: f"CAST({inner('ts')} AS DATE)"],
             "bool": [lambda: f"({self.pred(scope, 1)})"],
         }
@@ -153,10 +156,22 @@ class Maker:
                     + rng.choice([value, self.of(scope, kind)]),
             lambda: f"{self.expr(scope, kind)} {rng.choice(COMPARISONS)} {self.expr(scope, kind)}",
             lambda: self.mixed(scope),
+            lambda: self.span_test(scope),
             lambda: self.text_test(scope),
             lambda: self.subquery_test(scope, kind, column),
         ]
         return "(" + rng.choice(forms)() + ")"
+
+    def span_test(self, scope):
+        """The time between two moments beside an interval."""
+        rng = self.rng
+        column = self.of(scope, "ts")
+        if column is None:
+            return "TRUE"
+        unit = rng.choice(["seconds", "hours", "days", "months", "years"])
+        span = f"INTERVAL '{rng.choice([0, 1, 25, 60, 400])} {unit}'"
+        other = rng.choice([self.of(scope, "ts"), self.lit("ts", True)])
+        return f"{column} - {other} {rng.choice(COMPARISONS)} {span}"
 
     def list(self, kind):
         values = [self.lit(kind) for _ in range(self.rng.choice([1, 2, 3, 5, 70]))]
@@ -248,7 +263,66 @@ class Maker:
 
     def query(self):
         return self.rng.choice([self.plain, self.plain, self.plain, self.grouped, self.grouped,
-                                self.windowed, self.united, self.common])()
+                                self.windowed, self.united, self.common, self.simple,
+                                self.joined_by_names])()
+
+    def simple(self):
+        """A query of one table that may be read straight from the store."""
+        rng = self.rng
+        table = rng.choice(self.tables)
+        kinds = dict(table.columns)
+        told = [column for column, kind in table.columns if kind != "json"]
+        tested = [column for column in rng.choice([told, [key for key, _ in table.keys]])
+                  if kinds[column] != "bin"]
+        tests = []
+        for column in rng.sample(tested, min(len(tested), rng.choice([0, 1, 1, 2]))):
+            kind = kinds[column]
+            tests.append(f"{column} " + rng.choice([
+                f"{rng.choice(['=', '<', '<=', '>', '>='])} {self.lit(kind)}",
+                f"IN ({self.lit(kind)}, {self.lit(kind)})",
+                f"BETWEEN {self.lit(kind)} AND {self.lit(kind)}"]))
+        where = f" WHERE {' AND '.join(tests)}" if tests else ""
+        source = f"FROM {{{table.name}}}{where}"
+        if rng.random() < 0.3:
+            column = rng.choice(told)
+            functions = ["count"] + ["min", "max"] * (kinds[column] not in ("bool", "uuid", "bin"))
+            return f"SELECT count(*) AS n, {rng.choice(functions)}({column}) AS o {source}"
+        # A name of the answer may be that of another column of the table.
+        keys = [key for key, _ in table.keys]
+        names = rng.choice([keys, rng.sample(keys, len(keys))])
+        listed = ", ".join(f"{key} AS {name}" for key, name in zip(keys, names))
+        way = rng.choice(["", " DESC"])
+        order = ", ".join(f"{name}{way}" for name in rng.sample(names, len(names)))
+        return f"SELECT {listed} {source} ORDER BY {order} LIMIT {rng.randint(0, 5)}"
+
+    def joined_by_names(self):
+        """Two sides that have the names of one or two columns in common."""
+        rng = self.rng
+        tables = [rng.choice(self.tables) for _ in range(2)]
+        scopes = [self.scope(table) for table in tables]
+        pairs = [(a, b) for a, kind in scopes[0][1] for b, other in scopes[1][1]
+                 if kind == other and kind != "json"]
+        if not pairs:
+            return self.plain()
+        pairs = rng.sample(pairs, min(len(pairs), rng.choice([1, 1, 2])))
+        names = [f"x{number}" for number in range(len(pairs))]
+        sides = []
+        for place, (table, (alias, scope)) in enumerate(zip(tables, scopes)):
+            shared = ", ".join(f"{pair[place]} AS {name}" for pair, name in zip(pairs, names))
+            own = rng.choice([column for column, kind in scope if kind != "json"])
+            sides.append(f"(SELECT {shared}, {own} AS y{place} FROM {{{table.name}}} {alias})"
+                         f" {'zs'[place]}")
+        kind = rng.choice(["", "LEFT ", "RIGHT ", "FULL "])
+        join = rng.choice([f"{sides[0]} {kind}JOIN {sides[1]} USING ({', '.join(names)})",
+                           f"{sides[0]} NATURAL {kind}JOIN {sides[1]}"])
+        if "USING" in join and rng.random() < 0.4:
+            where = f" WHERE {names[0]} IS {rng.choice(['', 'NOT '])}NULL"
+        else:
+            where = rng.choice(["", " WHERE s.x0 IS NULL", " WHERE z.x0 IS NOT NULL"])
+        return rng.choice([f"SELECT * FROM {join}{where}",
+                           f"SELECT x0, y0, y1, z.x0 AS own FROM {join}{where}",
+                           f"SELECT x0, count(*) AS n, count(y1) AS m FROM {join}{where}"
+                           " GROUP BY x0"])
 
     def plain(self):
         rng = self.rng
@@ -324,6 +398,9 @@ class Maker:
         order = f"ORDER BY {ordered[0]} {self.direction()}"
         frame = rng.choice(["", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
                             " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"])
+        groups = rng.choice(["GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
+                             "GROUPS BETWEEN CURRENT ROW AND 2 FOLLOWING",
+                             "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"])
         call = rng.choice([
             f"row_number() OVER ({by}{order}, {key})", f"rank() OVER ({by}{order})",
             f"dense_rank() OVER ({by}{order})", f"count(*) OVER ({by})",
@@ -331,6 +408,10 @@ class Maker:
             f"sum({rng.choice(numbers)}) OVER ({by}{order}, {key}{frame})",
             f"lag({other[0]}) OVER ({by}{order}, {key})",
             f"lead({other[0]}, 2) OVER ({by}{order}, {key})",
+            f"lead({other[0]}, {rng.randint(1, 3)}) IGNORE NULLS OVER ({by}{order}, {key})",
+            f"lag({other[0]}, {rng.randint(1, 3)}) IGNORE NULLS OVER ({by}{order}, {key})",
+            f"sum({rng.choice(numbers)}) OVER ({by}{order} {groups})",
+            f"count({other[0]}) OVER ({by}{order} {groups})",
             f"first_value({other[0]}) OVER ({by}{order}, {key}{frame})",
             f"last_value({other[0]}) OVER ({by}{order}, {key}{frame})"])
         return f"SELECT {key}, {call} AS w FROM {{{table.name}}} {alias}{self.where(scope)}"
@@ -418,6 +499,9 @@ class Maker:
             lambda: f"UPSERT INTO {name} VALUES {self.rows(table, rng.randint(1, 5), True)}",
             lambda: f"INSERT INTO {name} VALUES {self.rows(table, rng.randint(1, 5), True)}"
                     " ON CONFLICT DO NOTHING",
+            # Of a key that is given twice the first row is stored.
+            lambda: f"INSERT INTO {name} VALUES {self.rows(table, rng.randint(1, 4), True)}, "
+                    f"{self.rows(table, rng.randint(1, 4), True)} ON CONFLICT DO NOTHING",
             lambda: self.meeting(table),
             lambda: f"UPDATE {name} SET {', '.join(sets)} WHERE {self.pred(bare, 1)}",
             lambda: f"UPDATE {name} SET {', '.join(sets)} WHERE {self.pred(bare, 1)}",

@@ -9,8 +9,8 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::optimizer::Analyzer;
 use datafusion::optimizer::optimizer::Optimizer;
+use datafusion::optimizer::{Analyzer, OptimizerRule};
 use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
@@ -24,8 +24,9 @@ use crate::functions;
 use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, LatestRule, MembershipRule, MergedListRule, OperatorPlanner, OuterRule,
-    OverflowRule, OwnRelations, TypeRule, UuidPlanner, nullable, physical_rules,
+    DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule, OperatorPlanner,
+    OuterRule, OverflowRule, OwnRelations, TypeRule, UsingRule, UuidPlanner, nullable,
+    physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -81,6 +82,12 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     rules.retain(|rule| {
         !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
     });
+    for rule in &mut rules {
+        let keys = EqualKeys::default();
+        if rule.name() == keys.name() {
+            *rule = Arc::new(keys);
+        }
+    }
     // Behind the one that makes EXISTS of ANY and ALL.
     rules.insert(1, Arc::new(MembershipRule));
     rules.insert(2, Arc::new(DependentRule));
@@ -88,8 +95,9 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         rules.push(Arc::new(LatestRule));
     }
     let mut analysis = Analyzer::new().rules;
-    analysis.insert(0, Arc::new(TypeRule));
-    analysis.insert(1, Arc::new(OuterRule));
+    analysis.insert(0, Arc::new(UsingRule));
+    analysis.insert(1, Arc::new(TypeRule));
+    analysis.insert(2, Arc::new(OuterRule));
     analysis.push(Arc::new(OverflowRule));
     analysis.push(Arc::new(MergedListRule));
     let mut builder = SessionStateBuilder::new()

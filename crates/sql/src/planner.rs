@@ -19,11 +19,11 @@ use tonnage::{Error, Result};
 use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
 use crate::cache::{CachedPlan, Statement};
-use crate::catalog::{Context, FileTable, Names, StoreTable};
+use crate::catalog::{Context, FileTable, Names, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
-use crate::plan::{KeySets, joins_by_hash, or_sorting};
+use crate::plan::{KeySets, joins_by_hash, or_sorting, with_null_joins};
 use crate::request::Parameters;
 use crate::text::Kind;
 use crate::views;
@@ -151,7 +151,7 @@ impl Planner {
         logical: LogicalPlan,
         is_optimised: bool,
     ) -> std::result::Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let logical = if is_optimised { logical } else { state.optimize(&logical)? };
+        let logical = if is_optimised { logical } else { optimised(state, &logical)? };
         wait(state.query_planner().create_physical_plan(&logical, state))
     }
 
@@ -166,7 +166,8 @@ impl Planner {
     fn missing_table(&self, error: &DataFusionError) -> Option<Error> {
         let diagnostic = error.diagnostic()?;
         let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
-        let missing = self.context.store.table(name).err()?;
+        let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
+        let missing = self.context.store.table(&path_of_parts(&parts)).err()?;
         Some(match diagnostic.span {
             Some(span) => {
                 missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
@@ -183,9 +184,10 @@ impl Planner {
         sets.register(state).map_err(from_datafusion)?;
         let logical = self.logical(state, parsed)?;
         let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;
-        let logical =
-            if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
+        // The plan may lose a table while it is optimised, but the answer still has its columns.
         let tables = tables(&logical).map_err(from_datafusion)?;
+        let logical =
+            if is_lasting { optimised(state, &logical).map_err(from_datafusion)? } else { logical };
         let keeps = keeps && tables.is_some() && self.context.transaction.is_none();
         let plan =
             CachedPlan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
@@ -253,6 +255,14 @@ impl Planner {
             execute_stream(physical, state.task_ctx())
         }))
     }
+}
+
+/// A plan after all rules.
+fn optimised(
+    state: &SessionState,
+    logical: &LogicalPlan,
+) -> std::result::Result<LogicalPlan, DataFusionError> {
+    with_null_joins(state.optimize(logical)?, state)
 }
 
 /// A field that clients can bind: views and dictionaries are the texts or bytes that they stand

@@ -282,7 +282,9 @@ impl Changes {
             )));
         }
         let (own, others) = (change.shard_key(), first.shard_key());
-        if own == others {
+        if own.len() == others.len()
+            && own.iter().zip(&others).all(|(one, other)| are_one(one, other))
+        {
             return Ok(());
         }
         let names = schema.key_columns().take(schema.shard_key_len);
@@ -301,6 +303,17 @@ impl Change {
     fn shard_key(&self) -> Vec<&Value> {
         let len = self.table.schema().shard_key_len;
         self.key.iter().take(len).map(|(_, value)| value).collect()
+    }
+}
+
+/// Whether two values of a key are one. In keys NaN is equal to itself.
+fn are_one(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Double(one), Value::Double(other)) => {
+            one == other || one.is_nan() && other.is_nan()
+        }
+        (Value::Float(one), Value::Float(other)) => one == other || one.is_nan() && other.is_nan(),
+        _ => one == other,
     }
 }
 

@@ -7,11 +7,13 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, Statement, TableFactor};
+use datafusion::sql::sqlparser::ast::{
+    self, Ident, ObjectName, Query, Statement, TableAlias, TableFactor,
+};
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::{Rewriter, pieces, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -111,7 +113,12 @@ impl Rewriter for Expanding<'_> {
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
         match self.expanded(factor) {
-            Ok(None) => ControlFlow::Continue(()),
+            Ok(None) => {
+                if self.depth > 0 {
+                    self.keep_table(factor);
+                }
+                ControlFlow::Continue(())
+            }
             Ok(Some(expanded)) => {
                 *factor = expanded;
                 self.found = true;
@@ -123,6 +130,27 @@ impl Rewriter for Expanding<'_> {
 }
 
 impl Expanding<'_> {
+    /// Writes the name of a table of a view out whole. A name that WITH gives in the statement
+    /// around the view stands for another table there.
+    fn keep_table(&self, factor: &mut TableFactor) {
+        let TableFactor::Table { name, alias, args: None, .. } = factor else { return };
+        let is_given = |path: String| self.names.iter().flatten().any(|given| *given == path);
+        // A file is named between single quotes.
+        let is_plain = matches!(name.0.as_slice(), [part]
+            if part.as_ident().is_some_and(|ident| ident.quote_style != Some('\'')));
+        if is_plain && !is_given(path_of(name)) {
+            let own = name.0.last().and_then(ast::ObjectNamePart::as_ident).cloned();
+            let before = [CATALOG, SCHEMA].map(|part| Ident::with_quote('"', part));
+            drop(name.0.splice(0..0, before.map(ast::ObjectNamePart::Identifier)));
+            // Its columns are named as before.
+            if alias.is_none() {
+                let named =
+                    |name| TableAlias { explicit: true, name, columns: Vec::new(), at: None };
+                *alias = own.map(named);
+            }
+        }
+    }
+
     fn expanded(&self, factor: &TableFactor) -> Result<Option<TableFactor>> {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
         let path = path_of(name);

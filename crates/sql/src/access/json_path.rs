@@ -125,6 +125,10 @@ fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
         Some(b'{' | b'[') => return None,
         Some(b'-' | b'0'..=b'9') => {
             if let Ok(number) = text.parse::<f64>() {
+                // An index leaves out what no double holds.
+                if !number.is_finite() {
+                    return None;
+                }
                 cells.push(around(name, Some(number), Some(number)));
             }
         }

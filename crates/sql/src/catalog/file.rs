@@ -173,22 +173,25 @@ fn batches_of(
     }))
 }
 
-/// The columns of a batch in their order, NULL where the file has none.
+/// The columns of a batch in their order, NULL where the file has none. Nested values that a file
+/// writes out come as text.
 fn arranged(batch: &RecordBatch, arrow: &SchemaRef) -> Result<RecordBatch> {
     let column = |field: &Arc<Field>| {
         let is_own = |given: &Arc<Field>| given.name().eq_ignore_ascii_case(field.name());
-        match batch.schema_ref().fields().iter().position(is_own) {
-            Some(at) => {
-                let mut array = batch.column(at).clone();
-                settle(&mut array);
-                array
-            }
-            None => new_null_array(field.data_type(), batch.num_rows()),
+        let Some(at) = batch.schema_ref().fields().iter().position(is_own) else {
+            return (field.clone(), new_null_array(field.data_type(), batch.num_rows()));
+        };
+        let mut array = batch.column(at).clone();
+        settle(&mut array);
+        if array.data_type() == field.data_type() {
+            return (field.clone(), array);
         }
+        let given = batch.schema_ref().field(at).clone();
+        (Arc::new(given.with_name(field.name())), array)
     };
-    let arrays = arrow.fields().iter().map(column).collect();
+    let (fields, arrays): (Vec<_>, Vec<_>) = arrow.fields().iter().map(column).unzip();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(arrow.clone(), arrays, &options)
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
         .map_err(|error| Error::internal(format!("the columns of a file: {error}")))
 }
 

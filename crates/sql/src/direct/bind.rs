@@ -156,8 +156,14 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
 
 fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
     let schema = spec.table.schema();
+    // A name that a column of the answer has stands for that one first.
+    let aliased = |name: &String| match &simple.items {
+        Items::Columns(items) => items.iter().find(|item| item.alias.as_ref() == Some(name)),
+        Items::All | Items::Aggregates(_) => None,
+    };
     let ordered = |(name, descending): &(String, bool)| {
-        Some(Ordered { column: schema.column_index(name)?, descending: *descending })
+        let column = aliased(name).map_or(name, |item| &item.column);
+        Some(Ordered { column: schema.column_index(column)?, descending: *descending })
     };
     let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
     if spec.path == Path::Nothing || wanted.is_empty() {

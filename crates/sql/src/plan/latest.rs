@@ -15,7 +15,7 @@ use std::sync::Arc;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::datasource::{provider_as_source, source_as_provider};
-use datafusion::logical_expr::expr::{AggregateFunction, Sort, WindowFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, NullTreatment, Sort, WindowFunction};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
     Aggregate, BinaryExpr, Expr, Filter, LogicalPlan, Operator, Projection, SubqueryAlias,
@@ -123,7 +123,9 @@ fn wanted_end(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direc
     let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else {
         return None;
     };
-    if params.filter.is_some() || params.distinct {
+    // One that passes NULL by may take its row from further in.
+    let skips = params.null_treatment == Some(NullTreatment::IgnoreNulls);
+    if params.filter.is_some() || params.distinct || skips {
         return None;
     }
     match func.name() {

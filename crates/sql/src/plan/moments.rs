@@ -17,6 +17,7 @@ use tonnage::{ColumnType, Value};
 
 use super::nullable;
 use super::numbers::is_compared;
+use super::whole_moments::{per_second, whole};
 
 const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 
@@ -32,7 +33,12 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
         }
         Expr::Between(Between { expr, low, high, .. }) => {
             let unit = counted_in(expr, schema);
-            let is_rounded = unit.is_some_and(|unit| round_up(low, unit) | round_down(high, unit));
+            let is_rounded = unit.is_some_and(|unit| {
+                let is_low_rounded = round_up(low, unit) || round_constant(low, unit, true, schema);
+                let is_high_rounded =
+                    round_down(high, unit) || round_constant(high, unit, false, schema);
+                is_low_rounded || is_high_rounded
+            });
             compared(&mut [expr, low, high], schema) || is_rounded
         }
         // A day of any year is a moment in microseconds.
@@ -54,14 +60,22 @@ fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSche
     let is_swapped = !varies(left);
     let Some(plain) = (if is_swapped { op.swap() } else { Some(*op) }) else { return false };
     let (column, bound) = if is_swapped { (right, left) } else { (left, right) };
+    let Some(unit) = counted_in(column, schema) else { return false };
+    let is_up = match plain {
+        Operator::Lt | Operator::GtEq => true,
+        Operator::LtEq | Operator::Gt => false,
+        _ => return false,
+    };
+    if round_constant(bound, unit, is_up, schema) {
+        return true;
+    }
     // What is not after a moment is not after the last one that the column can tell before it.
     let plain = match plain {
         Operator::Lt | Operator::LtEq => Operator::LtEq,
         Operator::Gt | Operator::GtEq => Operator::Gt,
         _ => return false,
     };
-    let unit = counted_in(column, schema);
-    let is_rounded = unit.is_some_and(|unit| round_down(bound, unit));
+    let is_rounded = round_down(bound, unit);
     if is_rounded {
         *op = if is_swapped { plain.swap().unwrap_or(plain) } else { plain };
     }
@@ -82,6 +96,22 @@ fn round_down(expr: &mut Expr, unit: TimeUnit) -> bool {
 /// The same with the first one after it.
 fn round_up(expr: &mut Expr, unit: TimeUnit) -> bool {
     round(expr, unit, 1)
+}
+
+/// Rounds what is the same for the whole statement, such as `now() - INTERVAL '1 hour'`, if it is
+/// counted in a finer unit.
+fn round_constant(expr: &mut Expr, unit: TimeUnit, is_up: bool, schema: &DFSchema) -> bool {
+    if varies(expr) || moment(expr).is_some() || finer_unit(expr, unit, schema).is_none() {
+        return false;
+    }
+    *expr = whole(std::mem::take(expr), unit, is_up);
+    true
+}
+
+/// The unit of a timestamp, if it is finer than another.
+fn finer_unit(expr: &Expr, unit: TimeUnit, schema: &DFSchema) -> Option<TimeUnit> {
+    let (own, _) = unit_of(expr, schema)?;
+    (per_second(own) > per_second(unit)).then_some(own)
 }
 
 fn round(expr: &mut Expr, unit: TimeUnit, add: i64) -> bool {
@@ -105,6 +135,17 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let moments: Vec<Option<Moment>> =
         parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
     let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
+    // Of a constant nanoseconds are left out, beside a column that reaches over all years.
+    let common = parts
+        .iter()
+        .zip(&moments)
+        .filter(|(part, moment)| moment.is_none() && !varies(part))
+        .filter_map(|(part, _)| finer_unit(part, common, schema))
+        .map(|finer| if unit == TimeUnit::Nanosecond { finer } else { TimeUnit::Microsecond })
+        .fold(common, |common, finer| match per_second(finer) > per_second(common) {
+            true => finer,
+            false => common,
+        });
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
         if let Some(moment) = moment {
@@ -113,6 +154,7 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         } else if varies(part) {
             if common != unit && unit_of(part, schema).is_some() {
                 **part = converted(std::mem::take(&mut **part), common);
+                changed = true;
             }
         } else if let Some((TimeUnit::Nanosecond, zone)) = unit_of(part, schema)
             && unit != TimeUnit::Nanosecond
@@ -158,7 +200,7 @@ struct Moment {
     nanoseconds: Option<i64>,
 }
 
-/// What a literal says: a text, a date, a timestamp without a zone.
+/// What a literal or a parameter says: a text, a date, a timestamp without a zone.
 fn moment(expr: &Expr) -> Option<Moment> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)), _) => of_text(text),
@@ -166,6 +208,8 @@ fn moment(expr: &Expr) -> Option<Moment> {
             microseconds: i64::from(*days) * MICROSECONDS_PER_DAY,
             nanoseconds: None,
         }),
+        // The value of a parameter.
+        Expr::Literal(value, _) => of_value(value),
         Expr::Cast(Cast { expr, field }) => match (expr.as_ref(), field.data_type()) {
             (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Timestamp(unit, None)) => {
                 of_text(text)
@@ -177,6 +221,21 @@ fn moment(expr: &Expr) -> Option<Moment> {
                 }),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// A moment without a zone that is a value already.
+fn of_value(value: &ScalarValue) -> Option<Moment> {
+    let whole = |microseconds| Some(Moment { microseconds, nanoseconds: None });
+    match value {
+        ScalarValue::TimestampSecond(Some(count), None) => whole(count.checked_mul(1_000_000)?),
+        ScalarValue::TimestampMillisecond(Some(count), None) => whole(count.checked_mul(1_000)?),
+        ScalarValue::TimestampMicrosecond(Some(count), None) => whole(*count),
+        ScalarValue::TimestampNanosecond(Some(count), None) => Some(Moment {
+            microseconds: count.div_euclid(1_000),
+            nanoseconds: Some(*count).filter(|count| count % 1_000 != 0),
+        }),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
-//! Operators that the library has no meaning for, or another one: on documents and on dates.
+//! Operators that the library has no meaning for, or another one: on documents, dates and intervals.
 
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::common::{
     Column, DFSchema, Result, ScalarValue, TableReference, not_impl_err, plan_err,
 };
@@ -26,7 +26,10 @@ impl ExprPlanner for OperatorPlanner {
         expr: RawBinaryExpr,
         schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
-        match of_documents(&expr, schema)?.or_else(|| of_dates(&expr, schema)) {
+        let planned = of_documents(&expr, schema)?
+            .or_else(|| of_dates(&expr, schema))
+            .or_else(|| of_spans(&expr, schema));
+        match planned {
             Some(planned) => Ok(PlannerResult::Planned(planned)),
             None => Ok(PlannerResult::Original(expr)),
         }
@@ -225,12 +228,59 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let reckoned =
         |one, other| Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(other)));
     let dated = |days| cast(cast(days, DataType::Int32), DataType::Date32);
+    let moment = |date: &Expr| cast(date.clone(), DataType::Timestamp(TimeUnit::Microsecond, None));
     match (is_date(left), is_date(right)) {
         (true, true) if op == Operator::Minus => Some(reckoned(days(left), days(right))),
         (true, false) if is_whole(right) => Some(dated(reckoned(days(left), number(right)))),
         (false, true) if is_whole(left) && op == Operator::Plus => {
             Some(dated(reckoned(number(left), days(right))))
         }
+        // The planner would give a day, and cut off what the interval has beside whole days.
+        (true, false) if may_have_hours(right, schema) => {
+            Some(reckoned(moment(left), right.clone()))
+        }
+        (false, true) if may_have_hours(left, schema) && op == Operator::Plus => {
+            Some(reckoned(left.clone(), moment(right)))
+        }
         _ => None,
+    }
+}
+
+/// The time between two moments beside a text, which stands for an interval.
+fn of_spans(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let op = match op {
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        BinaryOperator::Lt => Operator::Lt,
+        BinaryOperator::LtEq => Operator::LtEq,
+        _ => return None,
+    };
+    let is_span =
+        |expr: &Expr| expr.get_type(schema).is_ok_and(|kind| matches!(kind, DataType::Duration(_)));
+    let interval = |text: &Expr| {
+        let kind = DataType::Interval(IntervalUnit::MonthDayNano);
+        Expr::Cast(Cast::new(Box::new(text.clone()), kind))
+    };
+    let (left, right) = match (is_text_literal(left), is_text_literal(right)) {
+        (false, true) if is_span(left) => (left.clone(), interval(right)),
+        (true, false) if is_span(right) => (interval(left), right.clone()),
+        _ => return None,
+    };
+    Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
+}
+
+/// Whether an interval may lead to a time within a day: one that is written does if it has hours or
+/// less.
+fn may_have_hours(interval: &Expr, schema: &DFSchema) -> bool {
+    match interval {
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(interval)), _) => {
+            interval.nanoseconds != 0
+        }
+        interval => interval
+            .get_type(schema)
+            .is_ok_and(|kind| matches!(kind, DataType::Interval(_) | DataType::Duration(_))),
     }
 }

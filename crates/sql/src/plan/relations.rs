@@ -1,5 +1,5 @@
-//! What stands in FROM and the library has no plan for: ASOF joins, INTERSECT ALL and EXCEPT ALL,
-//! and functions that make rows of documents. `text/joins.rs` and `text/sets.rs` bring them into
+//! What stands in FROM and the library has no plan for, or a wrong one: ASOF joins, INTERSECT ALL
+//! and EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and `text/sets.rs` bring them into
 //! the form of a join in parentheses.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use datafusion::logical_expr::planner::{
 use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, Expr, ExprFunctionExt, ExprSchemable, Extension, LogicalPlan,
+    BinaryExpr, Cast, Expr, ExprFunctionExt, ExprSchemable, Extension, JoinType, LogicalPlan,
     LogicalPlanBuilder, Operator, lit,
 };
 use datafusion::sql::sqlparser::ast::{
@@ -23,9 +23,11 @@ use datafusion::sql::sqlparser::ast::{
     TableWithJoins,
 };
 
+use super::numbers::NumberKind;
+use super::using;
 use crate::asof::AsOf;
 use crate::documents;
-use crate::text::{is_asof, is_counted, of_document};
+use crate::text::{is_asof, is_by_names, is_counted, of_document};
 
 /// Plans what is our own.
 #[derive(Debug)]
@@ -44,7 +46,10 @@ impl RelationPlanner for OwnRelations {
             }
             TableFactor::NestedJoin { mut table_with_joins, alias } => {
                 let is_own = |join: &mut Join| {
-                    is_asof(join) || is_counted(join) || of_document(&join.relation).is_some()
+                    is_asof(join)
+                        || is_counted(join)
+                        || of_document(&join.relation).is_some()
+                        || is_by_names(join)
                 };
                 let Some(join) = table_with_joins.joins.pop_if(is_own) else {
                     let relation = TableFactor::NestedJoin { table_with_joins, alias };
@@ -75,7 +80,11 @@ fn joined(
     if let Some(name) = of_document(&join.relation) {
         return rows_of_documents(left, &name, join, context);
     }
+    let by_names = is_by_names(&join);
     let right = context.plan(join.relation)?;
+    if by_names {
+        return joined_by_names(left, right, join.join_operator, context);
+    }
     match join.join_operator {
         JoinOperator::LeftSemi(_) => counted(left, right, LogicalPlanBuilder::intersect),
         JoinOperator::LeftAnti(_) => counted(left, right, LogicalPlanBuilder::except),
@@ -92,6 +101,36 @@ fn joined(
         }
         _ => not_impl_err!("ASOF JOIN and ASOF LEFT JOIN are there, no others"),
     }
+}
+
+/// A join by USING or NATURAL.
+fn joined_by_names(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    operator: JoinOperator,
+    context: &mut dyn RelationPlannerContext,
+) -> Result<LogicalPlan> {
+    let (join_type, constraint) = match operator {
+        JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
+            (JoinType::Left, constraint)
+        }
+        JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
+            (JoinType::Right, constraint)
+        }
+        JoinOperator::FullOuter(constraint) => (JoinType::Full, constraint),
+        JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => {
+            (JoinType::Inner, constraint)
+        }
+        _ => return not_impl_err!("such a join by USING"),
+    };
+    let names = match constraint {
+        JoinConstraint::Using(names) => names
+            .into_iter()
+            .map(|name| Ok(context.object_name_to_table_reference(name)?.table().to_owned()))
+            .collect::<Result<Vec<_>>>()?,
+        _ => using::common(&left, &right),
+    };
+    using::joined(left, right, join_type, &names)
 }
 
 const FORM: &str = "write ASOF JOIN r ON l.k = r.k AND l.at >= r.at, with equalities and one comparison by >=, >, <= or <";
@@ -196,12 +235,21 @@ fn unified(
     if of_one == of_other {
         return Ok((one, other));
     }
-    let Some(common) = comparison_coercion(&of_one, &of_other) else {
+    let Some(common) = common_type(&of_one, &of_other) else {
         return plan_err!(
             "ASOF JOIN: {of_one} and {of_other} cannot be compared: cast one of them"
         );
     };
     Ok((cast(one, &of_one, &common), cast(other, &of_other, &common)))
+}
+
+/// The type that two are compared in. A decimal beside a double is a double.
+fn common_type(one: &DataType, other: &DataType) -> Option<DataType> {
+    let kinds = [one, other].map(NumberKind::of);
+    if kinds.contains(&NumberKind::Decimal) && kinds.contains(&NumberKind::Float) {
+        return Some(DataType::Float64);
+    }
+    comparison_coercion(one, other)
 }
 
 fn cast(expr: Expr, given: &DataType, wanted: &DataType) -> Expr {
@@ -228,7 +276,7 @@ fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Re
     let mut types = Vec::new();
     for (one, other) in left.schema().fields().iter().zip(right.schema().fields()) {
         let (one, other) = (one.data_type(), other.data_type());
-        match if one == other { Some(one.clone()) } else { comparison_coercion(one, other) } {
+        match if one == other { Some(one.clone()) } else { common_type(one, other) } {
             Some(common) => types.push(common),
             None => return plan_err!("{one} and {other} cannot be compared: cast one of them"),
         }

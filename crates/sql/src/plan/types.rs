@@ -1,7 +1,7 @@
 //! Values brought to the types that they are compared and reckoned with in, before the planner does
 //! so by rules of its own.
 //!
-//! The rules stand in `uuid.rs`, `numbers.rs` and `moments.rs`, each a function from one expression
+//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs` and `numbers.rs`, each a function from one expression
 //! whose parts are done to that expression.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Join, LogicalPlan, Projection, 
 use datafusion::optimizer::AnalyzerRule;
 
 use super::numbers::{self, NumberKind};
-use super::{moments, uuid};
+use super::{intervals, moments, uuid};
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -42,6 +42,7 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
+    let node = intervals::ordered(node, &schema);
     // Columns keep the names that they are known by above.
     let names = NamePreserver::new(&node);
     let rewritten = node.map_expressions(|expr| {
@@ -69,6 +70,7 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = turned(part).transform_data(|part| Ok(uuid::spelled(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
+    let part = part.transform_data(|part| Ok(intervals::by_length(part, schema)))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
 }
 

@@ -1,8 +1,8 @@
-//! Joins that the planner does not know: SEMI and ANTI by themselves, ASOF, and functions that make
-//! rows of each document.
+//! Joins that the planner does not know, or takes for others: SEMI and ANTI by themselves, ASOF, USING
+//! and NATURAL, and functions that make rows of each document.
 //!
-//! ASOF joins and such functions become the last join of a join in parentheses, where the planner
-//! of relations finds them (`plan/relations.rs`).
+//! All but the first become the last join of a join in parentheses, where the planner of relations
+//! finds them (`plan/relations.rs`).
 
 use datafusion::sql::sqlparser::ast::{
     FunctionArg, FunctionArgExpr, Join, JoinConstraint, JoinOperator, Select, TableFactor,
@@ -32,6 +32,37 @@ pub(crate) fn is_asof(join: &Join) -> bool {
         Plain(_) | Inner(_) | Left(_) | LeftOuter(_) => join.global,
         _ => false,
     }
+}
+
+/// Whether a join goes by the columns that have the same names on both sides.
+pub(crate) fn is_by_names(join: &Join) -> bool {
+    use JoinOperator::{FullOuter, Inner, Join as Plain, Left, LeftOuter, Right, RightOuter};
+    let (Plain(constraint)
+    | Inner(constraint)
+    | Left(constraint)
+    | LeftOuter(constraint)
+    | Right(constraint)
+    | RightOuter(constraint)
+    | FullOuter(constraint)) = &join.join_operator
+    else {
+        return false;
+    };
+    let may_look_aside = matches!(
+        join.relation,
+        TableFactor::Derived { lateral: true, .. }
+            | TableFactor::Function { .. }
+            | TableFactor::UNNEST { .. }
+    );
+    matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural)
+        && !join.global
+        && !may_look_aside
+}
+
+/// Whether the planner finds the columns of such a join where they are: in an inner join, the first
+/// one by names.
+fn is_plain(join: &Join, is_first: bool) -> bool {
+    let is_inner = matches!(join.join_operator, JoinOperator::Join(_) | JoinOperator::Inner(_));
+    is_inner && is_first && !matches!(join.relation, TableFactor::NestedJoin { .. })
 }
 
 /// The name of the function in FROM that makes rows of a document.
@@ -119,13 +150,19 @@ pub(super) fn of_table(table: &mut TableWithJoins) {
             _ => {}
         }
     }
-    let is_own = |join: &Join| is_asof(join) || of_document(&join.relation).is_some();
-    if !table.joins.iter().any(is_own) {
+    let mut is_first = !matches!(table.relation, TableFactor::NestedJoin { .. });
+    let mut is_own = |join: &Join| {
+        let is_by_names = is_by_names(join);
+        let is_plain = is_plain(join, is_first);
+        is_first &= !is_by_names;
+        is_asof(join) || of_document(&join.relation).is_some() || is_by_names && !is_plain
+    };
+    let own: Vec<bool> = table.joins.iter().map(&mut is_own).collect();
+    if !own.contains(&true) {
         return;
     }
     let joins = std::mem::take(&mut table.joins);
-    for join in joins {
-        let is_own = is_own(&join);
+    for (join, is_own) in joins.into_iter().zip(own) {
         table.joins.push(join);
         if is_own {
             let whole = std::mem::replace(table, one_row());

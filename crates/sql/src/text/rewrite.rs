@@ -12,8 +12,8 @@ use tonnage::{Error, Result};
 use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
-    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, names,
-    pivot, sets, similar,
+    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, lead,
+    names, pivot, sets, shared_columns, similar,
 };
 
 /// The function that says of a column that it may be NULL.
@@ -89,6 +89,7 @@ impl Rewriter for Mender {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        shared_columns::name_in_where(select);
         if let Err(error) = joins::of_select(select) {
             return ControlFlow::Break(error);
         }
@@ -127,7 +128,8 @@ impl Rewriter for Mender {
         let respelled = functions::refuse(expr)
             .and_then(|()| aggregates::respell(expr))
             .and_then(|()| forms::expression(expr))
-            .and_then(|()| date_format::respell(expr));
+            .and_then(|()| date_format::respell(expr))
+            .and_then(|()| lead::respell(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }

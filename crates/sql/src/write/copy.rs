@@ -161,7 +161,12 @@ fn fill(
     let names = file.schema().fields().iter().map(|field| field.name().clone()).collect();
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
     let stop = Stop::when(move || cancel.is_cancelled() || deadline.check().is_err());
-    let rows = Rows::new(file.schema(), file.batches(stop), guard.clone());
+    let mut batches = file.batches(stop).peekable();
+    let schema = match batches.peek() {
+        Some(Ok(first)) => first.schema(),
+        _ => file.schema().clone(),
+    };
+    let rows = Rows::new(&schema, batches, guard.clone());
     let source = RowSource { rows, columns: names, schema: table.schema().clone() };
     write(planner, table, source, OnExisting::Fail, guard)
 }

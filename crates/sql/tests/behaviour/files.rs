@@ -171,3 +171,25 @@ fn a_session_that_is_not_local_knows_no_files_and_no_settings() {
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+/// COPY FROM refused arrays, maps and records that a file holds as text, as `COPY TO` had written
+/// them.
+#[test]
+fn nested_values_go_to_a_file_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = session();
+    let columns = "(k LONG PRIMARY KEY, l ARRAY(LONG), m MAP(STRING), r RECORD(p LONG, q STRING))";
+    sql.execute(format!("CREATE TABLE one {columns}; CREATE TABLE other {columns}")).unwrap();
+    sql.execute(
+        r#"INSERT INTO one VALUES (1, '[1, null]', '{"a": "b"}', '{"p": 1, "q": "x"}'), (2, NULL, NULL, NULL)"#,
+    )
+    .unwrap();
+    let all = rows(&sql, "SELECT * FROM one ORDER BY k");
+    for name in ["f.csv", "f.jsonl", "f.parquet", "f.arrow"] {
+        let file = path(&folder, name);
+        sql.execute(format!("COPY one TO '{file}'")).unwrap();
+        assert_eq!(changed(&sql, &format!("COPY other FROM '{file}'")), 2, "{name}");
+        assert_eq!(rows(&sql, "SELECT * FROM other ORDER BY k"), all, "{name}");
+        sql.execute("DELETE FROM other").unwrap();
+    }
+}
