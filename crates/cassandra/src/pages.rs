@@ -117,19 +117,24 @@ impl Pages {
         pages
     }
 
-    /// Leaves out the rest of a shard key, whose rows were read last.
+    /// Leaves out the rest of a shard key, where that is what comes next. Pages that are past it
+    /// already stay where they are: rows that expired may have followed it.
     pub(crate) fn jump_over(&mut self, of: Bucket, shard_key: &[u8]) {
         let Next::Within { bucket, start, end, then } = &mut self.next else { return };
         if *bucket != of {
             return;
         }
         if self.is_reverse {
-            *end = Some(shard_key.to_vec());
+            if end.as_deref().is_none_or(|end| end > shard_key) {
+                *end = Some(shard_key.to_vec());
+            }
             return;
         }
-        *start = behind(shard_key, true);
-        if start.is_empty() {
+        let past = behind(shard_key, true);
+        if past.is_empty() {
             self.next = then.map_or(Next::Nothing, Next::Ring);
+        } else if *start < past {
+            *start = past;
         }
     }
 
@@ -335,4 +340,54 @@ fn take(answer: &QueryRowsResult, projection: Projection, page: &mut Rows) -> Re
         }
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUCKET: Bucket = Bucket(7);
+
+    /// Pages that go on behind a key of a partition.
+    fn pages_behind(key: &[u8], direction: Direction) -> Pages {
+        let ring = Extent::Ring(Stretch::RING);
+        Pages::behind(&ring, BUCKET, key, false, direction, Projection::KeysOnly)
+    }
+
+    /// Where the next page starts and ends.
+    fn bounds(pages: &Pages) -> (&[u8], Option<&[u8]>) {
+        match &pages.next {
+            Next::Within { start, end, .. } => (start, end.as_deref()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_shard_key_is_left_out() {
+        let mut pages = pages_behind(b"a3", Direction::Forward);
+        pages.jump_over(BUCKET, b"a");
+        assert_eq!(bounds(&pages), (&b"b"[..], None));
+        let mut pages = pages_behind(b"a3", Direction::Reverse);
+        pages.jump_over(BUCKET, b"a");
+        assert_eq!(bounds(&pages), (&b""[..], Some(&b"a"[..])));
+        let mut pages = pages_behind(b"\xFF3", Direction::Forward);
+        pages.jump_over(BUCKET, b"\xFF");
+        assert!(matches!(pages.next, Next::Ring(rest) if rest.after == BUCKET.token()));
+        let mut pages = pages_behind(b"a3", Direction::Forward);
+        pages.jump_over(Bucket(8), b"a");
+        assert_eq!(bounds(&pages), (&b"a3\0"[..], None));
+    }
+
+    /// The story of a bug: a scan with a limit for each shard key had its rows of one, and then a
+    /// page of nothing but expired rows of the next ones in the partition. To leave out the rest of
+    /// the first it went back to where these begin, read the same page again, and so for ever.
+    #[test]
+    fn pages_never_go_back_to_the_end_of_a_shard_key_that_they_are_past() {
+        let mut pages = pages_behind(b"c9", Direction::Forward);
+        pages.jump_over(BUCKET, b"a");
+        assert_eq!(bounds(&pages), (&b"c9\0"[..], None));
+        let mut pages = pages_behind(b"c9", Direction::Reverse);
+        pages.jump_over(BUCKET, b"e");
+        assert_eq!(bounds(&pages), (&b""[..], Some(&b"c9"[..])));
+    }
 }

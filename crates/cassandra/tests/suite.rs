@@ -13,8 +13,9 @@ use cluster::Nodes;
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
 use tonnage_engine::{
-    Clock, Condition, Deadline, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions,
-    Projection, Ranges, Rows, ScanOptions, Slices, SystemClock, WriteBatch,
+    Clock, Condition, Deadline, Direction, Durability, Engine, Entries, KeyPart, KeyShape,
+    LoadOptions, ManualClock, Projection, Ranges, Rows, ScanOptions, Slices, SystemClock,
+    WriteBatch, placement_hash,
 };
 
 /// The nodes, and the keyspaces that nobody uses.
@@ -182,6 +183,47 @@ fn a_scan_along_the_ring_gives_each_row_once_wherever_its_pages_end() {
         found.sort();
         assert_eq!(found.len(), expected.len(), "in batches of {batch_rows_max}");
         assert!(found == expected, "in batches of {batch_rows_max}");
+    }
+}
+
+/// The story of a bug: a scan with a limit for each shard key never ended where a page of nothing
+/// but expired rows followed a shard key in its partition: it read that page again and again.
+#[test]
+fn a_scan_gets_past_expired_rows_behind_a_shard_key_that_has_given_its_rows() {
+    const BUCKETS: u64 = 1 << 16;
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let clock = Arc::new(ManualClock::new(1_000_000));
+    let engine = harness.open(clock.clone());
+    let space = engine.create_space("expired", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    let bucket = |shard_key: u32| placement_hash(&shard_key.to_be_bytes()) % BUCKETS;
+    let lively = 1_000_000_u32;
+    let is_beside = |other: &u32| bucket(*other) == bucket(lively);
+    let expired = [(0..lively).find(is_beside).unwrap(), (lively + 1..).find(is_beside).unwrap()];
+    let key = |shard_key: u32, row: u32| [shard_key.to_be_bytes(), row.to_be_bytes()].concat();
+    let mut entries = Entries::new();
+    (0..3).for_each(|row| entries.push(&key(lively, row), b"", row.into(), 0));
+    for (row, shard_key) in (0..100).flat_map(|row| expired.map(|shard_key| (row, shard_key))) {
+        entries.push(&key(shard_key, row), b"", row.into(), 1_000_100);
+    }
+    let session = engine.load(LoadOptions::default()).unwrap();
+    session.push(space, 0, &entries).unwrap();
+    session.finish().unwrap();
+    clock.set_ms(1_000_200);
+    for direction in [Direction::Unordered, Direction::Reverse] {
+        let options = ScanOptions {
+            direction,
+            limit_per_shard_key: Some(1),
+            batch_rows_max: 10,
+            deadline: Deadline::after(Duration::from_secs(60)),
+            ..ScanOptions::default()
+        };
+        let mut scanner = engine.scan(space, Ranges::whole_space(), options).unwrap();
+        let (mut found, mut rows) = (Vec::new(), Rows::new());
+        while scanner.next_batch(&mut rows).unwrap() {
+            found.extend(rows.keys.iter().map(<[u8]>::to_vec));
+        }
+        let given = if direction == Direction::Reverse { 2 } else { 0 };
+        assert_eq!(found, [key(lively, given)], "{direction:?}");
     }
 }
 

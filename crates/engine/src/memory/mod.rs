@@ -165,7 +165,7 @@ impl Engine for MemoryEngine {
     ) -> Result<WriteOutcome> {
         deadline.check("its turn")?;
         let spaces = BatchSpaces::find(batch, |space| self.store.space(space))?;
-        self.store.check_batch_bytes(batch)?;
+        self.store.check_batch_size(batch)?;
         spaces.check(batch, &self.store.capability)?;
         Ok(spaces.write(batch, self.store.clock.now_ms(), &self.store.versions))
     }

@@ -8,6 +8,9 @@ use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 use super::space::Space;
 use super::versions::Versions;
 
+/// How many operations a batch may have where the engine stands for a cluster.
+const OPERATIONS_OF_CLUSTER: usize = 1_000;
+
 /// What the engine, its scans and its loads share.
 #[derive(Debug)]
 pub(super) struct MemoryStore {
@@ -33,7 +36,7 @@ impl MemoryStore {
                 key_bytes_max: 64 << 10,
                 value_bytes_max: 1 << 30,
                 batch_bytes_max: 1 << 30,
-                batch_operations_max: usize::MAX,
+                batch_operations_max: if shared { OPERATIONS_OF_CLUSTER } else { usize::MAX },
                 spaces_per_batch: usize::MAX,
                 total_order: true,
                 absolute_consistency: true,
@@ -68,7 +71,14 @@ impl MemoryStore {
         spaces.by_id.values().cloned().collect()
     }
 
-    pub(super) fn check_batch_bytes(&self, batch: &WriteBatch) -> Result<()> {
+    pub(super) fn check_batch_size(&self, batch: &WriteBatch) -> Result<()> {
+        let operations_max = self.capability.batch_operations_max;
+        if batch.len() > operations_max {
+            return Err(Error::invalid(format!(
+                "a write batch of {} operations is over the limit of {operations_max}: use several, or a load",
+                batch.len()
+            )));
+        }
         let bytes: usize =
             (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
         let bytes_max = self.capability.batch_bytes_max;

@@ -61,7 +61,10 @@ impl StoreDirectories {
         places.check_list(settings)?;
         match places.manifest.state {
             State::Making => places.make_directories()?,
-            State::Ready => places.check_directories()?,
+            State::Ready => {
+                places.check_directories()?;
+                places.end_restore()?;
+            }
         }
         Ok(places)
     }
@@ -105,6 +108,13 @@ impl StoreDirectories {
         directories.try_for_each(|(index, directory)| {
             manifest::check_marker(&directory, &self.manifest.id, index, count)
         })
+    }
+
+    /// A restore that made the store may have been cut short before it removed its notes. As long
+    /// as they are there a restore into the same data directory would empty it.
+    fn end_restore(&self) -> Result<()> {
+        let root = std::iter::once(self.root.clone());
+        self.directories().chain(root).try_for_each(|directory| restore::remove_note(&directory))
     }
 
     /// The list of directories is fixed when the store is made; an empty list asks for whatever it

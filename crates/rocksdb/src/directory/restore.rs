@@ -100,15 +100,17 @@ impl RestoreTarget {
     pub fn finish(self) -> Result<()> {
         let shards = self.shards.iter().map(|shard| relative(&self.root, shard)).collect();
         write_copy(&self.root, shards)?;
-        for directory in self.shards.iter().chain([&self.root]) {
-            let failed = |error| unavailable(directory, error);
-            match fs::remove_file(directory.join(NOTE)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                _ => sync_directory(directory).map_err(failed)?,
-            }
-        }
-        Ok(())
+        self.shards.iter().chain([&self.root]).try_for_each(|directory| remove_note(directory))
     }
+}
+
+/// Removes the note of a directory that belongs to a store by now.
+pub(super) fn remove_note(directory: &Path) -> Result<()> {
+    let removed = match fs::remove_file(directory.join(NOTE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed.and_then(|()| sync_directory(directory)),
+    };
+    removed.map_err(|error| unavailable(directory, error))
 }
 
 /// Leaves the note in a directory that is empty, or that an earlier restore has left.
@@ -123,9 +125,10 @@ fn take(directory: &Path) -> Result<()> {
     written.and_then(|()| sync_directory(directory)).map_err(|error| unavailable(&note, error))
 }
 
-/// Removes what a restore writes, and nothing else; the note stays.
+/// Removes what a restore writes; the note stays. Where there is anything else nothing is removed.
 fn empty(directory: &Path) -> Result<()> {
     let failed = |error| unavailable(directory, error);
+    let mut left = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
@@ -143,6 +146,9 @@ fn empty(directory: &Path) -> Result<()> {
                 name.display()
             )));
         }
+        left.push(entry);
+    }
+    for entry in left {
         let path = entry.path();
         let removed = match entry.file_type().map_err(failed)?.is_dir() {
             true => fs::remove_dir_all(&path),
@@ -161,7 +167,9 @@ impl std::fmt::Debug for RestoreTarget {
 
 #[cfg(test)]
 mod tests {
+    use super::super::StoreDirectories;
     use super::*;
+    use crate::settings::Settings;
     use tonnage_engine::ErrorKind;
 
     #[test]
@@ -191,6 +199,37 @@ mod tests {
             assert!(error.message().contains(name), "{error}");
             assert!(directory.join(name).exists());
         }
+    }
+
+    /// The story of a bug: a restore was killed when the store was whole, but before it had removed
+    /// the notes in all data directories. Months later somebody named one of these for a restore of
+    /// another store, by mistake. It was emptied, and that shard of the first store was gone.
+    #[test]
+    fn the_data_directory_of_a_store_is_never_emptied_by_a_restore() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let restored = RestoreTarget::prepare(&at("store"), 1, &[at("disk")]).unwrap();
+        fs::create_dir(at("disk/db")).unwrap();
+        restored.finish().unwrap();
+        File::create(at("disk").join(NOTE)).unwrap();
+        drop(StoreDirectories::open(&at("store"), &Settings::default()).unwrap());
+        let again = RestoreTarget::prepare(&at("other"), 1, &[at("disk")]).err().unwrap();
+        assert_eq!(again.kind(), ErrorKind::Invalid);
+        assert!(at("disk/db").exists() && at("disk").join(MARKER_NAME).exists());
+    }
+
+    /// What was ours went before something else was met.
+    #[test]
+    fn nothing_is_removed_beside_somebody_elses_files() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("store");
+        let target = RestoreTarget::prepare(&root, 1, &[]).unwrap();
+        let left: Vec<_> = (0..20).map(|shard| root.join(format!("shard-{shard}"))).collect();
+        left.iter().for_each(|shard| fs::create_dir_all(shard).unwrap());
+        fs::create_dir(root.join("load")).unwrap();
+        drop(target);
+        assert!(RestoreTarget::prepare(&root, 1, &[]).is_err());
+        assert!(left.iter().all(|shard| shard.exists()));
     }
 
     #[test]

@@ -73,6 +73,12 @@ impl OpenStore {
             1 => lookup.read_one(keys, rows),
             _ => lookup.read_many(keys, rows),
         };
+        // Rows that are missing may be those of a space that was dropped meanwhile: it is taken off
+        // the list before they go.
+        let end = end.and_then(|end| match rows.len() < end - options.keys.start {
+            true => self.space(space.id).map(|_| end),
+            false => Ok(end),
+        });
         if end.is_err() {
             rows.clear();
         }

@@ -7,15 +7,19 @@
 //! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
 //!    is gone and takes rows of other tables down with it.
 //! 4. The spaces are dropped. Where a bulk put does not come to a flush in good time, this happens
-//!    when it ends, or at the next opening of the store.
+//!    when it ends. What a deadline or the disk cuts short is tried again in the background
+//!    ([`super::late_drops`]).
+//! 5. What a crash cuts short goes with the next opening of the store. Where several processes use
+//!    it that is the next opening while no other is there.
 //!
 //! Entries of indexes need no step 3: engines leave those out whose space is gone.
 
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Deadline, ErrorKind, Result, SpaceId};
+use tonnage_engine::{Deadline, ErrorKind, SpaceId};
 
 use super::Catalog;
+use super::late_drops::drop_space;
 
 /// How long DROP TABLE waits for bulk puts to flush.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -31,24 +35,18 @@ impl Catalog {
     }
 
     /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
-    /// nobody writes to them. What the deadline cuts short is left to whoever ends a load, or to
-    /// the next opening.
-    pub(crate) fn drop_left(
-        &self,
-        rows: Option<SpaceId>,
-        indexes: &[SpaceId],
-        deadline: Deadline,
-    ) -> Result<()> {
+    /// nobody writes to them: now, or in the background where the deadline or the disk cuts it
+    /// short. The table or the index is gone in any case.
+    pub(crate) fn drop_left(&self, rows: Option<SpaceId>, indexes: &[SpaceId], deadline: Deadline) {
         self.gate.wait_for_writers();
         self.leaving.note_writers_gone(rows.iter().chain(indexes));
-        indexes.iter().try_for_each(|space| self.drop_leaving_space(*space, deadline))?;
-        let Some(rows) = rows else { return Ok(()) };
+        indexes.iter().for_each(|space| self.drop_leaving_space(*space, deadline));
+        let Some(rows) = rows else { return };
         let until = deadline.or_before(Instant::now() + PATIENCE);
         let patience = until.saturating_duration_since(Instant::now());
-        match self.gate.wait_for_loads(rows, patience, || false) {
-            Ok(()) => self.drop_leaving_space(rows, deadline),
-            // Whoever ends the load drops it.
-            Err(_) => Ok(()),
+        // Else whoever ends the load drops it.
+        if self.gate.wait_for_loads(rows, patience, || false).is_ok() {
+            self.drop_leaving_space(rows, deadline);
         }
     }
 
@@ -56,25 +54,25 @@ impl Catalog {
     pub(crate) fn drop_after_load(&self) {
         for space in self.leaving.without_writers() {
             if self.gate.is_free(space) {
-                // What fails now is found at the next opening.
-                let _ = self.drop_leaving_space(space, Deadline::NONE);
+                self.drop_leaving_space(space, Deadline::NONE);
             }
         }
     }
 
     /// Of several who want to drop a space, one does.
-    fn drop_leaving_space(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+    fn drop_leaving_space(&self, space: SpaceId, deadline: Deadline) {
         if !self.is_leaving(space) {
-            return Ok(());
+            return;
         }
-        let dropped = self.engine.drop_space_by(space, deadline);
-        if dropped.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
-            return Ok(());
-        }
-        self.leaving.remove(space);
-        match dropped {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            dropped => dropped,
+        match drop_space(&*self.engine, space, deadline) {
+            Ok(()) => self.leaving.remove(space),
+            Err(error) => {
+                if error.kind() != ErrorKind::TimedOut {
+                    tracing::warn!(%error, "a dropped space stays for a while");
+                }
+                self.leaving.note_cut_short(space);
+                self.late_drops.begin();
+            }
         }
     }
 }

@@ -16,8 +16,9 @@ use crate::members::Members;
 /// that is gone get errors.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long loads may take for a flush before the others are told that this process lives.
-const LOAD_STEP: Duration = Duration::from_millis(500);
+/// How long a statement of DDL, or loads with their flush, may take before the others are told that
+/// this process lives.
+const STEP: Duration = Duration::from_millis(500);
 
 impl Catalog {
     /// The openings of the store, where there may be several.
@@ -48,13 +49,14 @@ impl Catalog {
     /// Takes over what others changed. Answers whether nobody here works by the tables as they were
     /// before.
     pub(crate) fn follow(&self) -> Result<bool> {
-        let ddl = self.ddl.lock();
+        // A statement may make tables for longer than the others believe in this process.
+        let Some(ddl) = self.ddl.try_lock_for(STEP) else { return Ok(false) };
         self.refresh()?;
         drop(ddl);
         self.gate.wait_for_writers();
         let unsettled = self.unsettled().clone();
         for space in unsettled {
-            if self.gate.wait_for_loads(space, LOAD_STEP, || false).is_err() {
+            if self.gate.wait_for_loads(space, STEP, || false).is_err() {
                 return Ok(false);
             }
             self.unsettled().remove(&space);

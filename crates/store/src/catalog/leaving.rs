@@ -17,6 +17,8 @@ enum Writers {
     MayBeThere,
     /// No write; only a load that pushed to it before.
     Gone,
+    /// Nobody: its drop was cut short.
+    CutShort,
 }
 
 impl LeavingSpaces {
@@ -40,10 +42,25 @@ impl LeavingSpaces {
         });
     }
 
+    /// Notes that a space could not be dropped, though nobody writes to it.
+    pub(super) fn note_cut_short(&self, space: SpaceId) {
+        self.locked().entry(space).and_modify(|writers| *writers = Writers::CutShort);
+    }
+
+    /// Those that only a load may still write to.
     pub(super) fn without_writers(&self) -> Vec<SpaceId> {
+        self.with(Writers::Gone)
+    }
+
+    /// Those whose drop was cut short.
+    pub(super) fn cut_short(&self) -> Vec<SpaceId> {
+        self.with(Writers::CutShort)
+    }
+
+    fn with(&self, wanted: Writers) -> Vec<SpaceId> {
         let leaving = self.locked();
-        let gone = leaving.iter().filter(|(_, writers)| **writers == Writers::Gone);
-        gone.map(|(space, _)| *space).collect()
+        let found = leaving.iter().filter(|(_, writers)| **writers == wanted);
+        found.map(|(space, _)| *space).collect()
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<SpaceId, Writers>> {

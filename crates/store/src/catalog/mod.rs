@@ -14,8 +14,9 @@
 //! table and of all tables below it share a shard key: they change in one atomic write.
 //!
 //! Where several processes may have the store open, a space without a row may be one that another
-//! process is just making, so it stays. Each statement of DDL reads the rows first, and each row is
-//! written on the condition that nobody changed it since. All processes are told ([`follow`]).
+//! process is just making, so it stays unless no other is there. Each statement of DDL reads the
+//! rows first, and each row is written on the condition that nobody changed it since. All processes
+//! are told ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
@@ -30,6 +31,7 @@ mod follow;
 mod identities;
 mod indexes;
 mod kept;
+mod late_drops;
 mod leaving;
 mod relatives;
 mod replace;
@@ -42,7 +44,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId,
-    WriteBatch, WriteOutcome,
+    SpaceInfo, WriteBatch, WriteOutcome,
 };
 
 use crate::codec::Limits;
@@ -55,6 +57,7 @@ use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
 use kept::{check_inherited, check_kept};
+use late_drops::{LateDrops, drop_space};
 use leaving::LeavingSpaces;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
@@ -81,8 +84,9 @@ pub struct Catalog {
     ddl: parking_lot::Mutex<()>,
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
-    /// The spaces of dropped tables and indexes that someone may still write to.
-    leaving: LeavingSpaces,
+    /// The spaces of dropped tables and indexes that are still there.
+    leaving: Arc<LeavingSpaces>,
+    late_drops: LateDrops,
     /// The numbers that rows are given.
     identities: Identities,
     /// The openings of the store, where there may be several.
@@ -115,11 +119,26 @@ impl Catalog {
     fn open_with(engine: Arc<dyn Engine>, members: Option<Members>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
+        // In this order: whoever makes a table is there before its space, and until its row is.
+        let spaces = engine.spaces()?;
         let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
-        if !engine.capability().shared {
-            drop_unnamed_spaces(engine.as_ref(), &state)?;
+        let is_alone = match &members {
+            Some(members) => members.are_alone()?,
+            None => !engine.capability().shared,
+        };
+        let dropped = match is_alone {
+            true => drop_unnamed_spaces(engine.as_ref(), spaces, &state),
+            false => Ok(()),
+        };
+        match (dropped, &members) {
+            // A cluster opens without: these spaces are in nobody's way.
+            (Err(error), Some(_)) => tracing::warn!(%error, "a space that no table has stays"),
+            (dropped, _) => dropped?,
         }
+        let leaving = Arc::<LeavingSpaces>::default();
         Ok(Catalog {
+            late_drops: LateDrops::new(&engine, leaving.clone()),
+            leaving,
             engine,
             gate: Arc::default(),
             space,
@@ -128,7 +147,6 @@ impl Catalog {
             version: AtomicU64::new(0),
             ddl: parking_lot::Mutex::new(()),
             building: Mutex::default(),
-            leaving: LeavingSpaces::default(),
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
@@ -380,7 +398,7 @@ impl Catalog {
         drop(ddl);
         self.announce(deadline);
         self.forget_numbers(&entry);
-        self.drop_left(rows, &indexes, deadline)?;
+        self.drop_left(rows, &indexes, deadline);
         Ok(true)
     }
 
@@ -474,6 +492,8 @@ impl Catalog {
         for table in delete {
             batch.delete(&table.key(), self.unchanged(table));
         }
+        // Whoever was taken for gone may have lost the space that it is to name.
+        self.check_member()?;
         let written = self.engine.write_by(&batch, Durability::Fsync, deadline);
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
@@ -503,13 +523,12 @@ impl Catalog {
 }
 
 /// Drops the spaces of tables and indexes that no row names: what a crash in the middle of DDL left.
-fn drop_unnamed_spaces(engine: &dyn Engine, state: &State) -> Result<()> {
+fn drop_unnamed_spaces(engine: &dyn Engine, spaces: Vec<SpaceInfo>, state: &State) -> Result<()> {
     let named = state.spaces();
     let is_ours = |name: &str| [TABLE_PREFIX, INDEX_PREFIX].iter().any(|own| name.starts_with(own));
-    let spaces = engine.spaces()?.into_iter();
-    spaces
-        .filter(|space| is_ours(&space.name) && !named.contains(&space.id))
-        .try_for_each(|space| engine.drop_space(space.id))
+    let unnamed =
+        spaces.into_iter().filter(|space| is_ours(&space.name) && !named.contains(&space.id));
+    unnamed.map(|space| space.id).try_for_each(|space| drop_space(engine, space, Deadline::NONE))
 }
 
 #[cold]

@@ -35,7 +35,8 @@ impl Catalog {
         drop(ddl);
         self.announce(Deadline::NONE);
         self.forget_numbers(&old);
-        self.drop_left(is_root.then_some(old.space), &leaving, Deadline::NONE)
+        self.drop_left(is_root.then_some(old.space), &leaving, Deadline::NONE);
+        Ok(())
     }
 
     fn replace_root(&self, old: &TableEntry, new: &TableEntry) -> Result<()> {
@@ -46,7 +47,7 @@ impl Catalog {
             // Whether it was written nobody knows: the state is as it is stored now.
             if !self.state().spaces().contains(&new.space) {
                 self.begin_leaving(std::iter::once(&new.space));
-                let _ = self.drop_left(Some(new.space), &[], Deadline::NONE);
+                self.drop_left(Some(new.space), &[], Deadline::NONE);
             }
             return Err(error);
         }

@@ -1,6 +1,7 @@
 //! What DDL does to a store, reopened or not.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, SpaceId,
@@ -223,6 +224,25 @@ fn a_row_that_changed_since_it_was_read_is_not_written_over() {
     assert_eq!(other.table("phones").unwrap().schema.columns.len(), 3);
 }
 
+/// The story of a bug: a process that made a table for half a minute, on a cluster that was slow to
+/// agree on it, told the others meanwhile that it was not there, and then refused to write.
+#[test]
+fn a_process_that_follows_the_others_does_not_wait_for_its_own_statement() {
+    let catalog = Catalog::open(shared_engine()).unwrap();
+    let statement = catalog.ddl.lock();
+    std::thread::scope(|scope| {
+        let following = scope.spawn(|| catalog.follow());
+        let began = Instant::now();
+        while !following.is_finished() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let is_prompt = following.is_finished();
+        drop(statement);
+        assert!(is_prompt && !following.join().unwrap().unwrap());
+    });
+    assert!(catalog.follow().unwrap());
+}
+
 /// The space of the table, its number in there, and its columns.
 fn placed(catalog: &Catalog, path: &str) -> (SpaceId, u32, usize) {
     let table = catalog.table(path).unwrap();
@@ -299,11 +319,11 @@ fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
                 start.wait();
                 // At another moment in each round.
                 (0..round % 400).for_each(|_| std::hint::spin_loop());
-                catalog.drop_left(Some(left), &[], Deadline::NONE)
+                catalog.drop_left(Some(left), &[], Deadline::NONE);
             });
             start.wait();
             run(&catalog, PHONES).unwrap();
-            dropping.join().unwrap().unwrap();
+            dropping.join().unwrap();
         });
         run(&catalog, "DROP TABLE phones").unwrap();
         assert_eq!(table_spaces(&*engine), [""; 0]);
@@ -322,8 +342,42 @@ fn a_load_that_ends_leaves_a_space_that_a_write_under_way_may_need() {
     catalog.drop_after_load();
     assert_eq!(table_spaces(&*engine), ["table:phones"]);
     drop(write);
-    catalog.drop_left(Some(left), &[], Deadline::NONE).unwrap();
+    catalog.drop_left(Some(left), &[], Deadline::NONE);
     assert_eq!(table_spaces(&*engine), [""; 0]);
+}
+
+/// The story of a bug: DROP TABLE with a timeout took the table away, then had no time left for its
+/// space. The rows stayed on the disk until the store was opened again.
+#[test]
+fn a_drop_that_a_deadline_cut_short_is_done_in_the_background() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    catalog.begin_leaving(std::iter::once(&left));
+    catalog.drop_left(Some(left), &[], Deadline::after(Duration::ZERO));
+    assert_eq!(table_spaces(&*engine), ["table:phones"]);
+    let began = Instant::now();
+    while !table_spaces(&*engine).is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the space is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The story of a bug: where several processes may use a store, nobody ever dropped the space of an
+/// index or a table whose drop a crash had cut short.
+#[test]
+fn what_a_crash_left_of_a_shared_store_goes_with_an_opening_that_is_alone() {
+    let engine = shared_engine();
+    let catalog = Catalog::open_as_member(engine.clone()).unwrap();
+    let shape = KeyShape::new([KeyPart::Fixed(4)]);
+    engine.create_space("table:phones", &shape).unwrap();
+    let other = Catalog::open_as_member(engine.clone()).unwrap();
+    assert_eq!(table_spaces(&*engine), ["table:phones"], "the other may be making it");
+    run(&catalog, "CREATE TABLE ships (id LONG, PRIMARY KEY (id))").unwrap();
+    drop((catalog, other));
+    let alone = Catalog::open_as_member(engine.clone()).unwrap();
+    assert_eq!(table_spaces(&*engine), ["table:ships"]);
+    assert_eq!(paths(&alone), ["ships"]);
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub(crate) fn create_index(
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
             store.catalog.announce(Deadline::NONE);
-            let _ = store.catalog.drop_left(None, &[space], Deadline::NONE);
+            store.catalog.drop_left(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
@@ -116,7 +116,7 @@ pub(crate) fn drop_index(
         return Ok(false);
     };
     store.catalog.announce(deadline);
-    store.catalog.drop_left(None, &[space], deadline)?;
+    store.catalog.drop_left(None, &[space], deadline);
     Ok(true)
 }
 

@@ -85,7 +85,7 @@ impl Index {
     ///
     /// # Errors
     /// `Invalid` for values or options that do not fit; `Unavailable` for an index that is not
-    /// ready.
+    /// ready; `NotFound` for one that was dropped, before or while it is read.
     pub fn scan(&self, range: &IndexRange, options: &IndexScanOptions) -> Result<IndexRows> {
         self.index.codec.bounds(&range.prefix, range.range.as_ref())?;
         self.bulk_get([range.clone()], options)
@@ -159,6 +159,7 @@ impl Index {
             walk.read(engine, (most - count).min(COUNT_ENTRIES) as usize, &mut entries)?;
             count += entries.len() as u64;
         }
+        self.table.indexes.check_kept_up(&self.index)?;
         Ok(count.min(most))
     }
 
@@ -177,6 +178,7 @@ impl Index {
     }
 
     fn check_ready(&self) -> Result<()> {
+        self.table.indexes.check_kept_up(&self.index)?;
         if self.index.is_ready() {
             return Ok(());
         }

@@ -125,6 +125,23 @@ impl IndexList {
         self.dropped.load(Ordering::SeqCst)
     }
 
+    /// Refuses an index that was dropped, alone or with its table. Its space may be there for a
+    /// while, but rows that are written meanwhile are missing in it.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(crate) fn check_kept_up(&self, index: &OpenIndex) -> Result<()> {
+        let set = self.set();
+        if !self.is_dropped() && set.indexes.iter().any(|own| own.space() == index.space()) {
+            return Ok(());
+        }
+        let (name, table) = (&index.stored.name, &set.table.schema().path);
+        Err(Error::not_found(format!(
+            "index {name} on {table} was dropped: open it anew if there is one of that name again"
+        ))
+        .in_table(table))
+    }
+
     pub(crate) fn set(&self) -> Arc<IndexSet> {
         self.set.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, SHARD_LEN, Slices};
 
-use super::list::OpenIndex;
+use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, EntryWalk};
 use crate::TableBatch;
@@ -73,6 +73,7 @@ pub(super) fn read(
         classifier: table.classifier.clone(),
         table_id: table.schema.table_id,
         index: index.clone(),
+        indexes: table.indexes.clone(),
         walk: EntryWalk::new(&*engine, index.space(), options.direction),
         ranges: Some(ranges),
         is_ordered,
@@ -162,6 +163,8 @@ struct EntrySource {
     classifier: Arc<KeyClassifier>,
     table_id: u32,
     index: Arc<OpenIndex>,
+    /// Tells whether the index is still kept up.
+    indexes: Arc<IndexList>,
     walk: EntryWalk,
     /// Nothing once it has ended.
     ranges: Option<RangeSource>,
@@ -211,6 +214,8 @@ impl EntrySource {
             // The store is gone only when nobody reads any more.
             let Some(engine) = self.engine.upgrade() else { return Ok(()) };
             self.walk.read(&*engine, self.gathered, &mut entries)?;
+            // Asked behind the read: until it was dropped it had every row.
+            self.indexes.check_kept_up(&self.index)?;
         }
         self.gathered = (self.gathered * GROWTH).min(GATHERED_MOST);
         self.tasks = self.tasks_of(&entries)?.into_iter();

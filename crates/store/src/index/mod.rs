@@ -24,6 +24,8 @@ mod check;
 mod clean;
 mod codec;
 mod definition;
+#[cfg(test)]
+mod dropped_tests;
 mod entries;
 mod estimate;
 mod handle;

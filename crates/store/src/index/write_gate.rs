@@ -51,7 +51,7 @@ pub(crate) struct WriteGate {
     slots: [Slot; SLOTS],
     loads: Mutex<Vec<Arc<Load>>>,
     /// Held by whoever waits for loads: one at a time moves their epochs.
-    waiting: Mutex<()>,
+    waiting: parking_lot::Mutex<()>,
 }
 
 /// What a writer holds while it writes.
@@ -166,7 +166,7 @@ impl WriteGate {
         if open.is_empty() {
             return Ok(());
         }
-        let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let _waiting = self.take_turn(deadline, &give_up)?;
         for load in &open {
             load.end_epoch(space, |is_so| wait_until(deadline, &give_up, is_so))?;
         }
@@ -175,6 +175,20 @@ impl WriteGate {
                 load.has_ended() || !load.holds(space) || load.wanted().is_none()
             })
         })
+    }
+
+    /// Waits until nobody else waits for loads. Some do so for minutes.
+    fn take_turn(
+        &self,
+        deadline: Option<Instant>,
+        give_up: &impl Fn() -> bool,
+    ) -> Result<parking_lot::MutexGuard<'_, ()>> {
+        loop {
+            if let Some(turn) = self.waiting.try_lock_for(LOOK_EVERY) {
+                return Ok(turn);
+            }
+            check_patience(deadline, give_up)?;
+        }
     }
 
     /// Whether no load holds rows of a space that nobody can look up any more.
@@ -345,15 +359,20 @@ fn wait_until(
     is_so: &dyn Fn() -> bool,
 ) -> Result<()> {
     while !is_so() {
-        if give_up() {
-            return Err(Error::cancelled("the making of the index was cancelled"));
-        }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Error::unavailable(
-                "a bulk put that began before the index was made does not come to a flush: make the index when it has ended",
-            ));
-        }
+        check_patience(deadline, give_up)?;
         std::thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
+}
+
+fn check_patience(deadline: Option<Instant>, give_up: &impl Fn() -> bool) -> Result<()> {
+    if give_up() {
+        return Err(Error::cancelled("the making of the index was cancelled"));
+    }
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(Error::unavailable(
+            "a bulk put that began before the index was made does not come to a flush: make the index when it has ended",
+        ));
     }
     Ok(())
 }

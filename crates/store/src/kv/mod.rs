@@ -367,13 +367,17 @@ impl KeyValue {
             consistency: Some(Consistency::Absolute),
             ..PairGetOptions::default()
         };
-        let mut deleted = 0;
+        let most = self.store.engine.capability().batch_operations_max;
+        let (mut deleted, mut batch) = (0, WriteBatch::new(self.store.pairs));
         for found in self.bulk_get(std::iter::once(parent.clone()), &options)? {
             let found = found?;
-            let mut batch = WriteBatch::new(self.store.pairs);
-            found.rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.store.writer(acks).write_by(&batch, durability, deadline)?;
-            deleted += found.len() as u64;
+            let keys: Vec<&[u8]> = found.rows.keys.iter().collect();
+            for some in keys.chunks(most) {
+                batch.clear();
+                some.iter().for_each(|key| batch.delete(key, Condition::Always));
+                self.store.writer(acks).write_by(&batch, durability, deadline)?;
+                deleted += some.len() as u64;
+            }
         }
         Ok(deleted)
     }

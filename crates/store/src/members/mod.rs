@@ -156,6 +156,13 @@ impl Members {
         }))
     }
 
+    /// Whether there is no other opening, as far as rows tell. One that ended without a word counts
+    /// as there until others have missed it for a while.
+    pub(crate) fn are_alone(&self) -> Result<bool> {
+        let own = self.id();
+        Ok(self.shared.rows.read()?.members.iter().all(|(member, _)| member.id == own))
+    }
+
     /// Whether this opening may write: whoever changes tables still waits for it.
     ///
     /// # Errors

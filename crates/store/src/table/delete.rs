@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices,
-    WriteBatch,
+    Capability, Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows,
+    ScanOptions, Slices, WriteBatch,
 };
 
 use super::{DeleteOptions, Deleted, Table};
@@ -15,14 +15,20 @@ use crate::levels::check_acks;
 use crate::row::Row;
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
-/// Rows deleted by one atomic batch.
+/// The most rows deleted by one atomic batch.
 const BATCH_ROWS_MAX: usize = 10_000;
+
+/// How many rows one atomic batch deletes, where each may take its ancestors of so many tables
+/// along.
+fn batch_rows(capability: &Capability, ancestors: usize) -> usize {
+    (capability.batch_operations_max / (1 + ancestors)).clamp(1, BATCH_ROWS_MAX)
+}
 
 impl Table {
     /// Deletes all rows under a partial key, within a range of its first open column if one is
     /// given, and with them the rows of the relatives named. Tells how many rows went, those of
     /// relatives among them. Rows go in batches, each atomic, of ten thousand rows, or of about
-    /// 4 MiB of keys where these are long.
+    /// 4 MiB of keys where these are long; on a cluster of a thousand rows.
     ///
     /// # Errors
     /// `Invalid` for a key without its whole shard key, naming the column; for a limit, which goes
@@ -94,7 +100,7 @@ impl Table {
         let scan = ScanOptions {
             projection: Projection::KeysOnly,
             filter: Some(relatives.filter()),
-            batch_rows_max: BATCH_ROWS_MAX,
+            batch_rows_max: batch_rows(self.store.engine.capability(), relatives.ancestors.len()),
             deadline,
             direction: Direction::Forward,
             limit_per_range: options.limit,

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use tonnage::{
-    Acks, BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
-    IndexRange, Payload, Row, Store, SystemClock, Value, WriteOptions,
+    Acks, BulkPutOptions, Cancel, CreateIndexOptions, DeleteOptions, Depth, Durability, ErrorKind,
+    IndexColumn, IndexDefinition, IndexRange, Key, Pairs, Payload, Row, Store, SystemClock, Value,
+    WriteOptions,
 };
 use tonnage_engine::{Engine, MemoryEngine};
 
@@ -252,4 +253,33 @@ fn changes_of_tables_from_several_sides_go_through() {
         let names: Vec<_> = store.tables().iter().map(|table| table.path().to_owned()).collect();
         assert_eq!(names, ["cars", "t0_1", "t0_3", "t1_1", "t1_3", "t2_1", "t2_3"]);
     }
+}
+
+/// The story of a bug: a batch of a cluster holds a thousand operations, but rows and pairs went in
+/// batches of thousands. So whatever had more than a thousand could not be deleted.
+#[test]
+fn more_is_deleted_than_a_batch_of_a_cluster_holds() {
+    let [store] = openings();
+    store
+        .execute(
+            "CREATE TABLE logs (host STRING, n LONG, PRIMARY KEY (SHARD(host), n));
+             CREATE TABLE logs.lines (line LONG, PRIMARY KEY (line))",
+        )
+        .unwrap();
+    let log = |n: i64| row! { "host" => "a", "n" => n };
+    let rows: Vec<Row> = (0..2_500).map(log).collect();
+    let lines: Vec<Row> = (0..2_500).map(|n| log(n).with("line", 1)).collect();
+    store.multi_put([("logs", rows), ("logs.lines", lines)], &BulkPutOptions::default()).unwrap();
+    let options = DeleteOptions { relatives: vec!["logs".into()], ..DeleteOptions::default() };
+    let lines = store.table("logs.lines").unwrap();
+    assert_eq!(lines.delete_range(&row! { "host" => "a" }, &options).unwrap(), 5_000);
+    assert_eq!(store.table("logs").unwrap().count().unwrap(), 0);
+
+    let (pairs, parent) = (store.kv(), Key::of_major(["users"]));
+    let mut many = Pairs::default();
+    (0..2_500).for_each(|n| many.push(&format!("/users/-/{n}").parse().unwrap(), b"").unwrap());
+    pairs.bulk_put([Ok(many)], &BulkPutOptions::default()).unwrap();
+    let below = Depth::ParentAndDescendants;
+    let deleted = pairs.delete_subtree(&parent, below, None, Durability::default());
+    assert_eq!((deleted.unwrap(), pairs.count().unwrap()), (2_500, 0));
 }

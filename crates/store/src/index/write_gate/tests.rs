@@ -55,6 +55,31 @@ fn a_writer_that_is_alone_keeps_the_others_out() {
     });
 }
 
+/// The story of a bug: CREATE INDEX waited minutes for a large load to flush, and DROP TABLE of any
+/// other table waited for it, whatever its own patience.
+#[test]
+fn who_waits_for_loads_waits_for_others_no_longer_than_its_patience() {
+    let gate = WriteGate::default();
+    let load = gate.open_load();
+    push(&load, false);
+    let is_given_up = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            let give_up = || is_given_up.load(Ordering::SeqCst);
+            gate.wait_for_loads(ROWS, Duration::from_secs(20), give_up)
+        });
+        while !load.flush_wanted() {
+            std::thread::yield_now();
+        }
+        let began = Instant::now();
+        let second = gate.wait_for_loads(OTHERS, 20 * LOOK_EVERY, || false);
+        assert_eq!(second.unwrap_err().kind(), tonnage_engine::ErrorKind::Unavailable);
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        is_given_up.store(true, Ordering::SeqCst);
+        assert!(first.join().unwrap().is_err());
+    });
+}
+
 #[test]
 fn a_load_that_does_not_flush_is_not_waited_for_for_ever() {
     let gate = WriteGate::default();

@@ -1,0 +1,108 @@
+//! Drops of spaces that a deadline or the disk cut short, carried out in the background.
+//!
+//! The thread is there as long as there are any. It holds the engine for moments only, so it keeps
+//! no store open; what it has not done by then is found at the next opening.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{JoinHandle, current};
+use std::time::Duration;
+
+use tonnage_engine::{Deadline, Engine, ErrorKind, Result, SpaceId};
+
+use super::leaving::LeavingSpaces;
+
+/// How long after a try the next one comes.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long one try may take: whoever closes the store waits for it.
+const TRY_TIME: Duration = Duration::from_secs(2);
+
+/// The thread that drops what others could not.
+pub(super) struct LateDrops {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    engine: Weak<dyn Engine>,
+    leaving: Arc<LeavingSpaces>,
+    /// Whether the thread will look again.
+    running: Mutex<bool>,
+    stopping: AtomicBool,
+    /// Woken to stop.
+    woken: Condvar,
+}
+
+impl LateDrops {
+    pub(super) fn new(engine: &Arc<dyn Engine>, leaving: Arc<LeavingSpaces>) -> Self {
+        let shared = Shared {
+            engine: Arc::downgrade(engine),
+            leaving,
+            running: Mutex::new(false),
+            stopping: AtomicBool::new(false),
+            woken: Condvar::new(),
+        };
+        Self { shared: Arc::new(shared), thread: Mutex::default() }
+    }
+
+    /// To be told when a drop was cut short, and noted as such. Where no thread can be had it is
+    /// left to the next opening.
+    pub(super) fn begin(&self) {
+        let mut running = self.shared.running();
+        if !*running {
+            let (shared, name) = (self.shared.clone(), "tonnage-drops".to_owned());
+            let thread = std::thread::Builder::new().name(name).spawn(move || shared.work()).ok();
+            *running = thread.is_some();
+            *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+        }
+    }
+}
+
+impl Drop for LateDrops {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        // Taken for a moment, so that the thread does not look just before and wait just after.
+        drop(self.shared.running());
+        self.shared.woken.notify_all();
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // What the thread holds of the engine may be the last of the store.
+        if let Some(thread) = thread.filter(|it| it.thread().id() != current().id()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn running(&self) -> MutexGuard<'_, bool> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        while self.pause() {
+            // Held for this alone: a store is closed once nobody holds its engine.
+            let Some(engine) = self.engine.upgrade() else { return };
+            for space in self.leaving.cut_short() {
+                if drop_space(&*engine, space, Deadline::after(TRY_TIME)).is_ok() {
+                    self.leaving.remove(space);
+                }
+            }
+        }
+    }
+
+    /// Waits until it is time for another try. False when none is to come.
+    fn pause(&self) -> bool {
+        let is_stopping = || self.stopping.load(Ordering::SeqCst);
+        let waited = self.woken.wait_timeout_while(self.running(), PAUSE, |_| !is_stopping());
+        let mut running = waited.unwrap_or_else(PoisonError::into_inner).0;
+        *running = !is_stopping() && !self.leaving.cut_short().is_empty();
+        *running
+    }
+}
+
+/// Drops a space that may be gone already.
+pub(super) fn drop_space(engine: &dyn Engine, space: SpaceId, deadline: Deadline) -> Result<()> {
+    match engine.drop_space_by(space, deadline) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        dropped => dropped,
+    }
+}
