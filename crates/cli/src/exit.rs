@@ -5,7 +5,7 @@ use std::io;
 
 use tonnage::{Error, ErrorKind};
 
-use crate::{plain, time_limit};
+use crate::{plain, reader_gone, time_limit};
 
 /// What the exit codes mean, as the help of the program says it.
 pub(crate) const EXIT_CODES: &str = "\
@@ -90,7 +90,12 @@ impl Failure {
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that
     /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
-        if self.is_broken_pipe() {
+        self.report_to(reader_gone::is_noted())
+    }
+
+    fn report_to(&self, reader_is_gone: bool) -> Exit {
+        // Files and connections break as well.
+        if reader_is_gone && self.is_broken_pipe() {
             return Exit::Success;
         }
         eprintln!("tonnage: {}", plain::lines(&with_causes(&self.error)));
@@ -178,11 +183,15 @@ mod tests {
         assert_eq!(exit(Error::invalid("there is no such column")), Exit::Usage);
     }
 
+    /// A connection that broke was taken for a reader that had seen enough: the load from a server
+    /// that went away ended with 0 and without a word.
     #[test]
-    fn a_reader_that_has_seen_enough_is_no_failure() {
-        assert_eq!(
-            Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).report(),
-            Exit::Success
-        );
+    fn a_reader_that_has_seen_enough_is_no_failure_but_a_connection_that_breaks_is() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(Failure::from(broken()).report_to(true), Exit::Success);
+        let lost = Error::unavailable("https://h/a.csv: cannot be read").with_source(broken());
+        assert_eq!(Failure::new(Exit::Stopped, lost).report_to(false), Exit::Stopped);
+        let other = Error::corruption("a.csv: cut short").with_source(io::Error::other("short"));
+        assert_eq!(Failure::new(Exit::Stopped, other).report_to(true), Exit::Stopped);
     }
 }

@@ -28,6 +28,7 @@ mod placed_lobs;
 mod placed_pairs;
 mod placed_related;
 mod plain;
+mod reader_gone;
 mod server;
 mod shell;
 mod statements;

@@ -2,7 +2,8 @@
 //!
 //! A value is accepted only if nothing is lost: it is cast, cast back, and compared. The one
 //! exception is a double for a single-precision column, which is rounded as SQL rounds it. A moment
-//! is a moment whatever its zone: what is kept is its instant, in UTC. Columns that no cast leads
+//! is a moment whatever its zone: what is kept is its instant, in UTC. Text is read as that of CSV
+//! (`cast_text`). Columns that no cast leads
 //! to the wanted type stay as they are; the caller sees that in the schema.
 
 use std::sync::Arc;
@@ -10,15 +11,16 @@ use std::sync::Arc;
 use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::batch::{Origin, ReadBatch};
 use crate::cast_nested::{can_cast, cast_column, same_rows};
+use crate::cast_text::{is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
 use crate::rejected::{RejectedRecord, bounded};
-use crate::render::is_json_field;
+use crate::render::{is_binary_field, is_json_field};
 use crate::source::Source;
 use crate::text::layout::Layout;
 
@@ -38,6 +40,7 @@ enum CastStep {
     Keep,
     Cast,
     NestedToJson,
+    TextToUuid,
 }
 
 impl ColumnCast {
@@ -75,8 +78,11 @@ impl ColumnCast {
                 CastStep::NestedToJson => {
                     Arc::new(nested_as_json(batch.schema().field(place), column)?)
                 }
-                CastStep::Cast => {
-                    let values = cast_column(column, self.schema.field(place).data_type())?;
+                CastStep::Cast | CastStep::TextToUuid => {
+                    let values = match step {
+                        CastStep::TextToUuid => uuids(column)?,
+                        _ => cast_column(column, self.schema.field(place).data_type())?,
+                    };
                     let same = same_rows(column, &values)?;
                     let lost = (0..rows).filter(|row| !same.value(*row));
                     faults.extend(lost.map(|row| (row, place)));
@@ -134,6 +140,9 @@ impl CastStep {
         }
         if from.is_nested() && is_json_field(wanted) {
             return Some(CastStep::NestedToJson);
+        }
+        if is_text(from) && to == &DataType::FixedSizeBinary(16) && !is_binary_field(wanted) {
+            return Some(CastStep::TextToUuid);
         }
         can_cast(from, to).then_some(CastStep::Cast)
     }

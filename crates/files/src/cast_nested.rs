@@ -34,8 +34,20 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
                     .is_some_and(|place| can_cast(field.data_type(), to[place].data_type()))
             }) && to.iter().all(|field| field.is_nullable() || place(from, field.name()).is_some())
         }
-        (from, to) => !from.is_nested() && !to.is_nested() && can_cast_types(from, to),
+        (from, to) => {
+            !from.is_nested()
+                && !to.is_nested()
+                && !says_no_unit(from, to)
+                && can_cast_types(from, to)
+        }
     }
+}
+
+/// Whether one is a number and the other a time. Nobody knows if a number counts seconds, milliseconds
+/// or days: one of them would be a moment in another millennium.
+fn says_no_unit(from: &DataType, to: &DataType) -> bool {
+    let is_time = |data_type: &DataType| data_type.is_temporal();
+    is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
 }
 
 /// Casts, with NULL for leaves that cannot be cast.
@@ -101,9 +113,10 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
     }
 }
 
-/// A list of whatever kind as a plain one.
+/// A list of whatever kind as a plain one, and values for their numbers in a dictionary.
 fn plain(column: &ArrayRef) -> Result<ArrayRef> {
     match (column.data_type(), item(column.data_type())) {
+        (DataType::Dictionary(_, values), _) => cast(column, values).map_err(internal),
         (DataType::List(_), _) | (_, None) => Ok(Arc::clone(column)),
         (_, Some(item)) => cast(column, &DataType::List(item.clone())).map_err(internal),
     }

@@ -13,8 +13,15 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
+use crate::cast_text;
+
 /// Casts, with NULL for what cannot be cast.
 pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if cast_text::is_text(column.data_type())
+        && let Some(values) = cast_text::parsed(column, data_type)?
+    {
+        return Ok(values);
+    }
     let options = CastOptions { safe: true, ..CastOptions::default() };
     match (column.data_type(), data_type) {
         // Arrow's cast between a zone and none would turn instants into what clocks show there.
@@ -52,8 +59,7 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
         return Ok(BooleanBuffer::new_set(before.len()));
     }
     let may_round = before.data_type().is_floating() && after.data_type().is_floating();
-    let from_text =
-        matches!(before.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let from_text = cast_text::is_text(before.data_type());
     if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
         let kept = |row| {
             before.is_null(row) || after.is_valid(row) && !turned_infinite(before, after, row)

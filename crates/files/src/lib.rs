@@ -51,6 +51,7 @@ mod avro;
 mod batch;
 mod cast;
 mod cast_nested;
+mod cast_text;
 mod cast_values;
 mod caught;
 mod column;

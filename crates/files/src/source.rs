@@ -14,6 +14,9 @@ use crate::pipe::Pipe;
 use crate::remote::{self, Object, RemoteFile};
 use crate::stop::Stop;
 
+/// What makes a name a pattern.
+const WILD: [char; 3] = ['*', '?', '['];
+
 /// One place that records are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -86,14 +89,14 @@ impl Source {
     /// The sources that the patterns stand for, in the order of the patterns, the files of one
     /// pattern sorted by name.
     ///
-    /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://` and `gs://`
-    /// the address of an object in a bucket, or a pattern for several. A pattern that names an
+    /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://`, `gs://` and
+    /// `az://` the address of an object in a bucket, or a pattern for several. A pattern that names an
     /// existing file is that file, whatever characters are in it. Zip archives and workbooks are like
     /// folders: `data.zip/*.csv`, `book.xlsx/Sheet1`; one with a single file or sheet stands for that.
     /// A pattern that matches nothing is
     /// [`NotFound`](tonnage_engine::ErrorKind::NotFound); one that names a directory is
     /// [`Invalid`](tonnage_engine::ErrorKind::Invalid). Directories that a glob happens to match
-    /// are passed over.
+    /// are passed over, and so are hidden files, unless the pattern has the point of their names.
     pub fn expand(patterns: &[String]) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
         for pattern in patterns {
@@ -247,7 +250,11 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         return Ok(());
     }
     let before = sources.len();
-    let paths = glob::glob(pattern).map_err(|error| {
+    // As in shells: `.part-0.parquet.crc` and what another program is just writing are not meant.
+    let names_hidden = pattern.split('/').any(|part| part.starts_with('.') && part.contains(WILD));
+    let options =
+        MatchOptions { require_literal_leading_dot: !names_hidden, ..MatchOptions::new() };
+    let paths = glob::glob_with(pattern, options).map_err(|error| {
         Error::invalid(format!("{pattern}: not a file, and not a pattern: {error}"))
             .with_source(error)
     })?;
@@ -311,7 +318,7 @@ fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
     let found: Vec<_> = found.map(|name| source.member(name.clone())).collect();
     match found.is_empty() {
         // A hidden sheet is read when it is named.
-        true if !wanted.contains(['*', '?', '[']) => Ok(Some(vec![source.member(wanted)])),
+        true if !wanted.contains(WILD) => Ok(Some(vec![source.member(wanted)])),
         true => Err(Error::not_found(format!(
             "{}: nothing in the archive matches it; it holds {}",
             path.display(),

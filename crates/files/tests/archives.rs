@@ -92,6 +92,23 @@ fn expand(directory: &Path, name: &str) -> Result<Vec<Source>> {
     Source::expand(&[directory.join(name).display().to_string()])
 }
 
+/// Of two members of one name the last was read, and nothing was said of the other.
+#[test]
+fn an_archive_with_two_files_of_one_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = zip(&[("a.csv", CSV.as_bytes()), ("b.csv", CSV.as_bytes())]);
+    let renamed = bytes.windows(5).enumerate().filter(|(_, name)| *name == b"b.csv");
+    let places: Vec<_> = renamed.map(|(place, _)| place).collect();
+    let mut bytes = bytes.clone();
+    places.iter().for_each(|place| bytes[*place] = b'a');
+    let path = folder.path().join("x.zip");
+    std::fs::write(&path, bytes).unwrap();
+    for pattern in [path.clone(), path.join("*.csv"), path.join("a.csv")] {
+        let error = Source::expand(&[pattern.display().to_string()]).unwrap_err();
+        assert!(error.message().contains("several files of one name"), "{error}");
+    }
+}
+
 #[test]
 fn xz_is_unpacked() {
     for bytes in [XZ.to_vec(), [XZ, XZ].concat()] {

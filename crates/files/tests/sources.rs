@@ -33,6 +33,27 @@ fn patterns_become_files_in_order() {
     assert_eq!(names, ["c.txt", "a.csv", "b.csv", "[x].csv", "-"]);
 }
 
+/// Programs keep checksums, and files that are not whole yet, beside those that are meant, and hide
+/// them. A pattern read them too.
+#[test]
+fn hidden_files_match_only_patterns_that_name_their_point() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join(".old")).unwrap();
+    for name in ["a.csv", ".b.csv", ".old/c.csv"] {
+        fs::write(folder.path().join(name), TEXT).unwrap();
+    }
+    let found = |pattern: &str| {
+        let pattern = folder.path().join(pattern).display().to_string();
+        let sources = Source::expand(&[pattern]).unwrap();
+        let name = |source: &Source| source.name().rsplit('/').next().unwrap().to_owned();
+        sources.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(found("*"), ["a.csv"]);
+    assert_eq!(found("**/*.csv"), ["a.csv"]);
+    assert_eq!(found(".*.csv"), [".b.csv"]);
+    assert_eq!(found(".b.csv"), [".b.csv"]);
+}
+
 #[rstest]
 #[case::missing("missing.csv", ErrorKind::NotFound)]
 #[case::no_match("*.parquet", ErrorKind::NotFound)]

@@ -141,3 +141,76 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
         }
     }
 }
+
+/// Arrow's casts of text rounded decimals, cut fractions of seconds and times of day off, and made
+/// infinity of what is too large. All of that was stored without a word, though the same text in CSV
+/// was rejected. Of texts in a dictionary those were rejected that are not written as Arrow writes
+/// them, such as 1.5 for a column with two places.
+#[rstest]
+#[case::decimal("1.5", "1.239", DataType::Decimal128(10, 2), "1.50")]
+#[case::wide_decimal("1.5", "1.239", DataType::Decimal256(50, 2), "1.50")]
+#[case::timestamp(
+    "2022-01-03 10:00:00",
+    "2022-01-03T10:00:00.1239",
+    DataType::Timestamp(TimeUnit::Millisecond, None),
+    "2022-01-03T10:00:00"
+)]
+#[case::offset(
+    "2022-01-03T10:00:00+02:00",
+    "2022-01-03T10:00:00.5Z",
+    DataType::Timestamp(TimeUnit::Second, None),
+    "2022-01-03T08:00:00"
+)]
+#[case::day("2022-01-03", "2022-01-03T10:00:00", DataType::Date32, "2022-01-03")]
+#[case::double("1e3", "1e400", DataType::Float64, "1000.0")]
+#[case::float("1e3", "1e39", DataType::Float32, "1000.0")]
+fn text_of_columnar_files_is_read_as_that_of_csv(
+    #[case] good: &str,
+    #[case] lost: &str,
+    #[case] wanted: DataType,
+    #[case] shown: &str,
+) {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![good, lost, good]));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    for column in [texts.clone(), arrow::compute::cast(&texts, &dictionary).unwrap()] {
+        let batch = RecordBatch::try_from_iter_with_nullable([("v", column, true)]).unwrap();
+        for format in [Format::Parquet, Format::ArrowFile] {
+            let source = Source::memory("x", written(format, Compression::None, &batch));
+            let (batch, rejected) = read(&source, &wanting(schema(&[("v", wanted.clone())])));
+            assert_eq!(lines(&batch), [shown, shown], "{format} {:?}", batch.schema());
+            assert_eq!((rejected.len(), rejected[0].record), (1, 1), "{format}");
+        }
+    }
+    let (batch, rejected) =
+        read(&csv(&format!("v\n{good}\n{lost}\n{good}\n")), &wanting(schema(&[("v", wanted)])));
+    assert_eq!((lines(&batch), rejected.len()), (vec![shown.to_owned(); 2], 1));
+}
+
+/// pandas and others write UUIDs to Parquet as text, which no UUID column took.
+#[test]
+fn uuids_are_read_from_text() {
+    let texts = ["550E8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-44665544000x"];
+    let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+    let batch = RecordBatch::try_from_iter([("u", texts)]).unwrap();
+    let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
+    let (batch, rejected) =
+        read(&source, &wanting(schema(&[("u", DataType::FixedSizeBinary(16))])));
+    assert_eq!(lines(&batch), ["550e8400-e29b-41d4-a716-446655440000"]);
+    assert_eq!(rejected[0].original, br#"{"u":"550e8400-e29b-41d4-a716-44665544000x"}"#);
+}
+
+/// A column of milliseconds was taken for one of seconds where the table had seconds: moments in the
+/// year 53976. The same numbers in CSV are rejected.
+#[rstest]
+#[case(DataType::Int64, DataType::Timestamp(TimeUnit::Second, None))]
+#[case(DataType::Int32, DataType::Date32)]
+#[case(DataType::Timestamp(TimeUnit::Millisecond, None), DataType::Int64)]
+fn numbers_are_no_times_and_times_are_no_numbers(#[case] own: DataType, #[case] wanted: DataType) {
+    let values: ArrayRef = Arc::new(arrow::array::Int32Array::from(vec![18_000]));
+    let values = arrow::compute::cast(&values, &DataType::Int64).unwrap();
+    let values = arrow::compute::cast(&values, &own).unwrap();
+    let batch = RecordBatch::try_from_iter([("v", values)]).unwrap();
+    let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
+    let reader = RecordReader::open(&source, &wanting(schema(&[("v", wanted)]))).unwrap();
+    assert_eq!(reader.schema().field(0).data_type(), &own, "the caller sees that it does not fit");
+}

@@ -4,16 +4,16 @@
 //! stood (CSV with the header, so that the file can be mended and loaded), and a `.reasons.jsonl`
 //! that tells file, record, line, column and reason of each.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
 use tonnage::{BulkPutCallbacks, Error, FailedEntry, Result, StreamReport};
-use tonnage_files::{Format, RejectedRecord};
+use tonnage_files::RejectedRecord;
 
+use super::reject_files::RejectFiles;
 use super::resume::ResumeFile;
 use super::stream::StreamState;
 use crate::display::Console;
@@ -34,6 +34,8 @@ pub(crate) struct Failures {
 struct Kept {
     count: u64,
     files: Vec<Option<RejectFiles>>,
+    /// The names of the files.
+    names: HashSet<String>,
 }
 
 impl Failures {
@@ -43,7 +45,7 @@ impl Failures {
         streams: Vec<Arc<StreamState>>,
     ) -> Self {
         let files = streams.iter().map(|_| None).collect();
-        let kept = Mutex::new(Kept { count: 0, files });
+        let kept = Mutex::new(Kept { files, ..Kept::default() });
         Self {
             console: console.clone(),
             directory: directory.map(Path::to_owned),
@@ -58,21 +60,29 @@ impl Failures {
         Self { resume, ..self }
     }
 
-    /// Makes what was kept whole.
+    /// Makes what was kept whole. What a note says is done with is on the disk before the note.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for files in kept.files.iter_mut().flatten() {
-            files.flush().map_err(|error| self.cannot_keep(error))?;
+            let done = if self.resume.is_some() { files.sync() } else { files.flush() };
+            done.map_err(|error| self.cannot_keep(error))?;
         }
         Ok(())
     }
 
     fn keep(&self, kept: &mut Kept, stream: usize, record: &RejectedRecord) -> io::Result<()> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        let slot = &mut kept.files[stream];
+        let Kept { files, names, .. } = kept;
+        let slot = &mut files[stream];
         let files = match slot {
             Some(files) => files,
-            None => slot.insert(RejectFiles::create(directory, stream, &self.streams)?),
+            None => {
+                // Inputs of one name in different directories must not write over each other.
+                let (state, stem) = (&self.streams[stream], self.streams[stream].file_stem());
+                let before = self.streams[..stream].iter();
+                let before = before.filter(|other| other.file_stem() == stem).count();
+                slot.insert(RejectFiles::open(directory, state, before + 1, names)?)
+            }
         };
         files.add(record)
     }
@@ -139,76 +149,8 @@ impl BulkPutCallbacks for Failures {
 
     fn completed(&self, stream: &StreamReport) {
         let Some(resume) = &self.resume else { return };
-        let state = &self.streams[stream.stream];
-        self.warn_of(resume.note(state, true));
-    }
-}
-
-/// The files of one input.
-struct RejectFiles {
-    records: BufWriter<File>,
-    /// Whether a record is one line, whatever it was: elements of a JSON array may stand on many.
-    has_lines: bool,
-    reasons: BufWriter<File>,
-}
-
-impl RejectFiles {
-    fn create(directory: &Path, stream: usize, streams: &[Arc<StreamState>]) -> io::Result<Self> {
-        std::fs::create_dir_all(directory)?;
-        let state = &streams[stream];
-        let mut name = state.file_name();
-        // Inputs of one name in different directories must not write over each other.
-        let before = streams[..stream].iter().filter(|other| other.file_name() == name).count();
-        if before > 0 {
-            let stem = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let ending = name
-                .extension()
-                .map(|ending| format!(".{}", ending.to_string_lossy()))
-                .unwrap_or_default();
-            name = PathBuf::from(format!("{stem}-{}{ending}", before + 1));
-        }
-        let records = match state.format.is_text() {
-            true => name.clone(),
-            // Rows of a Parquet or Arrow file are kept as JSON.
-            false => name.with_extension("jsonl"),
-        };
-        let mut records = BufWriter::new(File::create(directory.join(records))?);
-        if let Some(header) = &state.header {
-            writeln!(records, "{header}")?;
-        }
-        let reasons =
-            format!("{}.reasons.jsonl", name.file_stem().unwrap_or_default().to_string_lossy());
-        let has_lines = state.format == Format::JsonLines;
-        Ok(Self {
-            records,
-            has_lines,
-            reasons: BufWriter::new(File::create(directory.join(reasons))?),
-        })
-    }
-
-    fn add(&mut self, record: &RejectedRecord) -> io::Result<()> {
-        if !record.original.is_empty() {
-            let is_end = |byte: &u8| self.has_lines && matches!(byte, b'\n' | b'\r');
-            let text: Vec<u8> = record
-                .original
-                .iter()
-                .map(|byte| if is_end(byte) { b' ' } else { *byte })
-                .collect();
-            self.records.write_all(&text)?;
-            self.records.write_all(b"\n")?;
-        }
-        let reason = json!({
-            "file": record.source,
-            "record": record.record,
-            "line": record.line,
-            "column": record.column,
-            "reason": record.reason,
-        });
-        writeln!(self.reasons, "{reason}")
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.records.flush()?;
-        self.reasons.flush()
+        // Here, too, what was rejected comes first.
+        let noted = self.finish().and_then(|()| resume.note(&self.streams[stream.stream], true));
+        self.warn_of(noted);
     }
 }

@@ -25,9 +25,9 @@ use crate::values::{self, Durability, Existing, grouped};
 /// Options of every load.
 #[derive(Args, Clone)]
 pub(crate) struct JobArgs {
-    /// Files, pipes, https URLs, or patterns such as 'data/*.csv.gz', 's3://bucket/day/*.parquet',
-    /// 'data.zip/*.csv' and 'book.xlsx/Sheet1' (with *, ? and [a-z]; braces are the shell's); - is
-    /// standard input
+    /// Files, pipes, https URLs, or patterns such as 'data/*.csv.gz', 's3://bucket/day/*.parquet'
+    /// (also gs:// and az://), 'data.zip/*.csv' and 'book.xlsx/Sheet1' (with *, ? and [a-z]; braces
+    /// are the shell's); - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// What to do with entries whose key exists, in the table or in an earlier record of this load
@@ -37,17 +37,18 @@ pub(crate) struct JobArgs {
     /// batch in which it finds that, and stores what was good until then [default: never stop]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
     errors_max: Option<ErrorsMax>,
-    /// Keep rejected records in this directory, in their original form and with their reasons
+    /// Keep rejected records in this directory, in their original form and with their reasons. What it
+    /// holds of other inputs stays; a load that goes on with --resume adds to what it kept
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
     /// Note in this file what is stored, and go on where an earlier run ended. An input that has
     /// changed since (its size, its time, its first or last 64 KiB) is read anew
     #[arg(long, value_name = "FILE")]
-    resume: Option<PathBuf>,
+    pub(crate) resume: Option<PathBuf>,
     /// Maximum rows a second
     #[arg(long, value_name = "N", value_parser = values::count)]
     rate: Option<u64>,
-    /// Durability: when entries count as stored
+    /// Durability: when entries count as stored. With --resume it is always fsync
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
     /// Make what was read durable at least this often, and note it with --resume: for inputs that
@@ -230,11 +231,16 @@ impl JobArgs {
         failure.map_or(Ok(exit), Err)
     }
 
+    /// A note that outlives the rows that it tells of would have them skipped.
+    fn durability(&self) -> Durability {
+        if self.resume.is_some() { Durability::Fsync } else { self.durability }
+    }
+
     fn options(&self, callbacks: Arc<Failures>) -> BulkPutOptions {
         BulkPutOptions {
             stream_parallelism: self.stream_parallelism,
             memory_bytes_max: self.memory,
-            durability: self.durability.into(),
+            durability: self.durability().into(),
             on_existing: self.on_existing.into(),
             errors_max: self.errors_max.unwrap_or_default(),
             rows_per_second_max: self.rate,
@@ -338,4 +344,30 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
             ),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Job {
+        #[command(flatten)]
+        args: JobArgs,
+    }
+
+    /// The note was on the disk, the rows that it told of were not: after a power failure the next
+    /// run skipped rows that were lost.
+    #[test]
+    fn a_load_that_notes_what_is_stored_stores_it_on_the_disk_first() {
+        for durability in ["none", "write", "fsync"] {
+            let plain = ["load", "a.csv", "--durability", durability];
+            let noting = [&plain[..], &["--resume", "notes"]].concat();
+            let of = |words: &[&str]| Job::parse_from(words).args.durability();
+            assert_eq!(of(&noting), Durability::Fsync);
+            assert_eq!(of(&plain) == Durability::Fsync, durability == "fsync");
+        }
+    }
 }

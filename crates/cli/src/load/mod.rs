@@ -13,6 +13,7 @@ mod fingerprint;
 mod input;
 mod job;
 mod mapping;
+mod reject_files;
 mod resume;
 mod stream;
 mod summary;

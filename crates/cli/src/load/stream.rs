@@ -1,5 +1,6 @@
 //! One file as a stream of entries.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -139,6 +140,16 @@ impl StreamState {
             .find_map(|ending| name.strip_suffix(ending))
             .unwrap_or(&name);
         PathBuf::from(if name == "-" { "stdin" } else { name })
+    }
+
+    /// The same without its ending.
+    pub(super) fn file_stem(&self) -> OsString {
+        self.file_name().file_stem().unwrap_or_default().to_owned()
+    }
+
+    /// Whether an earlier run read some of it.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.options.start_record > 0
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use outcome::{describe_changes, describe_count};
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
 use target::OutputTarget;
+pub(crate) use target::WholeFile;
 
 /// `--format` and `--output`.
 #[derive(Args, Clone, Debug)]
@@ -248,6 +249,13 @@ impl RowOutput {
 
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.
     pub(crate) fn finish(self) -> CliResult<u64> {
+        let rows = self.rows;
+        self.close()?.map_or(Ok(()), WholeFile::appear)?;
+        Ok(rows)
+    }
+
+    /// The same for one of several files, which get their names together.
+    pub(crate) fn close(self) -> CliResult<Option<WholeFile>> {
         let target = match self.body {
             Body::Files(writer) => writer.finish().map_err(Failure::stopped)?,
             Body::Table(table, mut target) => {
@@ -259,8 +267,7 @@ impl RowOutput {
                 target
             }
         };
-        target.finish()?;
-        Ok(self.rows)
+        target.close()
     }
 }
 
@@ -278,6 +285,14 @@ pub(crate) struct LineOutput(OutputTarget);
 impl LineOutput {
     pub(crate) fn stdout() -> Self {
         Self(OutputTarget::stdout())
+    }
+
+    /// A file that appears when it is whole, or standard output.
+    pub(crate) fn to(output: Option<&Path>) -> CliResult<Self> {
+        match output.filter(|path| path.as_os_str() != "-") {
+            Some(path) => OutputTarget::file(path).map(Self),
+            None => Ok(Self::stdout()),
+        }
     }
 
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> CliResult<()> {

@@ -6,11 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 use tonnage::Error;
 
 use crate::exit::{CliResult, Exit, Failure};
 use crate::plain::PlainWriter;
+use crate::reader_gone::noting;
+
+/// A file that is whole and on the disk, and has not got its name yet. It goes away when it is dropped.
+pub(crate) struct WholeFile {
+    partial: TempPath,
+    path: PathBuf,
+}
+
+impl WholeFile {
+    /// Gives it its name.
+    pub(crate) fn appear(self) -> CliResult<()> {
+        self.partial.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
 
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -54,10 +69,13 @@ impl OutputTarget {
                 format!("{}: cannot be written: {error}: give another --output", path.display());
             Failure::new(Exit::Usage, Error::unavailable(message).with_source(error))
         };
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let is_there = path.metadata();
+        if is_there.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
             let file = File::options().write(true).open(path).map_err(failed)?;
             return Ok(OutputTarget::Special(BufWriter::with_capacity(BUFFER_BYTES, file)));
         }
+        // A link stays, and leads to the file.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let directory =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
@@ -69,6 +87,9 @@ impl OutputTarget {
             .suffix(".partial")
             .tempfile_in(directory)
             .map_err(failed)?;
+        if let Ok(before) = is_there {
+            partial.as_file().set_permissions(before.permissions()).map_err(failed)?;
+        }
         Ok(OutputTarget::File {
             partial: BufWriter::with_capacity(BUFFER_BYTES, partial),
             path: path.to_owned(),
@@ -91,26 +112,33 @@ impl OutputTarget {
 
     /// Hands on what is buffered, and gives a file its name.
     pub(super) fn finish(self) -> CliResult<()> {
+        self.close()?.map_or(Ok(()), WholeFile::appear)
+    }
+
+    /// Hands on what is buffered. A file gets no name yet, but is on the disk: a name that outlived a
+    /// power failure would lead to a file without its content.
+    pub(super) fn close(self) -> CliResult<Option<WholeFile>> {
         match self {
-            OutputTarget::Stdout(mut stdout) => Ok(stdout.flush()?),
-            OutputTarget::Terminal(mut stdout) => Ok(stdout.flush()?),
-            OutputTarget::Special(mut file) => Ok(file.flush()?),
-            OutputTarget::Screen(mut screen) => Ok(screen.flush()?),
+            OutputTarget::Stdout(mut stdout) => noting(stdout.flush())?,
+            OutputTarget::Terminal(mut stdout) => noting(stdout.flush())?,
+            OutputTarget::Special(mut file) => noting(file.flush())?,
+            OutputTarget::Screen(mut screen) => screen.flush()?,
             OutputTarget::File { partial, path, .. } => {
                 let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
-                partial.persist(&path).map_err(|error| error.error)?;
-                Ok(())
+                partial.as_file().sync_all()?;
+                return Ok(Some(WholeFile { partial: partial.into_temp_path(), path }));
             }
         }
+        Ok(None)
     }
 }
 
 impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            OutputTarget::Stdout(stdout) => stdout.write(bytes),
-            OutputTarget::Terminal(stdout) => stdout.write(bytes),
-            OutputTarget::Special(file) => file.write(bytes),
+            OutputTarget::Stdout(stdout) => noting(stdout.write(bytes)),
+            OutputTarget::Terminal(stdout) => noting(stdout.write(bytes)),
+            OutputTarget::Special(file) => noting(file.write(bytes)),
             OutputTarget::Screen(screen) => screen.write(bytes),
             OutputTarget::File { partial, bytes: count, .. } => {
                 let written = partial.write(bytes)?;
@@ -122,9 +150,9 @@ impl Write for OutputTarget {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            OutputTarget::Stdout(stdout) => stdout.flush(),
-            OutputTarget::Terminal(stdout) => stdout.flush(),
-            OutputTarget::Special(file) => file.flush(),
+            OutputTarget::Stdout(stdout) => noting(stdout.flush()),
+            OutputTarget::Terminal(stdout) => noting(stdout.flush()),
+            OutputTarget::Special(file) => noting(file.flush()),
             OutputTarget::Screen(screen) => screen.flush(),
             OutputTarget::File { partial, .. } => partial.flush(),
         }

@@ -1,5 +1,7 @@
 //! The program as its users meet it: every test runs the real binary in a directory of its own.
 
+#[cfg(unix)]
+mod azure;
 mod backup;
 mod bad_input;
 mod bench;

@@ -123,6 +123,19 @@ fn a_large_object_comes_back_byte_for_byte() {
     place.run(&["kv", "get-lob", "/films/-/faust"]).ends(1).says(&["no such large object"]);
 }
 
+/// The object was written over the file that was there: one that was cut short looked whole.
+#[test]
+fn a_file_of_a_large_object_appears_when_it_is_whole() {
+    let place = Place::new();
+    place.run_with_input(&["kv", "put-lob", "/a"], b"new").ends(0);
+    place.write("copy", "old");
+    std::fs::hard_link(place.path("copy"), place.path("before")).unwrap();
+    place.run(&["kv", "get-lob", "/a", "--output", "copy"]).ends(0);
+    assert_eq!((place.read("copy"), place.read("before")), ("new".into(), "old".into()));
+    assert_eq!(place.run(&["kv", "get-lob", "/a", "--output", "-"]).ends(0).out, "new");
+    assert!(!place.path("-").exists());
+}
+
 #[test]
 fn the_files_of_a_directory_become_large_objects() {
     let place = Place::new();

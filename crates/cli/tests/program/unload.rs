@@ -145,6 +145,40 @@ fn an_unload_that_fails_leaves_no_parts_of_files() {
     place.run(&["unload", "ships", "--split-size", "1M"]).ends(3).says(&["--output-dir"]);
 }
 
+/// Files that were full before the unload failed kept their names, and looked like the whole table.
+#[test]
+fn an_unload_that_fails_on_the_way_names_no_file() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, name STRING, PRIMARY KEY (id))"]).ends(0);
+    let rows: String = (0..60_000).map(|id| format!("{id},n{}\n", id % 3)).collect();
+    // Longer than the name of a folder may be.
+    place.write("a.csv", format!("id,name\n{rows}99999,{}\n", "n".repeat(300)));
+    place.run(&["load", "t", "a.csv"]).ends(0);
+    let unload =
+        ["unload", "t", "--output-dir", "out", "--split-size", "10K", "--parallelism", "1"];
+    place.run(&[&unload[..], &["--split-by", "name"]].concat()).ends(2).says(&["too long"]);
+    assert_eq!(std::fs::read_dir(place.path("out")).unwrap().count(), 0);
+    place.run(&unload).ends(0).says(&["60,001 rows in"]);
+    assert!(files(&place, "out").iter().all(|file| !file.to_string_lossy().contains("partial")));
+}
+
+/// A link was replaced, and what only its owner might read became readable for all.
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_there_keeps_its_place_and_its_rights() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = stored(10);
+    place.write("real/old.csv", "old");
+    let rights = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(place.path("real/old.csv"), rights(0o600)).unwrap();
+    symlink("real/old.csv", place.path("link.csv")).unwrap();
+    place.run(&["unload", "ships", "-o", "link.csv"]).ends(0);
+    assert!(place.path("link.csv").symlink_metadata().unwrap().is_symlink());
+    assert_eq!(place.read("real/old.csv").lines().count(), 11);
+    let mode = place.path("real/old.csv").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 /// How a child ended, which must be soon.
 fn ended(mut child: Child) -> Run {
     let started = Instant::now();

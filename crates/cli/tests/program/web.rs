@@ -17,9 +17,13 @@ use crate::common::{Place, Run, finished};
 const CERTIFICATE: &str = "../server/tests/listeners/tls/cert.pem";
 const KEY: &str = "../server/tests/listeners/tls/key.pem";
 
-type Headers = HashMap<String, String>;
-/// Status, further headers, body.
-type Answer = (&'static str, String, Vec<u8>);
+/// Whoever runs the tests may have profiles of their own.
+const NO_PROFILES: [(&str, &str); 2] =
+    [("AWS_SHARED_CREDENTIALS_FILE", "/dev/null"), ("AWS_CONFIG_FILE", "/dev/null")];
+
+pub(crate) type Headers = HashMap<String, String>;
+/// Status, further headers, body. Who tells a `Content-Length` of its own sends less than it says.
+pub(crate) type Answer = (&'static str, String, Vec<u8>);
 
 /// Answers one request.
 fn serve(stream: &mut (impl Read + Write), answer: impl Fn(&str, &Headers) -> Answer) {
@@ -33,10 +37,11 @@ fn serve(stream: &mut (impl Read + Write), answer: impl Fn(&str, &Headers) -> An
     });
     let headers = headers.collect();
     let (status, more, body) = answer(&path, &headers);
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{more}\r\n",
-        body.len()
-    );
+    let length = match more.contains("Content-Length") {
+        true => String::new(),
+        false => format!("Content-Length: {}\r\n", body.len()),
+    };
+    let head = format!("HTTP/1.1 {status}\r\n{length}Connection: close\r\n{more}\r\n");
     // Whoever has seen enough closes.
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&body);
@@ -44,7 +49,7 @@ fn serve(stream: &mut (impl Read + Write), answer: impl Fn(&str, &Headers) -> An
 }
 
 /// A server on this machine; the answer is where.
-fn server(answer: impl Fn(&str, &Headers) -> Answer + Send + 'static) -> String {
+pub(crate) fn server(answer: impl Fn(&str, &Headers) -> Answer + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -77,18 +82,18 @@ fn safe_server(answer: impl Fn(&str, &Headers) -> Answer + Send + 'static) -> u1
     port
 }
 
-fn csv(first: usize, rows: usize) -> Vec<u8> {
+pub(crate) fn csv(first: usize, rows: usize) -> Vec<u8> {
     let rows: String = (first..first + rows).map(|id| format!("{id},name {id}\n")).collect();
     format!("id,v\n{rows}").into_bytes()
 }
 
-fn with_table() -> Place {
+pub(crate) fn with_table() -> Place {
     let place = Place::new();
     place.run(&["sql", "CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))"]).ends(0);
     place
 }
 
-fn run_with(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+pub(crate) fn run_with(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     let mut command = place.command(arguments);
     command.envs(variables.iter().copied());
     finished(command.output().unwrap())
@@ -193,6 +198,8 @@ fn objects_of_a_bucket_are_loaded() {
         ("AWS_ACCESS_KEY_ID", "key"),
         ("AWS_SECRET_ACCESS_KEY", "secret"),
         ("AWS_REGION", "eu-test-1"),
+        NO_PROFILES[0],
+        NO_PROFILES[1],
     ];
     let place = with_table();
     let load =
@@ -205,11 +212,24 @@ fn objects_of_a_bucket_are_loaded() {
     load("s3://b/day/*.parquet").ends(3).says(&["no object matches"]);
     load("s3://b/day/").ends(3).says(&["is a folder", "s3://b/day/*"]);
     load("s3:///a").ends(3).says(&["names no bucket"]);
-    load("az://b/a.csv").ends(3).says(&["SAS token"]);
     assert_eq!(place.run(&["count", "t"]).out, "500\n");
     assert!(asked.lock().unwrap().iter().any(|path| path.contains("continuation-token=from%3D2")));
-    let run = run_with(&place, &["load", "t", "s3://b/day/*.csv"], &variables[..1]);
-    run.ends(3).says(&["the bucket b cannot be listed", "403"]);
+    let everything = ["load", "t", "s3://b/day/*.csv"];
+    let unsigned = [variables[0], NO_PROFILES[0], NO_PROFILES[1]];
+    let run = run_with(&place, &everything, &unsigned);
+    run.ends(3).says(&["the bucket b cannot be listed", "403", "AWS_ACCESS_KEY_ID"]);
+    // Credentials and settings of the tools of AWS.
+    place.write("keys", "[lab]\naws_access_key_id = key\naws_secret_access_key = secret\n");
+    place.write("settings", "[profile lab]\nregion = eu-test-1\n");
+    let profile = [
+        variables[0],
+        ("AWS_PROFILE", "lab"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "keys"),
+        ("AWS_CONFIG_FILE", "settings"),
+    ];
+    run_with(&place, &everything, &profile).ends(0).says(&["300 read"]);
+    let none = [("AWS_PROFILE", "none"), profile[2], profile[3]];
+    run_with(&place, &everything, &none).ends(3).says(&["s3://b/day/*.csv", "the profile none"]);
 }
 
 /// A server that is silent must not keep the program from ending.

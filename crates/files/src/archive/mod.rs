@@ -65,7 +65,7 @@ fn look_into(path: &Path) -> io::Result<Option<Archive>> {
     let archive = zipped::open(file)?;
     Ok(Some(match workbook::is_workbook(&archive)? {
         true => Archive::Workbook,
-        false => Archive::Zip(zipped::names(&archive)),
+        false => Archive::Zip(zipped::names(&archive)?),
     }))
 }
 

@@ -13,21 +13,32 @@ const RESOURCE_FORKS: &str = "__MACOSX/";
 
 pub(super) type Zip = ZipArchive<BufReader<File>>;
 
+/// Opens an archive. Of two members of one name only the last could be read.
 pub(super) fn open(file: BufReader<File>) -> io::Result<Zip> {
-    ZipArchive::new(file).map_err(told)
+    let archive = ZipArchive::new(file).map_err(told)?;
+    match archive.has_duplicate_names() {
+        true => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "it holds several files of one name, of which only the last could be read: unpack it",
+        )),
+        false => Ok(archive),
+    }
 }
 
 /// The files in it, in the order in which they were put there.
-pub(super) fn names(archive: &Zip) -> Vec<String> {
-    let names = archive.file_names().filter_map(Result::ok);
-    names
-        .filter(|name| !name.ends_with('/') && !name.starts_with(RESOURCE_FORKS))
-        .map(|name| name.into_owned())
-        .collect()
+pub(super) fn names(archive: &Zip) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for name in archive.file_names() {
+        let name = name.map_err(told)?;
+        if !name.ends_with('/') && !name.starts_with(RESOURCE_FORKS) {
+            names.push(name.into_owned());
+        }
+    }
+    Ok(names)
 }
 
 pub(super) fn open_member(mut archive: Zip, name: Option<&str>) -> io::Result<Member> {
-    let name = chosen(names(&archive), name, "file")?;
+    let name = chosen(names(&archive)?, name, "file")?;
     // What is wrong with the member is told at once.
     let bytes = archive.by_name(&name).map_err(told)?.size();
     let own = name.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::signature::Signer;
+use super::access::StorageAccess;
 
 /// Words in a query that give rights to who has it.
 const SECRET_WORDS: [&str; 6] = ["sig", "token", "key", "credential", "password", "accessid"];
@@ -11,7 +11,8 @@ const SECRET_WORDS: [&str; 6] = ["sig", "token", "key", "credential", "password"
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteFile {
     pub(super) url: String,
-    pub(super) signer: Option<Arc<Signer>>,
+    /// How its storage is asked, if it lies in one.
+    pub(super) access: Option<Arc<StorageAccess>>,
 }
 
 impl PartialEq for RemoteFile {
@@ -33,7 +34,7 @@ impl RemoteFile {
 
     /// The file at a URL.
     pub(crate) fn at(url: &str) -> Self {
-        Self { url: url.split('#').next().unwrap_or_default().to_owned(), signer: None }
+        Self { url: url.split('#').next().unwrap_or_default().to_owned(), access: None }
     }
 
     /// What messages may call it: without passwords, and without a query that holds rights.
@@ -51,7 +52,7 @@ impl RemoteFile {
     }
 }
 
-/// The URL of an object, and who signs requests for it.
+/// An object of a storage, and what messages call it.
 pub(crate) struct Object {
     pub(crate) name: String,
     pub(crate) file: RemoteFile,

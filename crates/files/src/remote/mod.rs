@@ -1,14 +1,24 @@
 //! Files behind HTTP, and in object storage.
 //!
-//! - `file` is where a file is, and who may read it.
+//! - `file` is where a file is.
 //! - `reader` reads a file front to back, and goes on where a connection broke.
 //! - `request` asks, again where that may help, and says in plain words what the answer is.
-//! - `storage` knows what `s3://` and `gs://` addresses stand for, and lists buckets.
-//! - `signature` signs requests as S3 wants them signed.
+//! - `storage` tells which objects an address stands for: `s3` and `azure` find the `bucket`, whose
+//!   keys come from its `listing`.
+//! - `access` shows that a request may read: `signature` signs it as S3 wants, `shared_key` as Azure
+//!   does. `profile` and `azure_account` find the credentials.
 
+mod access;
+mod azure;
+mod azure_account;
+mod bucket;
 mod file;
+mod listing;
+mod profile;
 mod reader;
 mod request;
+mod s3;
+mod shared_key;
 mod signature;
 mod storage;
 

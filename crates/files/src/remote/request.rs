@@ -1,6 +1,6 @@
 //! Requests: made again where that may help, and answers in plain words.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, ResponseExt};
 
 use super::file::RemoteFile;
+use super::listing::first;
 use crate::stop::Stop;
 
 /// How often in a row a request is made that brings nothing.
@@ -20,6 +21,10 @@ const CONNECT_MAX: Duration = Duration::from_secs(30);
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// How often a wait looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The most that is read of a refusal.
+const CODE_BYTES_MAX: u64 = 64 << 10;
+const UNREADABLE: &str = "it wants other credentials, or none may read this";
 
 /// A request for a file, from a byte on.
 pub(super) struct Request<'a> {
@@ -33,8 +38,8 @@ impl Request<'_> {
     pub(super) fn answer(&self, stop: &Stop, tries: &mut u32) -> io::Result<Response<Body>> {
         loop {
             let failure = match self.send() {
-                Ok(response) if !is_passing(response.status()) => return told(response),
-                Ok(response) => refusal(&response),
+                Ok(response) if !is_passing(response.status()) => return self.told(response),
+                Ok(response) => self.refusal(response),
                 Err(error) if is_lasting(&error) => return Err(plain(error)),
                 Err(error) => plain(error),
             };
@@ -52,12 +57,68 @@ impl Request<'_> {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let Some(signer) = &self.file.signer else { return checked(url, request.call()?) };
-        for (name, value) in signer.headers(url) {
+        let access = self.file.access.as_ref();
+        let shown = access.map(|access| access.headers(url, &self.headers)).unwrap_or_default();
+        if shown.is_empty() {
+            return checked(url, request.call()?);
+        }
+        for (name, value) in shown {
             request = request.header(name, value);
         }
         // What is signed for one place is for no other.
         request.config().max_redirects(0).build().call()
+    }
+
+    /// An answer with content, or why there is none.
+    fn told(&self, response: Response<Body>) -> io::Result<Response<Body>> {
+        let is_folder = |name: &str, value: &str| {
+            response.headers().get(name).is_some_and(|found| found.as_bytes() == value.as_bytes())
+        };
+        match response.status() {
+            StatusCode::OK if is_folder("x-ms-meta-hdi_isfolder", "true") => Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                "it is a folder; name its files, for instance with /* behind it",
+            )),
+            StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(response),
+            _ => Err(self.refusal(response)),
+        }
+    }
+
+    fn refusal(&self, response: Response<Body>) -> io::Error {
+        let status = response.status();
+        let region = response.headers().get("x-amz-bucket-region");
+        let region = region.and_then(|region| region.to_str().ok()).map(str::to_owned);
+        let code = match &self.file.access {
+            Some(_) => code(response).filter(|code| !code.is_empty()),
+            None => None,
+        };
+        let remedy = self.file.access.as_ref().map(|access| access.remedy.clone());
+        let (kind, hint) = match status {
+            // Who may not read is told so of what is there, too.
+            StatusCode::NOT_FOUND if code.as_deref() == Some("ResourceNotFound") => {
+                (io::ErrorKind::NotFound, remedy)
+            }
+            StatusCode::NOT_FOUND | StatusCode::GONE => (io::ErrorKind::NotFound, None),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                let remedy = remedy.unwrap_or_else(|| UNREADABLE.to_owned());
+                (io::ErrorKind::PermissionDenied, Some(remedy))
+            }
+            StatusCode::CONFLICT if code.as_deref() == Some("PublicAccessNotPermitted") => {
+                (io::ErrorKind::PermissionDenied, remedy)
+            }
+            status if status.is_redirection() => (
+                io::ErrorKind::Unsupported,
+                Some(match region {
+                    Some(region) => format!("it is in the region {region}: set AWS_REGION to it"),
+                    None => "it is elsewhere, perhaps in another region".to_owned(),
+                }),
+            ),
+            status if status.is_client_error() => (io::ErrorKind::Unsupported, None),
+            _ => (io::ErrorKind::Other, None),
+        };
+        let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+        let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
+        io::Error::new(kind, format!("the server answers {status}{code}{hint}"))
     }
 }
 
@@ -115,28 +176,16 @@ fn agent() -> io::Result<&'static Agent> {
     Ok(AGENT.get_or_init(|| agent.new_agent()))
 }
 
-/// An answer with content, or why there is none.
-fn told(response: Response<Body>) -> io::Result<Response<Body>> {
-    match response.status() {
-        StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(response),
-        _ => Err(refusal(&response)),
+/// What a storage calls its refusal: `AuthenticationFailed`.
+fn code(response: Response<Body>) -> Option<String> {
+    if let Some(code) = response.headers().get("x-ms-error-code") {
+        return code.to_str().ok().map(str::to_owned);
     }
-}
-
-fn refusal(response: &Response<Body>) -> io::Error {
-    let status = response.status();
-    let (kind, hint) = match status {
-        StatusCode::NOT_FOUND | StatusCode::GONE => (io::ErrorKind::NotFound, ""),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            (io::ErrorKind::PermissionDenied, ": it wants other credentials, or none may read this")
-        }
-        status if status.is_redirection() => {
-            (io::ErrorKind::Unsupported, ": it is elsewhere, perhaps in another region")
-        }
-        status if status.is_client_error() => (io::ErrorKind::Unsupported, ""),
-        _ => (io::ErrorKind::Other, ""),
-    };
-    io::Error::new(kind, format!("the server answers {status}{hint}"))
+    let mut body = Vec::new();
+    let reader = response.into_body().into_reader();
+    // Without the body there is no code.
+    let _ = reader.take(CODE_BYTES_MAX).read_to_end(&mut body);
+    first(&String::from_utf8_lossy(&body), "Code").map(str::to_owned)
 }
 
 /// Whether the same request may succeed a moment later.

@@ -1,10 +1,9 @@
 //! Signatures of requests as S3 wants them: version 4, in the headers.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use arrow::datatypes::TimeUnit;
 use ring::{digest, hmac};
-use tonnage_engine::{Clock, SystemClock};
 
 use crate::text::timestamp;
 
@@ -13,25 +12,18 @@ const EMPTY_BODY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599
 const METHOD: &str = "GET";
 
 /// Signs requests with a secret.
-pub(crate) struct Signer {
+pub(super) struct Signer {
     pub(super) key_id: String,
     pub(super) secret: String,
     pub(super) session_token: Option<String>,
     pub(super) region: String,
 }
 
-impl fmt::Debug for Signer {
-    /// The secret is nobody's business.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Signer({})", self.key_id)
-    }
-}
-
 impl Signer {
-    /// The headers that sign a request for a URL now.
-    pub(super) fn headers(&self, url: &str) -> Vec<(&'static str, String)> {
+    /// The headers that sign a request for a URL at a moment.
+    pub(super) fn headers(&self, url: &str, now_seconds: i64) -> Vec<(&'static str, String)> {
         let mut now = Vec::new();
-        timestamp::write(&mut now, SystemClock.now_ms() as i64 / 1_000, TimeUnit::Second);
+        timestamp::write(&mut now, now_seconds, TimeUnit::Second);
         let now: String =
             now.iter().filter(|byte| !b"-:".contains(byte)).map(|byte| char::from(*byte)).collect();
         self.headers_at(url, &format!("{now}Z"))

@@ -304,9 +304,7 @@ impl Cells<'_> {
     fn timestamps(&self, unit: TimeUnit, zone: Option<Arc<str>>, faults: OnFault<'_>) -> ArrayRef {
         let mut values = vec![0_i64; self.rows()];
         let nulls = self.each(faults, |row, text| {
-            let instant = timestamp::parse(text)
-                .ok_or("is not a point in time such as 2022-01-03T00:00:00")?;
-            values[row] = timestamp::to_ticks(instant, unit)?;
+            values[row] = timestamp::ticks(text, unit)?;
             Ok(())
         });
         match unit {
@@ -361,10 +359,7 @@ impl Cells<'_> {
     fn dates(&self, faults: OnFault<'_>) -> ArrayRef {
         let mut values = vec![0_i32; self.rows()];
         let nulls = self.each(faults, |row, text| {
-            let day = timestamp::parse(text).filter(timestamp::is_midnight);
-            let day = day.ok_or("is not a day such as 2022-01-03")?;
-            values[row] = i32::try_from(timestamp::day_of(day))
-                .map_err(|_| "is out of the range of the column")?;
+            values[row] = timestamp::day(text)?;
             Ok(())
         });
         Arc::new(PrimitiveArray::<Date32Type>::new(values.into(), nulls))

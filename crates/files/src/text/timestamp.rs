@@ -61,6 +61,18 @@ pub(crate) fn to_ticks(instant: Instant, unit: TimeUnit) -> Result<i64, &'static
     i64::try_from(ticks).map_err(|_| "is out of the range of the column")
 }
 
+/// The ticks that a text writes.
+pub(crate) fn ticks(text: &[u8], unit: TimeUnit) -> Result<i64, &'static str> {
+    let instant = parse(text).ok_or("is not a point in time such as 2022-01-03T00:00:00")?;
+    to_ticks(instant, unit)
+}
+
+/// The day that a text writes, counted from 1970.
+pub(crate) fn day(text: &[u8]) -> Result<i32, &'static str> {
+    let day = parse(text).filter(is_midnight).ok_or("is not a day such as 2022-01-03")?;
+    i32::try_from(day_of(day)).map_err(|_| "is out of the range of the column")
+}
+
 /// Writes ticks as `2022-01-03T00:00:00`, with as many digits of the fraction as are not zero.
 pub(crate) fn write(out: &mut Vec<u8>, ticks: i64, unit: TimeUnit) {
     let per_second = ticks_per_second(unit);

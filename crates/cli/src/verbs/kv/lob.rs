@@ -1,7 +1,7 @@
 //! Large objects in and out.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +9,7 @@ use tonnage::{Condition, Error, ErrorKind, Key, LobOptions, LobSource, Result, W
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
+use crate::output::LineOutput;
 use crate::place::Place;
 use crate::placed_lobs::PlacedLobWriter;
 use crate::values::{Durability, grouped};
@@ -157,7 +158,7 @@ fn unreadable(name: &str, error: io::Error) -> Error {
 pub(crate) struct GetLobArgs {
     /// The key: /major/-/minor
     key: Key,
-    /// Write the object to a file
+    /// Write the object to this file; it appears when it is complete. - is standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -168,39 +169,23 @@ impl GetLobArgs {
             eprintln!("tonnage: {}: there is no such large object", self.key);
             return Ok(Exit::Rejected);
         };
-        let (name, mut output): (String, Box<dyn Write>) = match &self.output {
-            None => ("standard output".into(), Box::new(io::stdout().lock())),
-            Some(path) => {
-                let name = path.display().to_string();
-                let file = File::create(path).map_err(|error| unwritable(&name, error))?;
-                (name, Box::new(BufWriter::new(file)))
-            }
-        };
+        let mut output = LineOutput::to(self.output.as_deref())?;
         let cancel = interrupt::cancel();
         let mut buffer = vec![0; COPY_BYTES];
         loop {
             interrupt::check(&cancel)?;
             let count = reader.read(&mut buffer).map_err(|error| {
-                Error::unavailable(format!("{}: {error}", self.key)).with_source(error)
+                let what = format!("{}: {error}", self.key);
+                Failure::stopped(Error::unavailable(what).with_source(error))
             })?;
             if count == 0 {
                 break;
             }
-            match output.write_all(&buffer[..count]) {
-                // Whoever reads has what he wants.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Ok(Exit::Success);
-                }
-                written => written.map_err(|error| unwritable(&name, error))?,
-            }
+            output.bytes(&buffer[..count])?;
         }
-        output.flush().map_err(|error| unwritable(&name, error))?;
+        output.finish()?;
         Ok(Exit::Success)
     }
-}
-
-fn unwritable(name: &str, error: io::Error) -> Error {
-    Error::unavailable(format!("{name}: cannot be written: {error}")).with_source(error)
 }
 
 /// Delete a large object

@@ -254,7 +254,7 @@ pub(super) fn check_columns(
         let is_said = column.column_type.is_nested() && tonnage::schema::is_json(field);
         if field.data_type() != &column.column_type.data_type() && !is_said {
             return Err(Failure::usage(format!(
-                "{source}: column {} holds {}, which does not fit {} in table {}",
+                "{source}: column {0} holds {1}, which does not fit {2} in table {3}: say what becomes of it with --map '{0}=...'",
                 column.name,
                 field.data_type(),
                 column.column_type,
@@ -278,7 +278,22 @@ pub(super) fn check_columns(
     Ok(())
 }
 
-/// The same for the rows that a mapping makes of a file. What it computes the store converts.
+/// Refuses to go on later with records that the store numbers: those that were stored behind the last
+/// note before a crash would be stored again, under further numbers.
+pub(super) fn check_resumed(schema: &TableSchema, source: &str, found: &Schema) -> CliResult<()> {
+    let is_there =
+        |name: &str| found.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
+    let numbered = schema.key_columns().filter(|column| column.identity.is_some());
+    match numbered.map(|column| &column.name).find(|name| !is_there(name)) {
+        // A file without columns has no records.
+        Some(name) if !found.fields().is_empty() => Err(Failure::usage(format!(
+            "{source}: the store numbers these records ({name}), so --resume could store some twice: leave out --resume, or number them in the file"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What [`check_columns`] does, for the rows that a mapping makes of a file. What it computes the store converts.
 pub(super) fn check_mapped(
     table: &TableEntry,
     source: &str,

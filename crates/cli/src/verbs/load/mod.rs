@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
-use tonnage::{ErrorKind, Store, TableEntry};
+use tonnage::{ErrorKind, Store, TableEntry, TableSchema};
 use tonnage_files::{ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::{Globals, TimeoutArgs};
@@ -206,7 +206,8 @@ impl LoadArgs {
         let Some(mapping) = mapping else {
             options.schema = Some(schema.arrow_schema());
             let check = |source: &Source, found: &Schema| {
-                create::check_columns(schema, source.name(), found, ignore).map(|()| None)
+                create::check_columns(schema, source.name(), found, ignore)?;
+                self.check_resumed(schema, source, found).map(|()| None)
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
@@ -221,9 +222,22 @@ impl LoadArgs {
                 .plan(found, |name, is_read| has(name) || !is_read && !ignore)
                 .map_err(|failure| Failure { error: failure.error.at(source.name()), ..failure })?;
             create::check_mapped(table, source.name(), mapping, &rows, ignore)?;
+            self.check_resumed(schema, source, rows.schema())?;
             Ok(Some(rows))
         };
         FileInput::prepare(sources, &options, ignore, check)
+    }
+
+    fn check_resumed(
+        &self,
+        schema: &TableSchema,
+        source: &Source,
+        found: &Schema,
+    ) -> CliResult<()> {
+        match self.job.resume.is_some() && !self.dry_run {
+            true => create::check_resumed(schema, source.name(), found),
+            false => Ok(()),
+        }
     }
 
     /// The fields that are wanted of the files: columns of the table that no expression fills, and

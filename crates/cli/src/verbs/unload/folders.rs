@@ -89,7 +89,13 @@ fn folder_of(key: &Row) -> String {
         folder.push('=');
         match value {
             Value::Null => folder.push_str(FOLDER_OF_NULL),
-            value => escape(&value.to_string(), &mut folder),
+            value => match value.to_string() {
+                // The text that stands for NULL is no NULL.
+                text if text == FOLDER_OF_NULL => {
+                    folder.push_str(&FOLDER_OF_NULL.replacen('_', "%5F", 1));
+                }
+                text => escape(&text, &mut folder),
+            },
         }
     }
     folder
@@ -125,5 +131,7 @@ mod tests {
         assert_eq!(folder_of(&key), "a=5/b=x%2Fy%3D%C3%A9/c=__HIVE_DEFAULT_PARTITION__");
         assert_eq!(folder_of(&Row::new().with("a", "..")), "a=%2E%2E");
         assert_eq!(folder_of(&Row::new().with("a", "")), "a=");
+        let text = folder_of(&Row::new().with("a", FOLDER_OF_NULL));
+        assert_eq!(text, "a=%5F_HIVE_DEFAULT_PARTITION__");
     }
 }

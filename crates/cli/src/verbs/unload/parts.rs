@@ -5,12 +5,14 @@
 //! 3. With columns to split by, a batch is cut into the rows of each folder. A writer has a bounded
 //!    number of files open; the one that got no rows for longest is closed, and its folder gets
 //!    another file.
+//! 4. The files get their names together, once all of them are whole: a part of a table must not look
+//!    like all of it.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -20,7 +22,7 @@ use tonnage::{Cancel, Error};
 use super::folders::Folders;
 use crate::exit::{CliResult, Failure};
 use crate::interrupt;
-use crate::output::{OutputArgs, RowFormat, RowOutput};
+use crate::output::{OutputArgs, RowFormat, RowOutput, WholeFile};
 
 /// Files that a writer has open at once.
 const OPEN_MAX: usize = 32;
@@ -60,6 +62,8 @@ pub(super) struct Parts {
     next: AtomicU64,
     rows: Arc<AtomicU64>,
     is_stopped: AtomicBool,
+    /// The files that are whole.
+    whole: Mutex<Vec<WholeFile>>,
 }
 
 type Batches = Box<dyn Iterator<Item = CliResult<RecordBatch>>>;
@@ -96,6 +100,7 @@ impl Parts {
             next: AtomicU64::new(0),
             rows,
             is_stopped: AtomicBool::new(false),
+            whole: Mutex::default(),
         })
     }
 
@@ -107,6 +112,20 @@ impl Parts {
         cancel: &Cancel,
     ) -> CliResult<u64> {
         self.check_directory()?;
+        let written = self.write_unnamed(batches, threads, cancel);
+        let whole = std::mem::take(&mut *lock(&self.whole));
+        match written {
+            Ok(()) => whole.into_iter().try_for_each(WholeFile::appear)?,
+            Err(failure) => {
+                drop(whole);
+                remove_empty(&self.directory);
+                return Err(failure);
+            }
+        }
+        Ok(self.next.load(Relaxed))
+    }
+
+    fn write_unnamed(&self, batches: Batches, threads: usize, cancel: &Cancel) -> CliResult<()> {
         let (sender, receiver) = sync_channel(threads * BATCHES_WAITING);
         let receiver = Arc::new(Mutex::new(receiver));
         std::thread::scope(|scope| {
@@ -128,8 +147,7 @@ impl Parts {
             // Of a writer that failed nobody takes batches, which is told by the writer.
             written.into_iter().collect::<CliResult<Vec<()>>>()?;
             drawn
-        })?;
-        Ok(self.next.load(Relaxed))
+        })
     }
 
     /// Files of an earlier unload would be taken for parts of this one.
@@ -168,7 +186,7 @@ impl Parts {
     fn write_some(&self, batches: &Mutex<Receiver<RecordBatch>>) -> CliResult<()> {
         let mut open = OpenFiles { parts: self, files: HashMap::new(), clock: 0 };
         loop {
-            let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = lock(batches).recv();
             if self.is_stopped.load(Relaxed) {
                 // What is not whole gets no name.
                 return Ok(());
@@ -179,6 +197,13 @@ impl Parts {
             self.rows.fetch_add(batch.num_rows() as u64, Relaxed);
         }
         open.finish()
+    }
+
+    /// Makes a file whole. It gets its name with all others.
+    fn close(&self, output: RowOutput) -> CliResult<()> {
+        let whole = output.close()?;
+        lock(&self.whole).extend(whole);
+        Ok(())
     }
 
     fn begin(&self, folder: &str) -> CliResult<RowOutput> {
@@ -232,7 +257,7 @@ impl OpenFiles<'_> {
         if file.output.bytes() >= self.parts.bytes_max
             && let Some(full) = self.files.remove(&folder)
         {
-            full.output.finish()?;
+            self.parts.close(full.output)?;
         }
         Ok(())
     }
@@ -244,12 +269,28 @@ impl OpenFiles<'_> {
         let oldest = self.files.iter().min_by_key(|(_, file)| file.used);
         let oldest = oldest.map(|(folder, _)| folder.clone());
         match oldest.and_then(|folder| self.files.remove(&folder)) {
-            Some(file) => file.output.finish().map(drop),
+            Some(file) => self.parts.close(file.output),
             None => Ok(()),
         }
     }
 
     fn finish(self) -> CliResult<()> {
-        self.files.into_values().try_for_each(|file| file.output.finish().map(drop))
+        self.files.into_values().try_for_each(|file| self.parts.close(file.output))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the folders below a directory that hold nothing.
+fn remove_empty(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        if path.is_dir() {
+            remove_empty(&path);
+            // One that holds something stays.
+            let _ = std::fs::remove_dir(&path);
+        }
     }
 }

@@ -1,0 +1,95 @@
+//! Text in Parquet, Arrow and Avro files made into other types, by the rules that hold for CSV: a value
+//! is what is written, or none.
+//!
+//! Arrow's own casts of text round decimals, cut off what a column does not keep of a moment, and turn
+//! large numbers into infinity.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, FixedSizeBinaryBuilder, PrimitiveArray,
+    StringArray,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow::error::ArrowError;
+use tonnage_engine::{Error, Result};
+
+use crate::text::decimal::{decimal, wide_decimal};
+use crate::text::scalar::{self, Reason};
+use crate::text::timestamp;
+
+/// Whether a type is text.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// The values that texts write, with NULL for those that write none; nothing for types of which
+/// Arrow reads the same.
+pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
+    let texts = cast(column, &DataType::Utf8).map_err(internal)?;
+    let texts = texts.as_string::<i32>();
+    Ok(Some(match to {
+        DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
+        DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),
+        DataType::Date32 => Arc::new(values::<Date32Type>(texts, timestamp::day)),
+        DataType::Decimal128(precision, scale) if *scale >= 0 => {
+            let read = |text: &[u8]| decimal(text, *precision, *scale);
+            let values = values::<Decimal128Type>(texts, read);
+            Arc::new(values.with_precision_and_scale(*precision, *scale).map_err(internal)?)
+        }
+        DataType::Decimal256(precision, scale) if *scale >= 0 => {
+            let read = |text: &[u8]| wide_decimal(text, *precision, *scale);
+            let values = values::<Decimal256Type>(texts, read);
+            Arc::new(values.with_precision_and_scale(*precision, *scale).map_err(internal)?)
+        }
+        DataType::Timestamp(unit, zone) => {
+            let (unit, zone) = (*unit, zone.clone());
+            let read = |text: &[u8]| timestamp::ticks(text, unit);
+            match unit {
+                TimeUnit::Second => {
+                    Arc::new(values::<TimestampSecondType>(texts, read).with_timezone_opt(zone))
+                }
+                TimeUnit::Millisecond => Arc::new(
+                    values::<TimestampMillisecondType>(texts, read).with_timezone_opt(zone),
+                ),
+                TimeUnit::Microsecond => Arc::new(
+                    values::<TimestampMicrosecondType>(texts, read).with_timezone_opt(zone),
+                ),
+                TimeUnit::Nanosecond => {
+                    Arc::new(values::<TimestampNanosecondType>(texts, read).with_timezone_opt(zone))
+                }
+            }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// The UUIDs that texts write.
+pub(crate) fn uuids(column: &ArrayRef) -> Result<ArrayRef> {
+    let texts = cast(column, &DataType::Utf8).map_err(internal)?;
+    let texts = texts.as_string::<i32>();
+    let mut uuids = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+    for text in texts {
+        match text.and_then(|text| scalar::uuid(text.as_bytes()).ok()) {
+            Some(uuid) => uuids.append_value(uuid).map_err(internal)?,
+            None => uuids.append_null(),
+        }
+    }
+    Ok(Arc::new(uuids.finish()))
+}
+
+fn values<T: ArrowPrimitiveType>(
+    texts: &StringArray,
+    read: impl Fn(&[u8]) -> std::result::Result<T::Native, Reason>,
+) -> PrimitiveArray<T> {
+    texts.iter().map(|text| text.and_then(|text| read(text.as_bytes()).ok())).collect()
+}
+
+fn internal(error: ArrowError) -> Error {
+    Error::internal(format!("texts could not be read: {error}")).with_source(error)
+}

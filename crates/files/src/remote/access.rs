@@ -1,0 +1,46 @@
+//! What shows a storage that requests may read: a signature, and what to do where that is refused.
+
+use std::fmt;
+
+use tonnage_engine::{Clock, SystemClock};
+
+use super::shared_key::{Header, SharedKey};
+use super::signature::Signer;
+
+/// How requests for the objects of a bucket are made.
+pub(crate) struct StorageAccess {
+    pub(super) signature: Signature,
+    /// What to do if the storage refuses.
+    pub(super) remedy: String,
+}
+
+/// Who signs requests.
+pub(super) enum Signature {
+    /// Nobody: the bucket is public.
+    None,
+    S3(Signer),
+    Azure(SharedKey),
+}
+
+impl StorageAccess {
+    /// The headers that go along with a request for a URL beside those that are given.
+    pub(super) fn headers(&self, url: &str, given: &[Header]) -> Vec<Header> {
+        let now_seconds = SystemClock.now_ms() as i64 / 1_000;
+        match &self.signature {
+            Signature::None => Vec::new(),
+            Signature::S3(signer) => signer.headers(url, now_seconds),
+            Signature::Azure(key) => key.headers(url, given, now_seconds),
+        }
+    }
+}
+
+impl fmt::Debug for StorageAccess {
+    /// Secrets are nobody's business.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.signature {
+            Signature::None => "StorageAccess(unsigned)",
+            Signature::S3(_) => "StorageAccess(S3)",
+            Signature::Azure(_) => "StorageAccess(Azure)",
+        })
+    }
+}
