@@ -65,8 +65,8 @@ pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
     LogicalPlan::Sort(sort)
 }
 
-/// Makes numbers of values that are compared, if intervals are among them. Times between moments are
-/// left to themselves.
+/// Makes numbers of values that are compared, if intervals are among them. Times between moments
+/// are left to themselves.
 fn measured(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let Some(types) =
         parts.iter().map(|part| part.get_type(schema).ok()).collect::<Option<Vec<DataType>>>()

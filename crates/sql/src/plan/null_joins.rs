@@ -2,8 +2,8 @@
 //!
 //! The library makes a join of such a condition whose keys take NULL for equal to NULL, and goes on
 //! with its rules. They forget that when they put joins in another order, and hold it of keys that
-//! they add, which `=` compares: rows are lost, and others come that do not match (DataFusion 55). So
-//! such joins are made when all rules are done.
+//! they add, which `=` compares: rows are lost, and others come that do not match (DataFusion 55).
+//! So such joins are made when all rules are done.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{NullEquality, Result};

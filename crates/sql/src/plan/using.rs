@@ -8,8 +8,8 @@
 //! 2. It stands before those that it is made of, in a table whose name nobody writes. The planner
 //!    takes the first of columns that a join says to be one, and for `*` the one whose table comes
 //!    first; so the join says of the new column that it is one with them.
-//! 3. No side of the join has that column. [`UsingRule`] takes what was said of it out again, before
-//!    any other rule looks at the join.
+//! 3. No side of the join has that column. [`UsingRule`] takes what was said of it out again,
+//!    before any other rule looks at the join.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Columns of USING in WHERE.
 //!
-//! The planner finds them everywhere but in WHERE, where it calls them ambiguous (DataFusion 55). So
-//! there each is written as the column of a table that it is.
+//! The planner finds them everywhere but in WHERE, where it calls them ambiguous (DataFusion 55).
+//! So there each is written as the column of a table that it is.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
