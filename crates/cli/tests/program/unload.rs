@@ -150,15 +150,15 @@ fn an_unload_that_fails_leaves_no_parts_of_files() {
 fn an_unload_that_fails_on_the_way_names_no_file() {
     let place = Place::new();
     place.run(&["sql", "CREATE TABLE t (id LONG, name STRING, PRIMARY KEY (id))"]).ends(0);
-    let rows: String = (0..60_000).map(|id| format!("{id},n{}\n", id % 3)).collect();
+    let rows: String = (0..300_000).map(|id| format!("{id},n{}\n", id % 3)).collect();
     // Longer than the name of a folder may be.
-    place.write("a.csv", format!("id,name\n{rows}99999,{}\n", "n".repeat(300)));
+    place.write("a.csv", format!("id,name\n{rows}999999,{}\n", "n".repeat(300)));
     place.run(&["load", "t", "a.csv"]).ends(0);
     let unload =
         ["unload", "t", "--output-dir", "out", "--split-size", "10K", "--parallelism", "1"];
     place.run(&[&unload[..], &["--split-by", "name"]].concat()).ends(2).says(&["too long"]);
     assert_eq!(std::fs::read_dir(place.path("out")).unwrap().count(), 0);
-    place.run(&unload).ends(0).says(&["60,001 rows in"]);
+    place.run(&unload).ends(0).says(&["300,001 rows in"]);
     assert!(files(&place, "out").iter().all(|file| !file.to_string_lossy().contains("partial")));
 }
 
