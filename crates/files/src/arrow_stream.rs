@@ -2,8 +2,8 @@
 //!
 //! An Arrow file is a stream between two marks with a directory at its end. Reading it as the
 //! stream that it is needs no seeking, so it can come packed or through a pipe. The bytes are
-//! pushed into the decoder piece by piece: a damaged length in the file can thus never make it
-//! allocate more than the file has.
+//! pushed into the decoder piece by piece, and looked at before: a damaged length in the file can
+//! thus never make it allocate more than the file has, or unpacks to.
 
 use std::io::{self, Cursor, Read};
 
@@ -12,6 +12,9 @@ use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow_ipc::reader::StreamDecoder;
+
+use crate::caught::caught;
+use crate::ipc_guard::IpcGuard;
 
 /// What is read at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -22,11 +25,28 @@ const FILE_MARK: &[u8] = b"ARROW1";
 /// The most words of eight bytes that are taken for padding.
 const PADDING_WORDS_MAX: usize = 16;
 
+/// The batches of an Arrow IPC stream that is there as a whole.
+///
+/// # Errors
+/// For what is none, and for a batch that unpacks to more bytes than `unpacked_bytes_max`.
+pub fn read_ipc_stream(
+    bytes: Vec<u8>,
+    unpacked_bytes_max: u64,
+) -> Result<Vec<RecordBatch>, ArrowError> {
+    let read = || -> Result<Vec<RecordBatch>, ArrowError> {
+        let reader = Box::new(Cursor::new(bytes));
+        let (batches, _) = ArrowBatches::open(reader, false, false, unpacked_bytes_max)?;
+        batches.collect()
+    };
+    caught(read, |panic| ArrowError::ExternalError(panic.into()))
+}
+
 /// The batches of an Arrow file or stream.
 pub(crate) struct ArrowBatches {
     reader: Box<dyn Read + Send>,
     /// Whether what came is decoded before more is waited for.
     comes_slowly: bool,
+    guard: IpcGuard,
     decoder: StreamDecoder,
     chunk: Buffer,
     /// A batch that was met while the schema was looked for.
@@ -41,11 +61,19 @@ impl ArrowBatches {
         reader: Box<dyn Read + Send>,
         comes_slowly: bool,
         is_file: bool,
+        unpacked_bytes_max: u64,
     ) -> Result<(Self, SchemaRef), ArrowError> {
         let reader = if is_file { skip_mark(reader)? } else { reader };
-        let (decoder, chunk) = (StreamDecoder::new(), Buffer::from_vec(Vec::<u8>::new()));
-        let mut batches =
-            Self { reader, comes_slowly, decoder, chunk, first: None, is_file, ended: false };
+        let mut batches = Self {
+            reader,
+            comes_slowly,
+            guard: IpcGuard::new(unpacked_bytes_max),
+            decoder: StreamDecoder::new(),
+            chunk: Buffer::from_vec(Vec::<u8>::new()),
+            first: None,
+            is_file,
+            ended: false,
+        };
         batches.first = batches.next_batch(true)?;
         let schema = batches
             .decoder
@@ -80,7 +108,7 @@ impl ArrowBatches {
     }
 
     /// Takes the next bytes from the reader; false at its end.
-    fn read_chunk(&mut self) -> io::Result<bool> {
+    fn read_chunk(&mut self) -> Result<bool, ArrowError> {
         let mut chunk = Vec::new();
         if self.comes_slowly {
             chunk.resize(CHUNK_BYTES, 0);
@@ -89,6 +117,7 @@ impl ArrowBatches {
         } else {
             self.reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk)?;
         }
+        self.guard.look(&chunk)?;
         self.chunk = Buffer::from_vec(chunk);
         Ok(!self.chunk.is_empty())
     }

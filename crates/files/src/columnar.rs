@@ -218,7 +218,8 @@ fn open_arrow(
 ) -> Result<OpenedFile> {
     let (comes_slowly, is_file) = (input.comes_slowly, format == Format::ArrowFile);
     let reader = Box::new(Waiting(input.reader));
-    let opened = unharmed(|| ArrowBatches::open(reader, comes_slowly, is_file));
+    let unpacked_max = options.unpacked_bytes_max;
+    let opened = unharmed(|| ArrowBatches::open(reader, comes_slowly, is_file, unpacked_max));
     let (batches, schema) =
         opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
     streamed(source, batches, &schema, options)

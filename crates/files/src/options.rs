@@ -22,6 +22,8 @@ pub struct ReadOptions {
     pub batch_rows: usize,
     /// The most bytes that one record of text may have; a longer one is rejected.
     pub record_bytes_max: usize,
+    /// The most bytes that one batch of packed Arrow IPC may have once unpacked.
+    pub unpacked_bytes_max: u64,
     /// The number of the first record to deliver, for taking up an interrupted load.
     pub start_record: u64,
     /// Threads that convert text side by side; with 1 the calling thread does it.
@@ -92,6 +94,7 @@ impl Default for ReadOptions {
             unmentioned: ExtraColumns::default(),
             batch_rows: 16_384,
             record_bytes_max: 16 << 20,
+            unpacked_bytes_max: u64::MAX,
             start_record: 0,
             parallelism: 1,
             csv: CsvOptions::default(),

@@ -56,7 +56,7 @@ pub struct Settings {
     /// Largest body of an HTTP request that is held in memory [default: 16MiB]
     #[arg(long, env = "TONNAGE_BODY_BYTES_MAX", value_name = "SIZE")]
     pub body_bytes_max: Option<String>,
-    /// Disk space for the bodies of bulk loads over HTTP, of all together [default: 8GiB]
+    /// Disk space for bodies of loads, reports of loads and keys, of all together [default: 8GiB]
     #[arg(long, env = "TONNAGE_SPOOL_BYTES_MAX", value_name = "SIZE")]
     pub spool_bytes_max: Option<String>,
     /// Streams of server-sent events at a time [default: 100]
@@ -290,6 +290,16 @@ impl Config {
     /// The memory of one load.
     pub(crate) fn memory_bytes_per_load(&self) -> usize {
         (self.load_memory_bytes / self.loads_max).max(LOAD_BYTES_MIN)
+    }
+
+    /// The memory of all bodies over HTTP together: one for each call that may run.
+    pub(crate) fn bodies_bytes_max(&self) -> usize {
+        self.body_bytes_max.saturating_mul(self.calls_max)
+    }
+
+    /// The memory of all messages over Flight whose calls have not begun.
+    pub(crate) fn messages_bytes_max(&self) -> usize {
+        self.message_bytes_max.saturating_mul(self.calls_max)
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -9,6 +9,7 @@ use tracing::Span;
 
 use crate::admit::Places;
 use crate::auth::{Audit, Logins, Users};
+use crate::budget::Budget;
 use crate::config::Config;
 use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
@@ -45,6 +46,10 @@ pub(crate) struct Context {
     pub(crate) request_ids: Arc<RequestIds>,
     /// What waits on the disk.
     pub(crate) spool: Arc<Spool>,
+    /// For bodies over HTTP in memory.
+    pub(crate) bodies: Arc<Budget>,
+    /// For messages over Flight whose calls have not begun.
+    pub(crate) messages: Arc<Budget>,
     /// For streams of loads.
     pub(crate) streams: Places,
     /// For streams of events.
@@ -75,6 +80,8 @@ impl Context {
             sessions: Sessions::default(),
             request_ids: Arc::new(RequestIds::new()?),
             spool: Arc::new(Spool::new(config.spool_bytes_max)),
+            bodies: Budget::new(config.bodies_bytes_max(), "bodies of requests"),
+            messages: Budget::new(config.messages_bytes_max(), "messages of calls"),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),

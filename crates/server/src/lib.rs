@@ -18,6 +18,7 @@
 //! | `drain` | the phases of a server that ends |
 //! | `auth` | users, what they may do, who calls, the audit log |
 //! | `admit`, `jobs` | who may load now, and the loads that run |
+//! | `budget`, `held_body`, `spool` | bytes in memory and on the disk that calls share |
 //! | `statements`, `prepared`, `sessions` | statements that run, those that are kept, their options |
 //! | `flight`, `http` | the two listeners |
 //! | `query`, `json_value` | statements, and values of columns, as JSON |
@@ -27,11 +28,13 @@
 mod address;
 mod admit;
 mod auth;
+mod budget;
 mod config;
 mod context;
 mod drain;
 mod error;
 mod flight;
+mod held_body;
 mod http;
 mod jobs;
 mod json_value;

@@ -1,6 +1,7 @@
 //! Statements that clients prepared: a handle for each, with what is bound to its parameters.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,19 +9,29 @@ use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 use tonnage_sql::Prepared;
 
+use crate::budget::{Budget, Taken, bytes_of};
 use crate::random::random_name;
 
 /// A statement that nobody used for so long is forgotten when there are too many.
 const IDLE_MAX: Duration = Duration::from_secs(30 * 60);
 /// Statements that may be prepared at a time.
 const PREPARED_MAX: usize = 10_000;
-/// What may be bound to the parameters of one statement.
+/// What may be bound to the parameters of one statement,
 const BOUND_BYTES_MAX: usize = 64 << 20;
+/// and to those of all statements.
+const BOUND_BYTES_MAX_OF_ALL: usize = 1 << 30;
 
 /// All prepared statements.
-#[derive(Default)]
 pub(crate) struct PreparedStatements {
     known: Mutex<HashMap<String, Kept>>,
+    bound: Arc<Budget>,
+}
+
+impl Default for PreparedStatements {
+    fn default() -> Self {
+        let bound = Budget::new(BOUND_BYTES_MAX_OF_ALL, "parameters of prepared statements");
+        Self { known: Mutex::default(), bound }
+    }
 }
 
 struct Kept {
@@ -32,29 +43,63 @@ struct Kept {
 pub(crate) struct PreparedStatement {
     pub(crate) prepared: Prepared,
     owner: Option<String>,
-    bound: Mutex<Vec<RecordBatch>>,
+    bound: Mutex<Bound>,
+}
+
+/// Rows that are bound to parameters: a row for each time that the statement is carried out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bound {
+    rows: Arc<[RecordBatch]>,
+    /// Held as long as somebody has the rows.
+    _taken: Option<Arc<Taken>>,
+}
+
+impl Deref for Bound {
+    type Target = [RecordBatch];
+
+    fn deref(&self) -> &[RecordBatch] {
+        &self.rows
+    }
+}
+
+/// Rows that come to be bound.
+pub(crate) struct Binding {
+    rows: Vec<RecordBatch>,
+    bytes: usize,
+    taken: Taken,
+}
+
+impl Binding {
+    /// Takes further rows.
+    ///
+    /// # Errors
+    /// `Exhausted` for too many bytes.
+    pub(crate) fn push(&mut self, rows: RecordBatch) -> Result<()> {
+        let bytes = bytes_of(&rows);
+        self.bytes += bytes;
+        if self.bytes > BOUND_BYTES_MAX {
+            return Err(Error::exhausted(format!(
+                "more than {BOUND_BYTES_MAX} bytes are bound to the parameters: bind fewer rows at \
+                 once, or put rows in bulk"
+            )));
+        }
+        self.taken.take(bytes)?;
+        self.rows.push(rows);
+        Ok(())
+    }
 }
 
 impl PreparedStatement {
-    /// What is bound to its parameters: a row for each time that it is carried out.
-    pub(crate) fn bound(&self) -> Vec<RecordBatch> {
+    /// What is bound to its parameters.
+    pub(crate) fn bound(&self) -> Bound {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Binds rows in the place of those that were.
-    ///
-    /// # Errors
-    /// `Exhausted` for too many bytes.
-    pub(crate) fn bind(&self, rows: Vec<RecordBatch>) -> Result<()> {
-        let bytes: usize = rows.iter().map(RecordBatch::get_array_memory_size).sum();
-        if bytes > BOUND_BYTES_MAX {
-            return Err(Error::exhausted(format!(
-                "{bytes} bytes are bound to the parameters, {BOUND_BYTES_MAX} are the most: bind \
-                 fewer rows at once, or put rows in bulk"
-            )));
-        }
-        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = rows;
-        Ok(())
+    pub(crate) fn bind(&self, binding: Binding) {
+        let Binding { rows, taken, .. } = binding;
+        let bound = Bound { rows: rows.into(), _taken: Some(Arc::new(taken)) };
+        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
     }
 }
 
@@ -93,6 +138,11 @@ impl PreparedStatements {
         Ok(kept.statement.clone())
     }
 
+    /// Begins to take rows for the parameters of a statement.
+    pub(crate) fn binding(&self) -> Binding {
+        Binding { rows: Vec::new(), bytes: 0, taken: self.bound.begin() }
+    }
+
     /// Forgets a statement.
     pub(crate) fn close(&self, handle: &[u8], user: Option<&str>) {
         if self.get(handle, user).is_ok() {
@@ -103,5 +153,33 @@ impl PreparedStatements {
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, StringArray};
+
+    use super::*;
+
+    /// Once all that came was kept in memory, and counted only behind its end.
+    #[test]
+    fn what_is_bound_is_counted_as_it_comes_and_for_all_statements() {
+        let words: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(2 << 20)]));
+        let rows = RecordBatch::try_from_iter([("w", words)]).unwrap();
+        let statements = PreparedStatements::default();
+        let fill = || {
+            let mut binding = statements.binding();
+            let refused = (0..1_000).find_map(|_| binding.push(rows.clone()).err());
+            (binding, refused.unwrap())
+        };
+        let (first, refused) = fill();
+        assert!(refused.message().contains("67108864 bytes are bound"), "{refused}");
+        assert_eq!(first.rows.len(), 31);
+        let all: Vec<_> = (0..17).map(|_| fill()).collect();
+        let refused = &all.last().unwrap().1;
+        assert!(refused.message().contains("1073741824 bytes"), "{refused}");
+        drop((first, all));
+        assert_eq!(fill().0.rows.len(), 31);
     }
 }

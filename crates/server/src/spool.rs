@@ -1,4 +1,5 @@
-//! What waits on the disk: bodies of requests for their loads, reports of loads for their clients.
+//! What waits on the disk: bodies of requests for their loads, reports of loads for their clients,
+//! keys for their bulk gets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,8 +71,8 @@ impl Spooled {
             return Ok(());
         }
         Err(Error::exhausted(format!(
-            "bodies of requests and reports of loads have all of the {} bytes that they may have on \
-             the disk (spool_bytes_max): try again later, or have it raised",
+            "bodies of requests, reports of loads and keys of bulk gets have all of the {} bytes that \
+             they may have on the disk (spool_bytes_max): try again later, or have it raised",
             self.spool.bytes_max
         )))
     }

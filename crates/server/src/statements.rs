@@ -4,25 +4,67 @@
 //! twice. So a statement that changes something waits here under a name until it is fetched, runs
 //! at the first fetch, and its outcome is kept for those that come again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use tonnage::{Cancel, Error, Result};
 
+use crate::budget::bytes_of;
+use crate::prepared::Bound;
 use crate::random::random_name;
 
-/// How long a statement waits to be fetched, and its outcome is kept.
+/// How long a statement waits to be fetched.
 const KEPT: Duration = Duration::from_secs(600);
 /// Statements that may wait at a time.
 const KEPT_MAX: usize = 10_000;
+/// Outcomes that are kept for those that fetch again: the latest.
+const OUTCOMES_MAX: usize = 10_000;
+const OUTCOME_BYTES_MAX: usize = 64 << 20;
 
 /// All statements.
 #[derive(Default)]
 pub(crate) struct Statements {
-    running: Mutex<HashMap<String, Cancel>>,
-    once: Mutex<HashMap<String, Once>>,
+    /// A statement that is fetched twice runs under its name twice.
+    running: Mutex<HashMap<String, Vec<Cancel>>>,
+    once: Mutex<Kept>,
+}
+
+/// Statements that wait or run, and outcomes.
+#[derive(Default)]
+struct Kept {
+    by_id: HashMap<String, Once>,
+    /// Those that have an outcome, with its bytes; the oldest first.
+    ended: VecDeque<(String, usize)>,
+    ended_bytes: usize,
+}
+
+impl Kept {
+    /// How many have no outcome yet.
+    fn open(&self) -> usize {
+        self.by_id.len() - self.ended.len()
+    }
+
+    /// Forgets the statements that nobody fetched in time.
+    fn forget_old(&mut self) {
+        self.by_id.retain(|_, once| {
+            !matches!(once.state, OnceState::Waiting) || once.since.elapsed() < KEPT
+        });
+    }
+
+    /// Notes an outcome, and forgets the oldest ones where there are too many.
+    fn end(&mut self, id: &str, bytes: usize) {
+        self.ended.push_back((id.to_owned(), bytes));
+        self.ended_bytes += bytes;
+        while self.ended.len() > OUTCOMES_MAX
+            || self.ended.len() > 1 && self.ended_bytes > OUTCOME_BYTES_MAX
+        {
+            let Some((oldest, bytes)) = self.ended.pop_front() else { break };
+            self.ended_bytes -= bytes;
+            self.by_id.remove(&oldest);
+        }
+    }
 }
 
 /// A statement that changes something.
@@ -31,7 +73,7 @@ pub(crate) struct Pending {
     /// Its text, or the handle of a prepared one.
     pub(crate) what: What,
     /// What is bound to its parameters.
-    pub(crate) bound: Vec<RecordBatch>,
+    pub(crate) bound: Bound,
     /// Who asked for it.
     pub(crate) owner: Option<String>,
 }
@@ -81,8 +123,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.cancel.cancel();
         let mut running = self.statements.running();
-        // A statement that was fetched twice runs under its name twice.
-        if running.get(&self.id).is_some_and(|other| other.is_cancelled()) {
+        let Some(others) = running.get_mut(&self.id) else { return };
+        others.retain(|other| !other.is_cancelled());
+        if others.is_empty() {
             running.remove(&self.id);
         }
     }
@@ -92,24 +135,26 @@ impl Statements {
     /// Notes that a statement runs under this name from now on.
     pub(crate) fn start(self: &Arc<Self>, id: String) -> Running {
         let cancel = Cancel::new();
-        self.running().insert(id.clone(), cancel.clone());
+        self.running().entry(id.clone()).or_default().push(cancel.clone());
         Running { statements: self.clone(), id, cancel }
     }
 
     /// Cancels the statement of this name. False when none of it runs.
     pub(crate) fn cancel(&self, id: &str) -> bool {
-        let found = self.running().get(id).cloned();
-        found.inspect(Cancel::cancel).is_some()
+        let running = self.running();
+        let found = running.get(id);
+        found.into_iter().flatten().for_each(Cancel::cancel);
+        found.is_some()
     }
 
     /// Cancels all that run.
     pub(crate) fn cancel_all(&self) {
-        self.running().values().for_each(Cancel::cancel);
+        self.running().values().flatten().for_each(Cancel::cancel);
     }
 
     /// How many run.
     pub(crate) fn count(&self) -> usize {
-        self.running().len()
+        self.running().values().map(Vec::len).sum()
     }
 
     /// Keeps a statement until it is fetched, and names it.
@@ -119,16 +164,16 @@ impl Statements {
     pub(crate) fn keep(&self, pending: Pending) -> Result<String> {
         let id = random_name()?;
         let mut once = self.once();
-        if once.len() >= KEPT_MAX {
-            once.retain(|_, once| once.since.elapsed() < KEPT);
+        if once.open() >= KEPT_MAX {
+            once.forget_old();
         }
-        if once.len() >= KEPT_MAX {
+        if once.open() >= KEPT_MAX {
             return Err(Error::exhausted(format!(
                 "{KEPT_MAX} statements wait to be fetched: fetch those that were asked for"
             )));
         }
         let state = OnceState::Waiting;
-        once.insert(id.clone(), Once { pending, state, since: Instant::now() });
+        once.by_id.insert(id.clone(), Once { pending, state, since: Instant::now() });
         Ok(id)
     }
 
@@ -139,16 +184,15 @@ impl Statements {
     /// runs; its own error when it failed.
     pub(crate) fn fetch(&self, id: &str, user: Option<&str>) -> Result<Fetched> {
         let mut once = self.once();
-        let found = once.get_mut(id).filter(|once| once.pending.owner.as_deref() == user);
+        let found = once.by_id.get_mut(id).filter(|once| once.pending.owner.as_deref() == user);
         let Some(found) = found else {
             return Err(Error::not_found("no such statement waits: ask for it again"));
         };
         match &found.state {
             OnceState::Waiting => {
                 found.state = OnceState::Running;
-                found.since = Instant::now();
-                let empty =
-                    Pending { what: What::Text(String::new()), bound: Vec::new(), owner: None };
+                let what = What::Text(String::new());
+                let empty = Pending { what, bound: Bound::default(), owner: None };
                 let owner = found.pending.owner.clone();
                 Ok(Fetched::First(std::mem::replace(
                     &mut found.pending,
@@ -165,20 +209,25 @@ impl Statements {
 
     /// Keeps the outcome of a statement that was fetched.
     pub(crate) fn finish(&self, id: &str, outcome: &Result<RecordBatch>) {
-        if let Some(once) = self.once().get_mut(id) {
-            once.since = Instant::now();
-            once.state = match outcome {
-                Ok(batch) => OnceState::Done(batch.clone()),
-                Err(error) => OnceState::Failed(Error::new(error.kind(), error.message())),
-            };
-        }
+        let mut kept = self.once();
+        let Some(once) = kept.by_id.get_mut(id) else { return };
+        let (state, bytes) = match outcome {
+            Ok(batch) => (OnceState::Done(batch.clone()), bytes_of(batch)),
+            Err(error) => {
+                let error = Error::new(error.kind(), error.message());
+                let bytes = error.message().len();
+                (OnceState::Failed(error), bytes)
+            }
+        };
+        once.state = state;
+        kept.end(id, bytes);
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Cancel>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Cancel>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn once(&self) -> MutexGuard<'_, HashMap<String, Once>> {
+    fn once(&self) -> MutexGuard<'_, Kept> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -191,7 +240,7 @@ mod tests {
 
     fn insertion(owner: Option<&str>) -> Pending {
         let what = What::Text("INSERT".to_owned());
-        Pending { what, bound: Vec::new(), owner: owner.map(str::to_owned) }
+        Pending { what, bound: Bound::default(), owner: owner.map(str::to_owned) }
     }
 
     #[test]
@@ -204,6 +253,53 @@ mod tests {
         let outcome = Ok(RecordBatch::new_empty(arrow::datatypes::Schema::empty().into()));
         statements.finish(&id, &outcome);
         assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+    }
+
+    /// Once ten thousand changes within ten minutes were the most that all clients together could make:
+    /// outcomes counted as statements that wait.
+    #[test]
+    fn changes_are_not_limited_by_those_that_were_made_before() {
+        let statements = Statements::default();
+        let counts: arrow::array::ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![1]));
+        let outcome = Ok(RecordBatch::try_from_iter([("count", counts)]).unwrap());
+        let change = || {
+            let id = statements.keep(insertion(None)).unwrap();
+            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::First(_))));
+            statements.finish(&id, &outcome);
+            id
+        };
+        let first = change();
+        for _ in 0..3 * KEPT_MAX {
+            let id = change();
+            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+        }
+        // One that is forgotten is not made again.
+        let error = statements.fetch(&first, None).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(statements.once().by_id.len(), OUTCOMES_MAX);
+
+        for _ in 0..KEPT_MAX {
+            statements.keep(insertion(None)).unwrap();
+        }
+        let error = statements.keep(insertion(None)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Exhausted, "nobody fetches them");
+    }
+
+    #[test]
+    fn large_outcomes_are_not_kept_for_long() {
+        let statements = Statements::default();
+        let words: arrow::array::ArrayRef =
+            Arc::new(arrow::array::StringArray::from(vec!["x".repeat(OUTCOME_BYTES_MAX)]));
+        let outcome = Ok(RecordBatch::try_from_iter([("w", words)]).unwrap());
+        let [first, second] = [0, 1].map(|_| {
+            let id = statements.keep(insertion(None)).unwrap();
+            assert!(statements.fetch(&id, None).is_ok());
+            statements.finish(&id, &outcome);
+            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+            id
+        });
+        assert!(statements.fetch(&first, None).is_err());
+        assert!(statements.fetch(&second, None).is_ok());
     }
 
     #[test]
@@ -223,6 +319,23 @@ mod tests {
         assert!(statements.fetch(&id, Some("bob")).is_err());
         assert!(statements.fetch(&id, None).is_err());
         assert!(statements.fetch(&id, Some("ann")).is_ok());
+    }
+
+    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel then:
+    /// neither its client nor a server that shuts down.
+    #[test]
+    fn statements_that_run_under_one_name_are_cancelled_together() {
+        let statements = Arc::new(Statements::default());
+        let fetched = ["a", "a", "b"].map(|id| statements.start(id.to_owned()));
+        assert_eq!(statements.count(), 3);
+        assert!(statements.cancel("a"));
+        assert_eq!(fetched.each_ref().map(|one| one.cancel().is_cancelled()), [true, true, false]);
+        let [first, second, third] = fetched;
+        drop(first);
+        statements.cancel_all();
+        assert!(third.cancel().is_cancelled());
+        drop((second, third));
+        assert_eq!(statements.count(), 0);
     }
 
     #[test]

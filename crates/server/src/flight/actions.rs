@@ -22,6 +22,7 @@ use super::statistics::statistics;
 use super::table_read::TableRead;
 use super::write;
 use crate::auth::Caller;
+use crate::budget::bytes_of;
 use crate::context::Context;
 use crate::jobs::{counts_json, failures_json};
 use crate::metrics::Listener;
@@ -30,7 +31,7 @@ use crate::random::random_name;
 
 /// Largest body of an action.
 const BODY_BYTES_MAX: usize = 64 << 20;
-/// Rows that one answer of a multi-get may have in memory.
+/// Rows that the answers of a multi-get or of a fetch-all may have in memory.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// All actions, with what they do.
@@ -206,18 +207,35 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
         });
         let requests = requests.collect::<Result<Vec<_>>>()?;
         let answers = context.sql.fetch_all(requests).into_iter().enumerate();
-        answers.map(|(index, answer)| fetched(context, index, answer)).collect()
+        let mut bytes = 0;
+        answers.map(|(index, answer)| fetched(context, index, answer, &mut bytes)).collect()
     });
     let answers = answers.await;
     drop(running);
     answers
 }
 
-fn fetched(context: &Context, index: usize, answer: Result<Answer>) -> Result<Vec<u8>> {
+/// The frame of one answer; `bytes` counts what all of them hold.
+fn fetched(
+    context: &Context,
+    index: usize,
+    answer: Result<Answer>,
+    bytes: &mut usize,
+) -> Result<Vec<u8>> {
     let told = answer.and_then(|answer| match answer {
         Answer::Rows(rows) => {
             let schema = plain_schema(rows.schema());
-            let batches = rows.map(|batch| plain_batch(batch?, &schema));
+            let batches = rows.map(|batch| {
+                let batch = plain_batch(batch?, &schema)?;
+                *bytes += bytes_of(&batch);
+                match *bytes > ANSWER_BYTES_MAX {
+                    true => Err(Error::exhausted(format!(
+                        "the answers have more than {ANSWER_BYTES_MAX} bytes: ask for less at once, \
+                         or for one statement alone"
+                    ))),
+                    false => Ok(batch),
+                }
+            });
             let mut batches = batches.collect::<Result<Vec<_>>>()?;
             if batches.is_empty() {
                 batches.push(RecordBatch::new_empty(schema));

@@ -114,9 +114,8 @@ impl BulkGet {
 
     /// Reads and sends all rows. Blocks.
     pub(crate) fn run(self, spool: Arc<KeySpool>, mut sender: RowSender) {
-        if let Err(error) = self.send_all(spool, &mut sender) {
-            sender.fail(&error);
-        }
+        let sent = self.send_all(spool, &mut sender);
+        sender.end(sent);
     }
 
     fn send_all(self, spool: Arc<KeySpool>, sender: &mut RowSender) -> Result<()> {

@@ -20,6 +20,7 @@ use tracing::Span;
 
 use super::command::{BulkPutCommand, EndRule, parse};
 use super::decode::Decoder;
+use super::opened::Opened;
 use super::outbox::{Message, Outbox};
 use super::pairs;
 use super::reports::Callbacks;
@@ -85,11 +86,13 @@ struct Brought {
 
 impl BulkPut {
     /// Runs the stream to its end; the outbox hears of it.
-    pub(crate) async fn run(self, first: Box<FlightData>, wire: Wire) {
+    pub(super) async fn run(self, opened: Opened) {
+        let Opened { first, wire, held, .. } = opened;
         let place = match self.context.streams.take().await {
             Ok(place) => place,
             Err(error) => return self.outbox.close(Some(status(&error))),
         };
+        drop(held);
         let (outbox, span) = (self.outbox.clone(), Span::current());
         let thread = tokio::task::spawn_blocking(move || {
             let _place = place;

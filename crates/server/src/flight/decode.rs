@@ -12,6 +12,10 @@ use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_ipc::reader::read_dictionary;
 use arrow_ipc::{MessageHeader, root_as_message};
 use tonnage::{Error, Result};
+use tonnage_files::check_ipc_message;
+
+/// What one packed message may unpack to.
+pub(crate) const UNPACKED_BYTES_MAX: u64 = 1 << 30;
 
 /// Decodes the messages of one stream. What comes from the network is validated in full.
 #[derive(Default)]
@@ -43,6 +47,8 @@ impl Decoder {
         }
         let message =
             root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
+        check_ipc_message(message, &data.data_body, UNPACKED_BYTES_MAX)
+            .map_err(|error| wrong(&error))?;
         match message.header_type() {
             MessageHeader::NONE => Ok(None),
             MessageHeader::Schema => {
@@ -109,6 +115,44 @@ mod tests {
         let decoded: Vec<RecordBatch> =
             messages.iter().filter_map(|message| decoder.decode(message).unwrap()).collect();
         assert_eq!(decoded, [batch]);
+    }
+
+    /// A message of numbers that are packed.
+    fn packed() -> Vec<FlightData> {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10_000));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let mut encoder = Encoder::packed(arrow_ipc::CompressionType::ZSTD);
+        let mut messages = vec![encoder.schema(&batch.schema())];
+        messages.extend(encoder.batch(&batch).unwrap());
+        messages
+    }
+
+    /// Once such a message ended the process: its allocation cannot be had.
+    #[test]
+    fn a_message_that_says_that_it_unpacks_to_terabytes_is_an_error() {
+        let mut messages = packed();
+        let mut decoder = Decoder::default();
+        assert!(decoder.decode(&messages[0]).unwrap().is_none());
+        assert_eq!(decoder.decode(&messages[1]).unwrap().unwrap().num_rows(), 10_000);
+        let mut body = messages[1].data_body.to_vec();
+        let told = 80_000_u64.to_le_bytes();
+        let at = body.windows(8).position(|word| word == told).unwrap();
+        body[at..at + 8].copy_from_slice(&(1_u64 << 46).to_le_bytes());
+        messages[1].data_body = body.into();
+        let error = decoder.decode(&messages[1]).unwrap_err();
+        assert!(error.message().contains("unpacks to 70368744177664"), "{error}");
+    }
+
+    #[test]
+    fn rows_without_bytes_are_an_error() {
+        let nulls: ArrayRef = Arc::new(arrow::array::NullArray::new(1 << 40));
+        let batch = RecordBatch::try_from_iter([("n", nulls)]).unwrap();
+        let mut encoder = Encoder::default();
+        let mut decoder = Decoder::default();
+        assert!(decoder.decode(&encoder.schema(&batch.schema())).unwrap().is_none());
+        let messages = encoder.batch(&batch).unwrap();
+        let error = decoder.decode(&messages[0]).unwrap_err();
+        assert!(error.message().contains("1099511627776 rows"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, Ip
 use tonnage::{Error, Result};
 
 use super::command::MESSAGE_BYTES;
+use crate::budget::bytes_of;
 
 /// Encodes the batches of one stream.
 pub(crate) struct Encoder {
@@ -49,15 +50,20 @@ impl Encoder {
 
 /// Cuts a batch into slices of about two mebibytes. A row that is larger is a slice by itself.
 pub(crate) fn slices(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + '_ {
-    let bytes: usize = batch
-        .columns()
-        .iter()
-        .map(|column| column.to_data().get_slice_memory_size().unwrap_or(0))
-        .sum();
+    let bytes = bytes_of(batch);
     let rows = batch.num_rows();
     let count = bytes.div_ceil(MESSAGE_BYTES).clamp(1, rows.max(1));
     let each = rows.div_ceil(count).max(1);
     (0..rows).step_by(each).map(move |start| batch.slice(start, each.min(rows - start)))
+}
+
+#[cfg(test)]
+impl Encoder {
+    /// One whose messages are packed, as clients may send them.
+    pub(crate) fn packed(compression: arrow_ipc::CompressionType) -> Self {
+        let options = IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();
+        Self { options, ..Self::default() }
+    }
 }
 
 #[cfg(test)]

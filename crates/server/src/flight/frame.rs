@@ -1,12 +1,12 @@
 //! Frames of an action with many parts: `u32 length, JSON | u32 length, Arrow IPC stream`, lengths
 //! little-endian, repeated.
 
-use std::io::Cursor;
-
 use arrow::array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use tonnage::{Error, Result};
+use tonnage_files::read_ipc_stream;
+
+use super::decode::UNPACKED_BYTES_MAX;
 
 /// One frame: its header, and its batches.
 #[derive(Debug, PartialEq)]
@@ -34,8 +34,7 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Vec<Frame>> {
         let data = take(&mut body).map_err(at)?;
         let batches = match data.is_empty() {
             true => Vec::new(),
-            false => StreamReader::try_new(Cursor::new(data), None)
-                .and_then(|reader| reader.collect())
+            false => read_ipc_stream(data.to_vec(), UNPACKED_BYTES_MAX)
                 .map_err(|error| at(Error::invalid(format!("no Arrow IPC stream: {error}"))))?,
         };
         frames.push(Frame { header, batches });
@@ -97,6 +96,23 @@ mod tests {
         let frames = read(&body).unwrap();
         assert_eq!(frames[0], Frame { header: b"{}".to_vec(), batches: vec![batch(), batch()] });
         assert_eq!(frames[1], Frame { header: b"alone".to_vec(), batches: vec![] });
+    }
+
+    /// Once such a body of a few bytes ended the process: its allocation cannot be had.
+    #[test]
+    fn a_message_that_says_that_it_has_terabytes_is_an_error() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let mut body = write(b"{}", &[batch]).unwrap();
+        let told = 8_000_u64.to_le_bytes();
+        let places = (0..body.len() - 8).filter(|at| body[*at..at + 8] == told);
+        let places: Vec<usize> = places.collect();
+        assert!(!places.is_empty());
+        for at in places {
+            body[at..at + 8].copy_from_slice(&(1_u64 << 46).to_le_bytes());
+        }
+        let error = read(&body).unwrap_err();
+        assert!(error.message().contains("no Arrow IPC stream"), "{error}");
     }
 
     #[test]

@@ -6,20 +6,20 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use arrow_flight::FlightData;
 use prost::Message;
 use tonnage::{Error, Result};
 
-/// Beyond this the client must read first.
-const FILE_BYTES_MAX: u64 = 64 << 30;
+use crate::spool::{Spool, Spooled};
 
 /// Messages that wait.
 pub(crate) struct KeySpool {
     state: Mutex<State>,
     news: Condvar,
     memory_bytes_max: usize,
+    disk: Arc<Spool>,
 }
 
 #[derive(Default)]
@@ -34,13 +34,14 @@ struct State {
 
 struct Spilled {
     file: File,
+    taken: Spooled,
     written: u64,
     read: u64,
 }
 
 impl KeySpool {
-    pub(crate) fn new(memory_bytes_max: usize) -> Self {
-        Self { state: Mutex::default(), news: Condvar::new(), memory_bytes_max }
+    pub(crate) fn new(memory_bytes_max: usize, disk: Arc<Spool>) -> Self {
+        Self { state: Mutex::default(), news: Condvar::new(), memory_bytes_max, disk }
     }
 
     /// Takes a message. False when nobody wants further ones.
@@ -60,7 +61,8 @@ impl KeySpool {
         } else {
             if state.file.is_none() {
                 let file = tempfile::tempfile().map_err(|error| spill_failed(&error))?;
-                state.file = Some(Spilled { file, written: 0, read: 0 });
+                let taken = self.disk.begin();
+                state.file = Some(Spilled { file, taken, written: 0, read: 0 });
             }
             if let Some(spilled) = &mut state.file {
                 spilled.push(&message)?;
@@ -118,11 +120,7 @@ impl KeySpool {
 impl Spilled {
     fn push(&mut self, message: &FlightData) -> Result<()> {
         let bytes = message.encode_length_delimited_to_vec();
-        if self.written - self.read + bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(Error::exhausted(format!(
-                "{FILE_BYTES_MAX} bytes of keys wait: read rows before you send more"
-            )));
-        }
+        self.taken.reserve(8 + bytes.len() as u64)?;
         self.file
             .seek(SeekFrom::Start(self.written))
             .and_then(|_| self.file.write_all(&(bytes.len() as u64).to_le_bytes()))
@@ -164,9 +162,28 @@ mod tests {
         FlightData::new().with_data_body(number.to_le_bytes().repeat(256))
     }
 
+    fn spool(memory_bytes: usize, disk_bytes: u64) -> KeySpool {
+        KeySpool::new(memory_bytes, Arc::new(Spool::new(disk_bytes)))
+    }
+
+    /// Once each bulk get could have 64 GiB of the disk, whatever the server was told.
+    #[test]
+    fn keys_take_no_more_of_the_disk_than_all_may_have_together() {
+        let disk = Arc::new(Spool::new(10 << 10));
+        let spools = [0, 1].map(|_| KeySpool::new(0, disk.clone()));
+        for spool in &spools {
+            spool.push(message(1)).unwrap();
+        }
+        let mut pushes = (0..100).flat_map(|_| &spools).map(|spool| spool.push(message(2)));
+        let refused = pushes.find_map(Result::err).unwrap();
+        assert!(refused.message().contains("spool_bytes_max"), "{refused}");
+        spools[0].abandon();
+        assert!(spools[1].push(message(3)).is_ok(), "what one had is free for the other");
+    }
+
     #[test]
     fn messages_beyond_memory_wait_in_a_file_and_keep_their_order() {
-        let spool = KeySpool::new(10 << 10);
+        let spool = spool(10 << 10, 1 << 20);
         for number in 0..100 {
             assert!(spool.push(message(number)).unwrap());
         }
@@ -187,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_torn_end_is_told_after_the_messages_before_it() {
-        let spool = KeySpool::new(1 << 20);
+        let spool = spool(1 << 20, 0);
         spool.push(message(1)).unwrap();
         spool.end(Err(Error::cancelled("cut")));
         assert_eq!(spool.pop().unwrap(), Some(message(1)));
@@ -196,7 +213,7 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_for_a_reader_that_left() {
-        let spool = KeySpool::new(1 << 20);
+        let spool = spool(1 << 20, 0);
         spool.abandon();
         assert!(!spool.push(message(1)).unwrap());
     }

@@ -24,6 +24,7 @@ mod opened;
 mod outbox;
 mod outcome;
 mod pairs;
+mod plain_bytes;
 mod related;
 mod reports;
 mod rows;
@@ -43,12 +44,14 @@ use tonic::service::Routes;
 
 use crate::auth::guard;
 use crate::context::Context;
+use crate::held_body;
 use crate::metrics::Listener;
 use crate::request_id;
 pub(crate) use backup::make as backup;
 pub(crate) use check::check;
 pub(crate) use choice::{DurabilityChoice, ExistingChoice};
 pub(crate) use command::{BulkGetCommand, BulkPutCommand};
+pub(crate) use decode::UNPACKED_BYTES_MAX;
 pub(crate) use outcome::outcome_json;
 use service::Flight;
 pub(crate) use sql::{plain_batch, plain_schema};
@@ -61,9 +64,12 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
     let service = FlightServiceServer::new(Flight::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
+    let messages = (context.messages.clone(), Listener::flight);
+    let holding = middleware::from_fn_with_state(messages, held_body::hold);
     let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), guard);
     let names = (context.request_ids.clone(), Listener::flight);
     let naming = middleware::from_fn_with_state(names, request_id::name);
     let health = health::router(context);
-    Routes::new(service).into_axum_router().layer(gate).merge(health).layer(naming)
+    let calls = Routes::new(service).into_axum_router().layer(holding).layer(gate);
+    calls.merge(health).layer(naming)
 }

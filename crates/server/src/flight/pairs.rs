@@ -9,9 +9,10 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, GenericListArray, ListBuilder,
     RecordBatch, UInt64Array,
 };
-use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tonnage::{EntryBatch, Error, PairBatch, Pairs, Payload, Result, UnreadEntry};
+
+use super::plain_bytes::plain_bytes;
 
 /// How the keys of a batch are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +90,7 @@ fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef
     let column = batch
         .column_by_name(name)
         .ok_or_else(|| Error::invalid(format!("pairs come without a column `{name}`")))?;
-    cast(column, wanted).map_err(|error| {
-        Error::invalid(format!("column `{name}` is of type {}: {error}", column.data_type()))
-    })
+    plain_bytes(column, wanted).map_err(|error| error.at(format!("column `{name}`")))
 }
 
 /// The pairs of a batch, the first of which is at a position of its stream. What is wrong with one

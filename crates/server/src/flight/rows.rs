@@ -3,8 +3,11 @@
 //! A thread of the blocking pool reads and encodes; a queue of a few messages leads to the network.
 //! Where the client takes nothing, the queue is full and nothing is read. While the store works and
 //! has nothing to send, an empty batch goes out from time to time: proxies cut silent streams.
+//!
+//! A stream ends well only where its sender says so, so that nobody takes a part of the rows for all
+//! of them: neither a client that was given up and reads on, nor one whose thread panicked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
@@ -26,10 +29,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 type Sent = std::result::Result<FlightData, Status>;
 
-/// Where rows are sent to.
+/// How the rows ended, once they did.
+type End = Arc<OnceLock<std::result::Result<(), Status>>>;
+
+/// Where rows are sent to. Dropping it cuts the stream off.
 pub(crate) struct RowSender {
     context: Arc<Context>,
-    queue: mpsc::Sender<Sent>,
+    queue: mpsc::Sender<FlightData>,
+    end: End,
     encoder: Encoder,
 }
 
@@ -47,21 +54,33 @@ pub(crate) fn rows(
     // Made by an encoder of its own: dictionaries are told with the rows that need them.
     let empty = Encoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
     let empty = empty.into_iter().last().unwrap_or_default();
-    let sender =
-        RowSender { context: context.clone(), queue, encoder: std::mem::take(&mut encoder) };
-    let stream = futures::stream::unfold((Some(first), receiver), move |(first, mut receiver)| {
-        let empty = empty.clone();
+    let end = End::default();
+    let sender = RowSender { context: context.clone(), queue, end: end.clone(), encoder };
+    let state = (Some(first), Some(receiver));
+    let stream = futures::stream::unfold(state, move |(first, receiver)| {
+        let (empty, end) = (empty.clone(), end.clone());
         async move {
+            let mut receiver = receiver?;
             if let Some(first) = first {
-                return Some((Ok(first), (None, receiver)));
+                return Some((Ok(first), (None, Some(receiver))));
             }
             match tokio::time::timeout(KEEP_ALIVE, receiver.recv()).await {
-                Ok(sent) => sent.map(|sent| (sent, (None, receiver))),
-                Err(_) => Some((Ok(empty), (None, receiver))),
+                Ok(Some(message)) => Some((Ok(message), (None, Some(receiver)))),
+                Ok(None) => why_cut_off(&end).map(|status| (Err(status), (None, None))),
+                Err(_) => Some((Ok(empty), (None, Some(receiver)))),
             }
         }
     });
     Ok((sender, stream))
+}
+
+/// What rows ended with that are not all; nothing where they are.
+fn why_cut_off(end: &End) -> Option<Status> {
+    match end.get() {
+        Some(Ok(())) => None,
+        Some(Err(status)) => Some(status.clone()),
+        None => Some(status(&Error::internal("the rows were cut off: see the log"))),
+    }
 }
 
 impl RowSender {
@@ -76,7 +95,7 @@ impl RowSender {
     pub(crate) fn send(&mut self, batch: &RecordBatch) -> Result<bool> {
         for slice in slices(batch) {
             for message in self.encoder.batch(&slice)? {
-                if !self.put(Ok(message))? {
+                if !self.put(message)? {
                     return Ok(false);
                 }
             }
@@ -85,15 +104,15 @@ impl RowSender {
         Ok(true)
     }
 
-    /// Tells the client why no more rows come.
-    pub(crate) fn fail(&self, error: &Error) {
-        // A client that is gone need not hear it.
-        let _ = self.put(Err(status(error)));
+    /// Tells the client that these were all rows, or why no more come.
+    pub(crate) fn end(self, sent: Result<()>) {
+        self.end.get_or_init(|| sent.map_err(|error| status(&error)));
     }
 
-    fn put(&self, sent: Sent) -> Result<bool> {
+    fn put(&self, message: FlightData) -> Result<bool> {
         let limit = self.context.config.reader_timeout;
-        let put = Handle::current().block_on(tokio::time::timeout(limit, self.queue.send(sent)));
+        let put = self.queue.send(message);
+        let put = Handle::current().block_on(tokio::time::timeout(limit, put));
         put.map(|put| put.is_ok()).map_err(|_| {
             self.context.metrics.slow_readers.inc();
             Error::timed_out(format!("the client took no row for {limit:?} (reader_timeout)"))

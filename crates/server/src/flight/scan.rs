@@ -68,9 +68,7 @@ impl Scan {
             Scan::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
             Scan::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
         };
-        if let Err(error) = sent {
-            sender.fail(&error);
-        }
+        sender.end(sent);
     }
 }
 

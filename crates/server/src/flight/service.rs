@@ -81,7 +81,9 @@ impl Flight {
         let descriptor = first.flight_descriptor.take().ok_or_else(|| {
             Error::invalid("the first message has no descriptor: docs/flight.md tells which")
         })?;
-        Ok(Opened { first, descriptor, wire })
+        let mut held = self.context.messages.begin();
+        held.take(first.data_body.len())?;
+        Ok(Opened { first, descriptor, wire, held })
     }
 
     fn put(&self, caller: &Caller, command: BulkPutCommand, opened: Opened) -> Result<Arc<Outbox>> {
@@ -93,7 +95,7 @@ impl Flight {
         let backlog = Backlog::new(command.reports, command.reports_max(), spool);
         let outbox = Outbox::new(backlog);
         let put = BulkPut { context: self.context.clone(), command, outbox: outbox.clone() };
-        tokio::spawn(put.run(opened.first, opened.wire).in_current_span());
+        tokio::spawn(put.run(opened).in_current_span());
         Ok(outbox)
     }
 
@@ -117,7 +119,8 @@ impl Flight {
         let place = self.context.calls.take().await?;
         let get = BulkGet::new(&self.context, command, &keys)?;
         let (sender, stream) = rows(&self.context, get.schema())?;
-        let spool = Arc::new(KeySpool::new(self.context.config.key_memory_bytes));
+        let memory = self.context.config.key_memory_bytes;
+        let spool = Arc::new(KeySpool::new(memory, self.context.spool.clone()));
         tokio::spawn(take_keys(spool.clone(), opened.first, opened.wire));
         tokio::task::spawn_blocking(move || {
             let _place = place;

@@ -1,16 +1,19 @@
 //! Rows as the body of an answer, in the format that `Accept` asks for.
 //!
-//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network.
-//! An error behind the first piece cuts the body off, so that nobody takes a part for the whole.
+//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network. A
+//! body ends where its writer says so. Any other end cuts it off, so that nobody takes a part for
+//! the whole: an error behind the first piece, a client that took nothing for too long, a panic.
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -76,19 +79,23 @@ impl RowsFormat {
     }
 }
 
-type Piece = std::result::Result<Bytes, io::Error>;
-
-/// Pieces of a body on their way to the network.
+/// Pieces of a body on their way to the network. Dropping the writer cuts the body off.
 pub(super) struct BodyWriter {
     context: Arc<Context>,
-    queue: mpsc::Sender<Piece>,
+    queue: mpsc::Sender<Bytes>,
     piece: Vec<u8>,
+    is_whole: Arc<AtomicBool>,
 }
 
 impl BodyWriter {
-    /// Ends the body, or cuts it off where it could not be written to its end. Blocks.
-    pub(super) fn end(self, written: Result<()>) {
-        cut_off(&self.queue, written);
+    /// Ends the body. Blocks.
+    ///
+    /// # Errors
+    /// What keeps its last piece from its client.
+    pub(super) fn end(mut self) -> Result<()> {
+        self.flush().map_err(|error| broken(&error))?;
+        self.is_whole.store(true, Ordering::Release);
+        Ok(())
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -96,12 +103,9 @@ impl BodyWriter {
         if piece.is_empty() {
             return Ok(());
         }
-        self.put(Ok(piece.into()))
-    }
-
-    fn put(&mut self, piece: Piece) -> io::Result<()> {
         let limit = self.context.config.reader_timeout;
-        let put = Handle::current().block_on(tokio::time::timeout(limit, self.queue.send(piece)));
+        let put = self.queue.send(piece.into());
+        let put = Handle::current().block_on(tokio::time::timeout(limit, put));
         match put {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")),
@@ -130,8 +134,19 @@ impl Write for BodyWriter {
 /// Opens the body of an answer: the writer is for a thread that may block.
 pub(super) fn body(context: &Arc<Context>, kind: &'static str) -> (BodyWriter, Response) {
     let (queue, pieces) = mpsc::channel(QUEUE_PIECES);
-    let writer = BodyWriter { context: context.clone(), queue, piece: Vec::new() };
-    let body = Body::from_stream(ReceiverStream::new(pieces));
+    let is_whole = Arc::new(AtomicBool::new(false));
+    let writer = BodyWriter {
+        context: context.clone(),
+        queue,
+        piece: Vec::new(),
+        is_whole: is_whole.clone(),
+    };
+    let end = futures::stream::once(async move {
+        let is_cut_off = !is_whole.load(Ordering::Acquire);
+        is_cut_off.then(|| Err(io::Error::other("the answer was cut off")))
+    });
+    let end = end.filter_map(std::future::ready);
+    let body = Body::from_stream(ReceiverStream::new(pieces).map(Ok).chain(end));
     (writer, ([(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
@@ -142,33 +157,24 @@ pub(super) fn rows_body(context: &Arc<Context>, format: RowsFormat) -> (BodyWrit
 
 /// Writes rows to the end, or cuts the body off. Blocks.
 pub(super) fn write_rows(
-    mut body: BodyWriter,
+    body: BodyWriter,
     format: RowsFormat,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
 ) {
     let context = body.context.clone();
-    let queue = body.queue.clone();
     let counted = batches.inspect(|batch| {
         if let Ok(batch) = batch {
             context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
         }
     });
     let written = match format {
-        RowsFormat::Json => write_json(&mut body, schema, counted, limit),
+        RowsFormat::Json => write_json(body, schema, counted, limit),
         other => write_records(body, other, schema, counted, limit),
     };
-    cut_off(&queue, written);
-}
-
-/// Cuts a body off that could not be written to its end.
-fn cut_off(queue: &mpsc::Sender<Piece>, written: Result<()>) {
-    if let Err(error) = written {
-        // The client may be gone.
-        let cut = Err(io::Error::other(error.message().to_owned()));
-        let _ = Handle::current().block_on(queue.send(cut));
-    }
+    // The body ends where it was cut off: there is nobody else to tell.
+    let _ = written.and_then(BodyWriter::end);
 }
 
 fn broken(error: &io::Error) -> Error {
@@ -201,7 +207,7 @@ fn write_records(
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
-) -> Result<()> {
+) -> Result<BodyWriter> {
     let format = match format {
         RowsFormat::Csv => Format::Csv,
         RowsFormat::Arrow => Format::ArrowStream,
@@ -210,15 +216,15 @@ fn write_records(
     };
     let mut writer = RecordWriter::new(format, body, schema.clone(), Compression::None)?;
     limited(batches, limit, |batch| writer.write(batch))?;
-    writer.finish()?.flush().map_err(|error| broken(&error))
+    writer.finish()
 }
 
 fn write_json(
-    body: &mut BodyWriter,
+    mut body: BodyWriter,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
-) -> Result<()> {
+) -> Result<BodyWriter> {
     let failed = |error: io::Error| broken(&error);
     write!(body, "{{\"columns\":{},\"rows\":[", columns_json(schema)).map_err(failed)?;
     let mut is_first = true;
@@ -233,7 +239,7 @@ fn write_json(
         Ok(())
     })?;
     writeln!(body, "],\"more\":{more}}}").map_err(failed)?;
-    body.flush().map_err(failed)
+    Ok(body)
 }
 
 /// Names and types of columns.

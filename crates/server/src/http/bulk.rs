@@ -18,15 +18,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use tempfile::NamedTempFile;
 use tonnage::{
-    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, Table, TooManyErrors,
+    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, UnreadEntry,
 };
-use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
+use tonnage_files::{ExtraColumns, Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
 use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
 use crate::context::Context;
 use crate::error::Problem;
-use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice};
+use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
 use crate::jobs::{JobRequest, Leaving, counts_json};
 use crate::metrics::Listener;
 use crate::spool::Spooled;
@@ -50,19 +50,16 @@ struct Failures(Mutex<Vec<Json>>);
 
 impl BulkPutCallbacks for Failures {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        self.note(entry.position, entry.column, entry.reason);
+        let FailedEntry { position, column, reason, .. } = entry;
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < FAILURES_MAX {
+            failures.push(json!({"record": position, "column": column, "reason": reason}));
+        }
         Ok(())
     }
 }
 
 impl Failures {
-    fn note(&self, record: u64, column: Option<&str>, reason: &str) {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if failures.len() < FAILURES_MAX {
-            failures.push(json!({"record": record, "column": column, "reason": reason}));
-        }
-    }
-
     fn take(&self) -> Vec<Json> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -172,6 +169,7 @@ fn load(
         format,
         schema: Some(table.schema().arrow_schema()),
         unmentioned: ExtraColumns::Skip,
+        unpacked_bytes_max: UNPACKED_BYTES_MAX,
         ..ReadOptions::default()
     };
     let reader = RecordReader::open(&Source::file(file.path()), &options)
@@ -181,24 +179,14 @@ fn load(
     let membership =
         context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
     let stream = membership.load.stream(path);
-    let errors_max = command.options()?.errors_max;
     let mut rejected = 0;
     let push = || {
         for batch in reader {
             let batch =
                 batch.map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
-            for record in &batch.rejected {
-                rejected += 1;
-                failures.note(record.record, record.column.as_deref(), &record.reason);
-            }
-            if let tonnage::ErrorsMax::Count(max) = errors_max
-                && rejected > max
-            {
-                let message = format!("more than {max} records were rejected (errors_max)");
-                return Err(Error::invalid(message).with_source(TooManyErrors));
-            }
+            rejected += batch.rejected.len() as u64;
             let rows = batch.batch.num_rows() as u64;
-            membership.load.push(stream, entries(&table, batch.batch, command.ttl()?))?;
+            membership.load.push(stream, entries(table.path(), batch, command.ttl()?))?;
             context.metrics.rows_in(Listener::http, rows);
         }
         Ok(())
@@ -225,9 +213,19 @@ fn of_body(message: &str, file: &NamedTempFile) -> String {
     message.replace(&file.path().display().to_string(), "the body")
 }
 
-fn entries(table: &Table, rows: arrow::array::RecordBatch, ttl: Option<Duration>) -> EntryBatch {
-    let path: Arc<str> = table.path().into();
-    let mut entries = EntryBatch::rows(path, rows);
+/// The rows of a batch at the places of their records, and the records that are no rows: the load
+/// counts both, so that `errors_max` holds for both.
+fn entries(path: &str, read: ReadBatch, ttl: Option<Duration>) -> EntryBatch {
+    let places = (0..read.batch.num_rows()).filter_map(|row| read.record(row)).collect();
+    let unread = read.rejected.iter().map(|record| UnreadEntry {
+        position: record.record,
+        column: record.column.clone(),
+        reason: record.reason.clone(),
+    });
+    let unread = unread.collect();
+    let mut entries = EntryBatch::rows(Arc::<str>::from(path), read.batch);
+    entries.positions = Some(places);
+    entries.unread = unread;
     entries.ttl = ttl;
     entries
 }

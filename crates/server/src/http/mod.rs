@@ -30,6 +30,7 @@ use self::shared::Shared;
 use crate::auth::guard;
 use crate::context::Context;
 use crate::error::{PROBLEM_TYPE, Problem};
+use crate::held_body;
 use crate::metrics::Listener;
 use crate::request_id;
 
@@ -41,7 +42,6 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
     let calls = Router::new()
         .route("/v1/tables", get(tables::list).post(tables::define))
         .route("/v1/tables/{path}", get(tables::describe).delete(tables::drop))
-        .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route("/v1/sql", post(sql::sql))
         .route("/v1/fetch-all", post(sql::fetch_all))
         .route("/v1/multi-get", post(many::multi_get))
@@ -61,6 +61,12 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/admin/reload", post(admin::reload))
         .route("/v1/admin/check", post(admin::check))
         .route("/v1/admin/backup", post(admin::backup))
+        .route_layer(middleware::from_fn_with_state(
+            (context.bodies.clone(), Listener::http),
+            held_body::hold,
+        ))
+        // This one goes to the disk as it comes.
+        .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state((context.clone(), Listener::http), guard));

@@ -86,8 +86,8 @@ pub(super) async fn list(
         let pairs = begun(list.pairs(context.store.kv(), limit)?)?;
         let (mut body, response) = body(context, "application/x-ndjson");
         if answer.tell(response) {
-            let written = write_lines(context, &mut body, pairs, limit, keys_only);
-            body.end(written);
+            write_lines(context, &mut body, pairs, limit, keys_only)?;
+            body.end()?;
         }
         Ok(())
     });
@@ -115,7 +115,7 @@ fn write_lines(
             break;
         }
     }
-    body.flush().map_err(broken)
+    Ok(())
 }
 
 fn line(batch: &PairBatch, index: usize, keys_only: bool) -> Result<Json> {

@@ -13,11 +13,16 @@ use tonnage_sql::{Answer, Changes, Rows};
 
 use super::answer::{RowsFormat, columns_json, row_json, rows_body, write_rows};
 use super::shared::{Answer as Answered, Calling, Shared, begun, json as json_body, parsed};
+use crate::budget::bytes_of;
 use crate::context::{Context, Telling};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
+use crate::metrics::Listener;
 use crate::query::{Query, STATEMENTS_MAX};
 use crate::random::random_name;
 use crate::statements::Running;
+
+/// Rows that the answers of a fetch-all may have in memory.
+const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
 /// Carries out a statement.
 pub(super) async fn sql(
@@ -119,8 +124,11 @@ pub(super) async fn fetch_all(
             Ok(request?.cancel(&cancel))
         });
         let answers = context.sql.fetch_all(requests.collect::<Result<Vec<_>>>()?);
+        let mut bytes = 0;
         let answers = answers.into_iter().zip(&queries).map(|(answer, query)| {
-            answer.and_then(|answer| answer_json(answer, query.limit)).unwrap_or_else(|error| {
+            let told =
+                answer.and_then(|answer| answer_json(context, answer, query.limit, &mut bytes));
+            told.unwrap_or_else(|error| {
                 json!({"problem": {"title": error.kind().label(), "detail": error.message()}})
             })
         });
@@ -131,7 +139,13 @@ pub(super) async fn fetch_all(
     Ok(json_body(&answers))
 }
 
-fn answer_json(answer: Answer, limit: Option<u64>) -> Result<serde_json::Value> {
+/// The answer to one statement; `bytes` counts what all of them hold.
+fn answer_json(
+    context: &Context,
+    answer: Answer,
+    limit: Option<u64>,
+    bytes: &mut usize,
+) -> Result<serde_json::Value> {
     let rows = match answer {
         Answer::Rows(rows) => rows,
         other => return Ok(done_json(&other)),
@@ -142,9 +156,21 @@ fn answer_json(answer: Answer, limit: Option<u64>) -> Result<serde_json::Value> 
     let mut more = false;
     for batch in rows {
         let batch: RecordBatch = batch?;
-        more |= told.len() + batch.num_rows() > limit;
-        for row in 0..batch.num_rows().min(limit - told.len()) {
-            told.push(row_json(&batch, row)?);
+        let taken = batch.slice(0, batch.num_rows().min(limit - told.len()));
+        *bytes += bytes_of(&taken);
+        if *bytes > ANSWERS_BYTES_MAX {
+            return Err(Error::exhausted(format!(
+                "the answers have more than {ANSWERS_BYTES_MAX} bytes: give a limit, ask for less \
+                 at once, or at /v1/sql"
+            )));
+        }
+        context.metrics.rows_out(Listener::http, taken.num_rows() as u64);
+        for row in 0..taken.num_rows() {
+            told.push(row_json(&taken, row)?);
+        }
+        more = taken.num_rows() < batch.num_rows();
+        if more {
+            break;
         }
     }
     Ok(json!({"columns": columns_json(&schema), "rows": told, "more": more}))

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
+use super::begun::Begun;
 use super::socket::{Incoming, Socket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
@@ -150,7 +151,9 @@ impl Acceptor {
         let service = service_fn(move |request: Request<IncomingBody>| {
             let end = BodyEnd::default();
             let watched = end.clone();
-            let mut request = request.map(|body| Body::new(WatchedBody::new(body, watched)));
+            let version = request.version();
+            let mut request =
+                request.map(|body| Body::new(WatchedBody::new(body, watched, version)));
             request.extensions_mut().insert(end);
             if let Some(certificate) = &certificate {
                 request.extensions_mut().insert(certificate.clone());
@@ -158,7 +161,8 @@ impl Acceptor {
             router.clone().call(request)
         });
         let builder = connection_builder();
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let stream = TokioIo::new(Begun::new(stream, HEADER_READ_MAX));
+        let connection = builder.serve_connection(stream, service);
         tokio::pin!(connection);
         tokio::select! {
             // What is wrong with a connection its client has met already.

@@ -1,15 +1,17 @@
 //! How the body of a request ended.
 //!
 //! tonic tells a handler that a stream ended when its client cancelled it, and hyper does so for a
-//! stream that was reset with NO_ERROR or CANCEL, as proxies and dying clients send it. Whether the
-//! client ended the stream is known below them only: at its end, the body says whether HTTP/2's
-//! END_STREAM came.
+//! stream that was reset with NO_ERROR, as proxies send it. Whether the client ended the stream is
+//! known below them only: at its end, the body says whether HTTP/2's END_STREAM came. Where it did
+//! not, the end is an error for whoever reads the body, so that nobody takes a part for the whole.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 
+use axum::BoxError;
+use axum::http::Version;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
@@ -24,7 +26,11 @@ pub(crate) struct BodyEnd(Arc<AtomicU8>);
 impl BodyEnd {
     /// Whether the client itself ended the body.
     pub(crate) fn is_clean(&self) -> bool {
-        self.0.load(Ordering::Acquire) == ENDED
+        self.is(ENDED)
+    }
+
+    fn is(&self, end: u8) -> bool {
+        self.0.load(Ordering::Acquire) == end
     }
 
     fn note(&self, end: u8) {
@@ -37,29 +43,48 @@ impl BodyEnd {
 pub(crate) struct WatchedBody<B> {
     inner: B,
     end: BodyEnd,
+    /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that are
+    /// cut off from whole ones.
+    may_be_reset: bool,
 }
 
 impl<B> WatchedBody<B> {
-    pub(crate) fn new(inner: B, end: BodyEnd) -> Self {
-        Self { inner, end }
+    pub(crate) fn new(inner: B, end: BodyEnd, version: Version) -> Self {
+        Self { inner, end, may_be_reset: version == Version::HTTP_2 }
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for WatchedBody<B> {
+impl<B> Body for WatchedBody<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let frame = Pin::new(&mut self.inner).poll_frame(context);
-        match &frame {
-            Poll::Ready(None) if self.inner.is_end_stream() => self.end.note(ENDED),
-            Poll::Ready(None | Some(Err(_))) => self.end.note(TORN),
-            _ => {}
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if self.end.is(TORN) {
+            return Poll::Ready(None);
         }
-        frame
+        match Pin::new(&mut self.inner).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(frame))),
+            Poll::Ready(Some(Err(error))) => {
+                self.end.note(TORN);
+                Poll::Ready(Some(Err(error.into())))
+            }
+            Poll::Ready(None) if self.may_be_reset && !self.inner.is_end_stream() => {
+                self.end.note(TORN);
+                Poll::Ready(Some(Err("the client called it off, or was cut off".into())))
+            }
+            Poll::Ready(None) => {
+                self.end.note(ENDED);
+                Poll::Ready(None)
+            }
+            Poll::Pending => Poll::Pending,
+        }
     }
 
     // The end of the inner body is not told beforehand: who heard of it would not ask for the last

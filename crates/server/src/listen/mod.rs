@@ -1,6 +1,7 @@
 //! Sockets.
 
 mod accept;
+mod begun;
 mod body_end;
 mod socket;
 mod tls;

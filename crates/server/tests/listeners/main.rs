@@ -1,5 +1,6 @@
 //! Both listeners over real sockets on loopback.
 
+mod bounds;
 mod bulk_get;
 mod bulk_put;
 mod events;

@@ -86,6 +86,34 @@ fn too_many_rejected_records_are_a_problem_of_their_own() {
     );
 }
 
+/// Once a failed row was told by its place among the rows that could be read.
+#[test]
+fn a_failure_is_told_with_the_number_of_its_record() {
+    let server = Running::new();
+    server.store.execute("CREATE TABLE long (k STRING, n LONG, PRIMARY KEY (k))").unwrap();
+    let body = format!("k,n\na,none\nb,1\n{},2\nc,3\n", "x".repeat(200_000));
+    let (head, answer) = server.http("POST /v1/tables/long/rows", CSV, &body);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}{answer}");
+    let told: Json = serde_json::from_str(&answer).unwrap();
+    let failures = told["failures"].as_array().unwrap();
+    let mut records: Vec<_> = failures.iter().map(|failure| &failure["record"]).collect();
+    records.sort_by_key(|record| record.as_u64());
+    assert_eq!(records, [&Json::from(0), &Json::from(2)]);
+    let counts = &told["counts"];
+    assert_eq!((&counts["read"], &counts["failed"]), (&4.into(), &2.into()), "{counts}");
+    assert_eq!((&counts["inserted"], &told["rejected"]), (&2.into(), &1.into()));
+}
+
+/// Once `errors_max=10%` let any number of records be rejected.
+#[test]
+fn a_share_of_errors_holds_for_rejected_records_too() {
+    let server = Running::new();
+    let rejected = (0..500).fold("id,name\n".to_owned(), |text, _| text + "x,y\n");
+    let (head, answer) = server.http(&format!("{LOAD}?errors_max=10%25"), CSV, &rejected);
+    assert!(head.starts_with("HTTP/1.1 400"), "{head}{answer}");
+    assert!(answer.contains("too-many-errors"), "{answer}");
+}
+
 #[test]
 fn too_many_failed_rows_are_the_same_problem() {
     let server = Running::new();

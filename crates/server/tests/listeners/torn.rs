@@ -73,6 +73,39 @@ fn a_put_whose_stream_is_reset_is_abandoned() {
     }
 }
 
+/// hyper tells of a body whose stream was reset with NO_ERROR as of one that ended. Once the half of a
+/// value that had come was stored as the value, and the half of a file was loaded and told complete.
+#[test]
+fn a_body_over_http_whose_stream_is_reset_stores_nothing() {
+    let server = Running::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let calls = [
+        ("PUT", "/v1/pairs/five", "half of the value"),
+        ("POST", "/v1/tables/ships/rows", "id,name\n1,a\n2,b\n"),
+        ("POST", "/v1/sql", r#"{"sql": "INSERT INTO ships VALUES (3, 'c')"}"#),
+    ];
+    for reason in [Reason::NO_ERROR, Reason::CANCEL] {
+        for (method, path, part) in calls {
+            runtime.block_on(async {
+                let address = server.addresses.http.unwrap();
+                let socket = tokio::net::TcpStream::connect(address).await.unwrap();
+                let (mut client, connection) = h2::client::handshake(socket).await.unwrap();
+                tokio::spawn(connection);
+                let request =
+                    http::Request::builder().method(method).uri(format!("http://x{path}"));
+                let (_answer, mut stream) =
+                    client.send_request(request.body(()).unwrap(), false).unwrap();
+                stream.send_data(part.into(), false).unwrap();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                stream.send_reset(reason);
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            });
+        }
+    }
+    let stored = server.store.kv().get(&tonnage::Key::of_major([b"five".to_vec()])).unwrap();
+    assert_eq!((stored.is_none(), server.rows()), (true, 0));
+}
+
 /// The child of the next test: it begins a put and waits to be killed.
 #[test]
 fn child_that_is_killed() {

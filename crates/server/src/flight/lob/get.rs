@@ -35,10 +35,11 @@ pub(crate) async fn get(context: &Arc<Context>, command: GetLobCommand) -> Resul
     let reader = context.blocking(move |context| open(context, &command)).await?;
     let schema = schema_of(&reader);
     let place = context.calls.take().await?;
-    let (sender, stream) = rows(context, &schema)?;
+    let (mut sender, stream) = rows(context, &schema)?;
     tokio::task::spawn_blocking(move || {
         let _place = place;
-        send(reader, limit, &schema, sender);
+        let sent = send(reader, limit, &schema, &mut sender);
+        sender.end(sent);
     });
     Ok(stream.boxed())
 }
@@ -71,23 +72,22 @@ fn schema_of(reader: &LobReader) -> SchemaRef {
 }
 
 /// Sends the bytes. Blocks.
-fn send(mut reader: LobReader, mut left: u64, schema: &SchemaRef, mut sender: RowSender) {
+fn send(
+    mut reader: LobReader,
+    mut left: u64,
+    schema: &SchemaRef,
+    sender: &mut RowSender,
+) -> Result<()> {
     let mut buffer = vec![0; PIECE_BYTES];
     while left > 0 {
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
-        let sent = read(&mut reader, &mut buffer[..wanted]).and_then(|count| {
-            left -= count as u64;
-            match count {
-                0 => Ok(false),
-                count => sender.send(&piece(&buffer[..count], schema)?),
-            }
-        });
-        match sent {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => return sender.fail(&error),
+        let count = read(&mut reader, &mut buffer[..wanted])?;
+        left -= count as u64;
+        if count == 0 || !sender.send(&piece(&buffer[..count], schema)?)? {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Fills the buffer, unless the object ends.

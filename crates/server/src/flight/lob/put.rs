@@ -11,7 +11,6 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow_flight::PutResult;
 use futures::Stream;
@@ -31,6 +30,7 @@ use crate::flight::command::parse;
 use crate::flight::decode::Decoder;
 use crate::flight::lob_command::{PutLobCommand, PutLobMode};
 use crate::flight::opened::Opened;
+use crate::flight::plain_bytes::plain_bytes;
 use crate::flight::wire::Arrival;
 use crate::metrics::Listener;
 
@@ -150,9 +150,8 @@ fn append(writer: &mut LobWriter, batch: &RecordBatch) -> Result<u64> {
     let pieces = batch
         .column_by_name("bytes")
         .ok_or_else(|| Error::invalid("the bytes of a large object come in a column `bytes`"))?;
-    let pieces = cast(pieces, &DataType::Binary).map_err(|error| {
-        Error::invalid(format!("column `bytes` is of type {}: {error}", pieces.data_type()))
-    })?;
+    let pieces = plain_bytes(pieces, &DataType::Binary);
+    let pieces = pieces.map_err(|error| error.at("column `bytes`"))?;
     let pieces = pieces.as_binary::<i32>();
     if pieces.null_count() > 0 {
         return Err(Error::invalid("a piece of the large object is NULL"));

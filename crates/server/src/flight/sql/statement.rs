@@ -19,7 +19,7 @@ use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::outcome::{changes_json, outcome_json};
 use crate::flight::rows::rows;
-use crate::prepared::PreparedStatement;
+use crate::prepared::{Bound, PreparedStatement};
 use crate::random::random_name;
 use crate::statements::{Fetched, Pending, Running, What};
 
@@ -85,7 +85,7 @@ pub(super) async fn ask(
         return Ok(Asked { handle, rows: described.rows });
     }
     let (what, bound) = match command {
-        Command::CommandStatementQuery(command) => (What::Text(command.query), Vec::new()),
+        Command::CommandStatementQuery(command) => (What::Text(command.query), Bound::default()),
         Command::CommandPreparedStatementQuery(command) => {
             let handle = handle_text(&command.prepared_statement_handle)?;
             let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
@@ -122,8 +122,9 @@ async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) ->
             context
                 .blocking(move |context| {
                     caller.check_statement(&context.sql, statement.prepared.text())?;
-                    let first = statement.bound().into_iter().find(|rows| rows.num_rows() > 0);
-                    let parameters = first.map(|rows| Parameters::of_row(&rows, 0)).transpose()?;
+                    let bound = statement.bound();
+                    let first = bound.iter().find(|rows| rows.num_rows() > 0);
+                    let parameters = first.map(|rows| Parameters::of_row(rows, 0)).transpose()?;
                     statement.prepared.describe(&parameters.unwrap_or_default())
                 })
                 .await?
@@ -221,7 +222,7 @@ fn carry_out(
                 return outcome(statement.prepared.execute_request(&request)?);
             }
             let mut total = 0;
-            for batch in &pending.bound {
+            for batch in pending.bound.iter() {
                 total += statement.prepared.execute_batch(batch, request)?.total();
             }
             counted(total)
@@ -278,7 +279,7 @@ fn opened(answer: Answer) -> Result<Opened> {
 /// The rows of a prepared statement for each row that is bound, one after another.
 fn each_bound(
     statement: &Arc<PreparedStatement>,
-    bound: Vec<RecordBatch>,
+    bound: Bound,
     request: &Request,
 ) -> Result<Opened> {
     let places: Vec<(usize, usize)> = bound
@@ -321,17 +322,16 @@ where
         if !answer.tell(stream.boxed()) {
             return Ok(());
         }
-        for batch in batches {
-            let sent = batch.and_then(|batch| sender.send(&plain_batch(batch, &schema)?));
-            match sent {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    sender.fail(&error);
+        let send_all = || -> Result<()> {
+            for batch in batches {
+                if !sender.send(&plain_batch(batch?, &schema)?)? {
                     break;
                 }
             }
-        }
+            Ok(())
+        };
+        let sent = send_all();
+        sender.end(sent);
         Ok(())
     });
     let rows = rows.await?;

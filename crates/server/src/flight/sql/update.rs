@@ -72,7 +72,7 @@ pub(super) async fn carry_out_prepared(
         }
         let bound = statement.bound();
         if bound.iter().any(|rows| rows.num_columns() > 0) {
-            for batch in &bound {
+            for batch in bound.iter() {
                 total += prepared.execute_batch(batch, &request)?.total();
             }
             return Ok(total);
@@ -93,13 +93,11 @@ pub(super) async fn bind(
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
-    let bound = context.blocking(move |_| {
-        let mut rows = Vec::new();
-        batches(opened, |batch| {
-            rows.push(batch);
-            Ok(())
-        })?;
-        statement.bind(rows)
+    let bound = context.blocking(move |context| {
+        let mut binding = context.prepared.binding();
+        batches(opened, |batch| binding.push(batch))?;
+        statement.bind(binding);
+        Ok(())
     });
     bound.await?;
     let told = DoPutPreparedStatementResult { prepared_statement_handle: Some(handle) };

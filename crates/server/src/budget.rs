@@ -1,0 +1,83 @@
+//! Bytes in memory that calls share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::array::{Array, RecordBatch};
+use tonnage::{Error, Result};
+
+/// The bytes of the rows of a batch, which may be a slice of a larger one.
+pub(crate) fn bytes_of(batch: &RecordBatch) -> usize {
+    let columns = batch.columns().iter();
+    columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
+}
+
+/// So many bytes, for all calls together.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    taken: AtomicUsize,
+    bytes_max: usize,
+    what: &'static str,
+}
+
+/// What somebody has of them; dropping it gives that back.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(bytes_max: usize, what: &'static str) -> Arc<Self> {
+        Arc::new(Self { taken: AtomicUsize::new(0), bytes_max, what })
+    }
+
+    pub(crate) fn begin(self: &Arc<Self>) -> Taken {
+        Taken { budget: self.clone(), bytes: 0 }
+    }
+}
+
+impl Taken {
+    /// Takes more bytes.
+    ///
+    /// # Errors
+    /// `Exhausted` when others have too many.
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
+        let Budget { taken, bytes_max, what } = &*self.budget;
+        let before = taken.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) <= *bytes_max {
+            self.bytes += bytes;
+            return Ok(());
+        }
+        taken.fetch_sub(bytes, Ordering::Relaxed);
+        Err(Error::exhausted(format!(
+            "{what} have all of the {bytes_max} bytes that they may have in memory: try again later"
+        )))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.budget.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_gives_back_another_may_take() {
+        let budget = Budget::new(10, "words");
+        let mut first = budget.begin();
+        first.take(8).unwrap();
+        let mut second = budget.begin();
+        second.take(2).unwrap();
+        let refused = second.take(1).unwrap_err();
+        assert!(refused.message().starts_with("words have all of the 10 bytes"), "{refused}");
+        drop(first);
+        second.take(8).unwrap();
+        drop(second);
+        assert_eq!(budget.taken.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,87 @@
+//! Bodies that requests hold in memory, bounded for all of them together.
+//!
+//! One body or message has a limit of its own, but a client may send many at once: 256 over one
+//! connection of HTTP/2 alone. What is here is counted until the call is answered; what streams
+//! behind the answer has the limits of its call.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::BoxError;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use tonnage::Error;
+
+use crate::budget::{Budget, Taken};
+use crate::error::{Problem, status};
+use crate::metrics::Listener;
+
+/// What a body has of the memory, and why it was refused more.
+struct Holding {
+    /// Nothing once the call is answered.
+    taken: Option<Taken>,
+    refused: Option<Error>,
+}
+
+/// A body whose bytes are counted as they come.
+struct HeldBody {
+    inner: Body,
+    holding: Arc<Mutex<Holding>>,
+}
+
+impl HttpBody for HeldBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let frame = match Pin::new(&mut self.inner).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            other => return other.map_err(BoxError::from),
+        };
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
+        match holding.taken.as_mut().map_or(Ok(()), |taken| taken.take(bytes)) {
+            Ok(()) => Poll::Ready(Some(Ok(frame))),
+            Err(error) => {
+                let told = error.message().to_owned();
+                holding.refused.get_or_insert(error);
+                Poll::Ready(Some(Err(told.into())))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// Counts the body of a request until the request is answered.
+pub(crate) async fn hold(
+    State((budget, listener)): State<(Arc<Budget>, Listener)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let holding = Holding { taken: Some(budget.begin()), refused: None };
+    let holding = Arc::new(Mutex::new(holding));
+    let held = holding.clone();
+    let request = request.map(|inner| Body::new(HeldBody { inner, holding: held }));
+    let response = next.run(request).await;
+    let mut holding = holding.lock().unwrap_or_else(PoisonError::into_inner);
+    holding.taken = None;
+    match (holding.refused.take(), listener) {
+        (None, _) => response,
+        (Some(error), Listener::http) => Problem::from(error).into_response(),
+        (Some(error), Listener::flight) => status(&error).into_http(),
+    }
+}

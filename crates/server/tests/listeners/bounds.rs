@@ -1,0 +1,171 @@
+//! Clients that take nothing, or send too much: others are served meanwhile, and what is a part of an
+//! answer never looks like all of it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow_flight::Ticket;
+use serde_json::{Value as Json, json};
+use tonic::Code;
+use tonic::codegen::http;
+use tonnage_server::Settings;
+
+use crate::support::{Running, code, messages, path};
+
+const ROWS: i64 = 100_000;
+
+/// Ships with names of 400 letters: more than sockets and queues hold.
+fn fill(server: &Running) {
+    let batches = (0..10).map(|batch| {
+        let ids = Int64Array::from_iter_values(batch * ROWS / 10..(batch + 1) * ROWS / 10);
+        let names = ids.values().iter().map(|id| format!("{id:0400}"));
+        let names = StringArray::from_iter_values(names);
+        let columns = [("id", Arc::new(ids) as _), ("name", Arc::new(names) as _)];
+        RecordBatch::try_from_iter(columns).unwrap()
+    });
+    let (_, status) = server.client().put(messages(path(), batches.collect()));
+    assert_eq!(code(&status), None, "{status:?}");
+}
+
+/// Once it read a part of the rows, and then an end without an error.
+#[test]
+fn a_client_of_flight_that_rested_too_long_hears_of_it() {
+    let server =
+        Running::with(Settings { reader_timeout: Some("300ms".into()), ..Settings::default() });
+    fill(&server);
+    let mut client = server.client();
+    let ticket = Ticket::new(json!({"scan": {"table": "ships"}}).to_string());
+    let status = client.runtime.block_on(async {
+        let mut answers = client.flight.do_get(ticket).await.unwrap().into_inner();
+        answers.message().await.unwrap().unwrap();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        loop {
+            match answers.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => break None,
+                Err(status) => break Some(status),
+            }
+        }
+    });
+    assert_eq!(code(&status), Some(Code::DeadlineExceeded), "{status:?}");
+    assert!(status.unwrap().message().contains("reader_timeout"));
+}
+
+/// Once the thread that wrote to such a client waited for it for ever, and kept its place among the
+/// calls: a few such clients, and nobody was served any more.
+#[test]
+fn a_client_of_http_that_rests_keeps_no_place_and_gets_no_good_end() {
+    let server = Running::with(Settings {
+        reader_timeout: Some("300ms".into()),
+        admission_wait: Some("2s".into()),
+        calls_max: Some(1),
+        ..Settings::default()
+    });
+    fill(&server);
+    let mut resting = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
+    let query = r#"{"sql": "SELECT * FROM ships"}"#;
+    write!(
+        resting,
+        "POST /v1/sql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: text/csv\r\n\
+         Content-Length: {}\r\n\r\n{query}",
+        query.len()
+    )
+    .unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let (head, body) = server.http("GET /v1/tables/ships/row?id=7", "", "");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}{body}");
+    let mut answer = Vec::new();
+    // The connection may be reset behind what was sent.
+    let _ = resting.read_to_end(&mut answer);
+    assert!(answer.starts_with(b"HTTP/1.1 200"));
+    assert!(answer.len() < 400 * ROWS as usize, "all of it was sent: this test tests nothing");
+    assert!(!answer.ends_with(b"0\r\n\r\n"), "a part of the rows ends as all of them do");
+}
+
+/// Once the server held the rows of all answers in memory, however many there were.
+#[test]
+fn answers_of_a_fetch_all_are_bounded() {
+    let server = Running::new();
+    fill(&server);
+    let statements = json!([
+        {"sql": "SELECT count(*) FROM ships"},
+        {"sql": "SELECT * FROM ships", "limit": 10},
+        {"sql": "SELECT * FROM ships"},
+        {"sql": "SELECT * FROM ships"},
+    ]);
+    let (head, body) = server.http("POST /v1/fetch-all", "", &statements.to_string());
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: Json = serde_json::from_str(&body).unwrap();
+    assert_eq!(told[0]["rows"], json!([[ROWS]]));
+    assert_eq!((told[1]["rows"].as_array().unwrap().len(), &told[1]["more"]), (10, &json!(true)));
+    let detail = told[3]["problem"]["detail"].as_str().unwrap();
+    assert!(detail.contains("67108864 bytes"), "{detail}");
+}
+
+/// Once each connection could have as many bodies in memory as it liked.
+#[test]
+fn bodies_in_memory_are_bounded_for_all_requests_together() {
+    let server = Running::with(Settings {
+        body_bytes_max: Some("1MiB".into()),
+        calls_max: Some(2),
+        ..Settings::default()
+    });
+    let value = "x".repeat(900 << 10);
+    let resting = [0, 1].map(|_| {
+        let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
+        let head = "PUT /v1/pairs/five HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n";
+        write!(socket, "{head}{value}").unwrap();
+        socket
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    let (head, body) = server.http("PUT /v1/pairs/six", "", &value);
+    assert!(head.starts_with("HTTP/1.1 429"), "{head}{body}");
+    assert!(body.contains("2097152 bytes"), "{body}");
+    drop(resting);
+    std::thread::sleep(Duration::from_millis(300));
+    let (head, body) = server.http("PUT /v1/pairs/six", "", &value);
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}{body}");
+}
+
+/// Once each connection could have 256 messages of 128 MiB in memory, before anybody looked at them.
+#[test]
+fn messages_in_memory_are_bounded_for_all_calls_together() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(2),
+        ..Settings::default()
+    });
+    let text = "x".repeat(900 << 10);
+    let mut client = server.client();
+    let resting = client.runtime.block_on(async {
+        let socket = tokio::net::TcpStream::connect(server.flight_address()).await.unwrap();
+        let (mut sender, connection) = h2::client::handshake(socket).await.unwrap();
+        tokio::spawn(connection);
+        let mut resting = Vec::new();
+        for _ in 0..2 {
+            let call = "http://x/arrow.flight.protocol.FlightService/DoAction";
+            let request = http::Request::post(call)
+                .header("content-type", "application/grpc")
+                .header("te", "trailers")
+                .body(())
+                .unwrap();
+            let (answer, mut stream) = sender.send_request(request, false).unwrap();
+            // A message of a mebibyte, of which the end never comes.
+            let part = [&[0, 0, 16, 0, 0][..], text.as_bytes()].concat();
+            stream.send_data(part.into(), false).unwrap();
+            resting.push((answer, stream));
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        resting
+    });
+    let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert!(refused.message().contains("2097152 bytes"), "{refused}");
+    drop(resting);
+    std::thread::sleep(Duration::from_millis(500));
+    let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "it is no definition, but it is read");
+}
