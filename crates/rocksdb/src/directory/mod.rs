@@ -3,6 +3,7 @@
 pub(crate) mod manifest;
 mod owner;
 pub(crate) mod restore;
+mod restore_note;
 pub(crate) mod synced;
 pub(crate) mod synced_manifest;
 pub(crate) mod version_edits;
@@ -17,6 +18,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::settings::Settings;
 use manifest::{Manifest, State, sync_directory, unavailable};
+use restore_note::remove_note;
 
 const LOCK_NAME: &str = "LOCK";
 
@@ -114,7 +116,7 @@ impl StoreDirectories {
     /// as they are there a restore into the same data directory would empty it.
     fn end_restore(&self) -> Result<()> {
         let root = std::iter::once(self.root.clone());
-        self.directories().chain(root).try_for_each(|directory| restore::remove_note(&directory))
+        self.directories().chain(root).try_for_each(|directory| remove_note(&directory))
     }
 
     /// The list of directories is fixed when the store is made; an empty list asks for whatever it

@@ -5,16 +5,13 @@
 //! store is one once its manifest is written, which comes last.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use tonnage_engine::{Error, Result};
 
 use super::manifest::{MARKER_NAME, NAME, NAME_NEW, sync_directory, unavailable};
+use super::restore_note::{NOTE, remove_note};
 use super::{COPIED_SHARD, LOCK_NAME, check_empty, lock, make_directory, relative, write_copy};
-
-/// The name of the note.
-const NOTE: &str = "RESTORE";
 
 /// Empty directories for a store to be restored into, and the lock that keeps others out.
 pub struct RestoreTarget {
@@ -102,15 +99,6 @@ impl RestoreTarget {
         write_copy(&self.root, shards)?;
         self.shards.iter().chain([&self.root]).try_for_each(|directory| remove_note(directory))
     }
-}
-
-/// Removes the note of a directory that belongs to a store by now.
-pub(super) fn remove_note(directory: &Path) -> Result<()> {
-    let removed = match fs::remove_file(directory.join(NOTE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        removed => removed.and_then(|()| sync_directory(directory)),
-    };
-    removed.map_err(|error| unavailable(directory, error))
 }
 
 /// Leaves the note in a directory that is empty, or that an earlier restore has left.

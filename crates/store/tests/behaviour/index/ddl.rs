@@ -1,8 +1,12 @@
 //! Indexes are made, shown, dropped, and still there after reopening.
 
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
 use rstest::rstest;
 use tonnage::{
-    CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, Outcome, WriteOptions,
+    CreateIndexOptions, ErrorKind, Index, IndexColumn, IndexDefinition, IndexRange,
+    IndexScanOptions, Outcome, Store, WriteOptions,
 };
 
 use super::{car, cars, plates};
@@ -101,4 +105,59 @@ fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Backend) {
     let again = CreateIndexOptions { if_not_exists: true, ..Default::default() };
     assert!(!store.create_index(&definition, &again).unwrap());
     assert!(store.drop_index("cars", "by_year", false).unwrap());
+}
+
+/// How many red cars an index gives; nothing where it is being made or was dropped.
+fn count_red(index: &Index) -> Option<usize> {
+    let read = || -> tonnage::Result<usize> {
+        let red = index.scan(&IndexRange::prefix(["red"]), &IndexScanOptions::default())?;
+        red.map(|batch| batch.map(|batch| batch.rows.num_rows())).sum()
+    };
+    match read() {
+        Ok(count) => Some(count),
+        Err(error) => {
+            let kinds = [ErrorKind::NotFound, ErrorKind::Unavailable];
+            assert!(kinds.contains(&error.kind()), "{error}");
+            None
+        }
+    }
+}
+
+/// Reads by handles from before, while the index is dropped and made again and rows are written.
+#[rstest]
+fn an_index_that_comes_and_goes_misses_no_row(#[values(Memory, RocksDb)] on: Backend) {
+    const ROUNDS: usize = 40;
+    let store = cars(on);
+    let (acknowledged, is_over) = (AtomicI64::new(0), AtomicBool::new(false));
+    let put_all = |store: &Store| {
+        let cars = store.table("cars").unwrap();
+        for plate in (0..).take_while(|_| !is_over.load(Ordering::SeqCst)) {
+            cars.put(&car(plate, "red", 2001), &WriteOptions::default()).unwrap();
+            acknowledged.store(plate + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    };
+    let read_all = |store: &Store| {
+        let mut answers = 0;
+        while !is_over.load(Ordering::SeqCst) {
+            let Ok(index) = store.table("cars").unwrap().index("by_colour") else { continue };
+            while !is_over.load(Ordering::SeqCst) {
+                let least = acknowledged.load(Ordering::SeqCst) as usize;
+                let Some(count) = count_red(&index) else { break };
+                assert!(count >= least, "{count} of {least} rows");
+                answers += 1;
+            }
+        }
+        assert!(answers > 0);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| put_all(&store));
+        scope.spawn(|| read_all(&store));
+        for _ in 0..ROUNDS {
+            store.execute("DROP INDEX by_colour ON cars").unwrap();
+            store.execute("CREATE INDEX by_colour ON cars (colour, year)").unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        is_over.store(true, Ordering::SeqCst);
+    });
 }
