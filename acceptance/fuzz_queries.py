@@ -319,9 +319,7 @@ class Maker:
             where = f" WHERE {names[0]} IS {rng.choice(['', 'NOT '])}NULL"
         else:
             where = rng.choice(["", " WHERE s.x0 IS NULL", " WHERE z.x0 IS NOT NULL"])
-        # `*` of an inner join has the common column at the place of one side or of the other.
-        listed = "*" if kind else ", ".join([*names, "y0", "y1"])
-        return rng.choice([f"SELECT {listed} FROM {join}{where}",
+        return rng.choice([f"SELECT * FROM {join}{where}",
                            f"SELECT x0, y0, y1, z.x0 AS own FROM {join}{where}",
                            f"SELECT x0, count(*) AS n, count(y1) AS m FROM {join}{where}"
                            " GROUP BY x0"])

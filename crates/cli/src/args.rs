@@ -10,6 +10,7 @@ use tonnage_client::Client;
 use crate::exit::{CliResult, Failure};
 use crate::place::Place;
 use crate::server::ServerArgs;
+use crate::stderr;
 use crate::{interrupt, plain, values};
 
 /// Options of every verb.
@@ -150,7 +151,7 @@ impl Globals {
     /// Tells something on standard error.
     pub(crate) fn info(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{}", plain::lines(&text.to_string()));
+            stderr::line(plain::lines(&text.to_string()));
         }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::args::Globals;
 use crate::plain;
+use crate::stderr;
 
 /// How often a bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(150);
@@ -68,8 +69,8 @@ impl Console {
         let text = text.to_string();
         let text = plain::lines(&text);
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| stderr::line(&text)),
+            None => stderr::line(text),
         }
     }
 
@@ -95,15 +96,15 @@ impl Console {
                 let sample = look();
                 match &bar {
                     Some(bar) => show(bar, &sample),
-                    None if is_json => eprintln!("{}", json(&sample, started.elapsed(), false)),
-                    None => eprintln!("{}", line(&sample, started.elapsed())),
+                    None if is_json => stderr::line(json(&sample, started.elapsed(), false)),
+                    None => stderr::line(line(&sample, started.elapsed())),
                 }
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();
             }
             if is_json {
-                eprintln!("{}", json(&look(), started.elapsed(), true));
+                stderr::line(json(&look(), started.elapsed(), true));
             }
         });
         Some(Watch { stop: Some(stop), thread: Some(thread) })

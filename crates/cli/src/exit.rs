@@ -5,6 +5,7 @@ use std::io;
 
 use tonnage::{Error, ErrorKind};
 
+use crate::stderr;
 use crate::{plain, reader_gone, time_limit};
 
 /// What the exit codes mean, as the help of the program says it.
@@ -98,7 +99,8 @@ impl Failure {
         if reader_is_gone && self.is_broken_pipe() {
             return Exit::Success;
         }
-        eprintln!("tonnage: {}", plain::lines(&with_causes(&self.error)));
+        let text = with_causes(&self.error);
+        stderr::line(format_args!("tonnage: {}", plain::lines(&text)));
         self.exit
     }
 

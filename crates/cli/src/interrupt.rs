@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tonnage::Cancel;
 
 use crate::exit::{CliResult, Exit, Failure};
+use crate::stderr;
 use crate::time_limit;
 
 static LISTENER: Mutex<Listener> = Mutex::new(Listener::Nobody);
@@ -47,9 +48,9 @@ const BELATED_MAX: Duration = Duration::from_secs(1);
 /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
 pub(crate) fn install() {
     if let Err(error) = ctrlc::set_handler(|| listener().hear()) {
-        eprintln!(
+        stderr::line(format_args!(
             "tonnage: signals cannot be caught ({error}): an interrupt ends the program without a report"
-        );
+        ));
     }
 }
 
@@ -84,15 +85,15 @@ impl Listener {
     fn hear(&mut self) {
         match self {
             Listener::Verb(cancel) if !cancel.is_cancelled() => {
-                eprintln!(
-                    "tonnage: interrupted: stopping in good order (once more to end at once)"
+                stderr::line(
+                    "tonnage: interrupted: stopping in good order (once more to end at once)",
                 );
                 cancel.cancel();
             }
             Listener::Statement { cancel, told } => match told {
                 None => {
                     // The terminal shows ^C where the cursor stands.
-                    eprintln!();
+                    stderr::line("");
                     cancel.cancel();
                     *told = Some(Instant::now());
                 }
@@ -100,7 +101,7 @@ impl Listener {
                 Some(_) => Exit::Interrupted.leave(),
             },
             Listener::Server(drain) if drain.is_some() => {
-                eprintln!("tonnage: draining; a second signal ends at once");
+                stderr::line("tonnage: draining; a second signal ends at once");
                 if let Some(drain) = drain.take() {
                     drain();
                 }

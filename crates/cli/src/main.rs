@@ -32,6 +32,7 @@ mod reader_gone;
 mod server;
 mod shell;
 mod statements;
+mod stderr;
 mod table_columns;
 mod time_limit;
 mod values;

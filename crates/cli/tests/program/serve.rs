@@ -39,6 +39,17 @@ fn the_second_signal_ends_it_at_once() {
     assert_eq!(served.ended().0, Some(4));
 }
 
+/// The thread that hears signals told of the drain on standard error, and panicked where nobody had
+/// it any more. The server heard no later signal either.
+#[test]
+fn a_server_whose_standard_error_is_closed_still_ends() {
+    let place = Place::new();
+    let mut served = Served::new(&place, &[], &[]);
+    drop(served.child.stderr.take());
+    served.signal(Signal::SIGTERM);
+    assert_eq!(served.ended().0, Some(0));
+}
+
 #[test]
 fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
     let place = Place::new();

@@ -259,7 +259,8 @@ pub(super) fn columns_json(schema: &SchemaRef) -> serde_json::Value {
 pub(super) fn row_json(batch: &RecordBatch, row: usize) -> Result<serde_json::Value> {
     let schema = batch.schema_ref();
     let cells = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
-        if *column.data_type() == DataType::Null {
+        // Of all types, those too that the store does not have: Arrow shows their NULL as no text.
+        if *column.data_type() == DataType::Null || column.is_null(row) {
             return Ok(serde_json::Value::Null);
         }
         match Value::from_array(column.as_ref(), field, row) {
@@ -276,6 +277,17 @@ pub(super) fn row_json(batch: &RecordBatch, row: usize) -> Result<serde_json::Va
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_null_of_a_type_that_no_column_has_is_null() {
+        use arrow::array::{Array, DurationSecondArray};
+        let spans = DurationSecondArray::from(vec![Some(5), None]);
+        let field = arrow::datatypes::Field::new("span", spans.data_type().clone(), true);
+        let schema = std::sync::Arc::new(arrow::datatypes::Schema::new(vec![field]));
+        let batch = RecordBatch::try_new(schema, vec![std::sync::Arc::new(spans)]).unwrap();
+        assert_ne!(row_json(&batch, 0).unwrap()[0], serde_json::Value::Null);
+        assert_eq!(row_json(&batch, 1).unwrap()[0], serde_json::Value::Null);
+    }
 
     fn wanted(accept: &str) -> Result<RowsFormat> {
         let mut headers = HeaderMap::new();

@@ -58,13 +58,6 @@ pub(crate) fn is_by_names(join: &Join) -> bool {
         && !may_look_aside
 }
 
-/// Whether the planner finds the columns of such a join where they are: in an inner join, the first
-/// one by names.
-fn is_plain(join: &Join, is_first: bool) -> bool {
-    let is_inner = matches!(join.join_operator, JoinOperator::Join(_) | JoinOperator::Inner(_));
-    is_inner && is_first && !matches!(join.relation, TableFactor::NestedJoin { .. })
-}
-
 /// The name of the function in FROM that makes rows of a document.
 pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
     let name = match table {
@@ -150,14 +143,9 @@ pub(super) fn of_table(table: &mut TableWithJoins) {
             _ => {}
         }
     }
-    let mut is_first = !matches!(table.relation, TableFactor::NestedJoin { .. });
-    let mut is_own = |join: &Join| {
-        let is_by_names = is_by_names(join);
-        let is_plain = is_plain(join, is_first);
-        is_first &= !is_by_names;
-        is_asof(join) || of_document(&join.relation).is_some() || is_by_names && !is_plain
-    };
-    let own: Vec<bool> = table.joins.iter().map(&mut is_own).collect();
+    let is_own =
+        |join: &Join| is_asof(join) || of_document(&join.relation).is_some() || is_by_names(join);
+    let own: Vec<bool> = table.joins.iter().map(is_own).collect();
     if !own.contains(&true) {
         return;
     }
