@@ -182,7 +182,7 @@ fn text_of_columnar_files_is_read_as_that_of_csv(
         }
     }
     let (batch, rejected) =
-        read(&csv(&format!("v\n{good}\n{lost}\n{good}\n")), &wanting(schema(&[("v", wanted)])));
+        read(&csv(format!("v\n{good}\n{lost}\n{good}\n")), &wanting(schema(&[("v", wanted)])));
     assert_eq!((lines(&batch), rejected.len()), (vec![shown.to_owned(); 2], 1));
 }
 

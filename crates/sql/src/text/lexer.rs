@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::tokenizer::{
     Location, Token, TokenWithSpan, Tokenizer, Whitespace,
 };
 
-use super::dialect::DIALECT;
+use super::dialect::OwnDialect;
 
 /// A text that need not be whole yet, as an editor of statements sees it.
 ///
@@ -73,7 +73,8 @@ impl SqlTokens {
     /// Reads as far as the text can be read.
     pub fn read(text: &str) -> Self {
         let mut lexed = Vec::new();
-        let read = Tokenizer::new(&DIALECT, text).tokenize_with_location_into_buf(&mut lexed);
+        let read = Tokenizer::new(&OwnDialect::default(), text)
+            .tokenize_with_location_into_buf(&mut lexed);
         let mut places = Places::new(text);
         let mut end = 0;
         let mut tokens = Vec::new();

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
-use super::dialect::DIALECT;
+use super::dialect::OwnDialect;
 use super::walk::{Rewriter, walk_mut};
 
 /// Puts arguments into the places `$1`, `$2` and so on.
@@ -16,7 +16,8 @@ pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) {
 
 /// An expression as it is written.
 pub(super) fn parsed(text: &str) -> Result<Expr> {
-    let expr = Parser::new(&DIALECT).try_with_sql(text).and_then(|mut parser| parser.parse_expr());
+    let dialect = OwnDialect::default();
+    let expr = Parser::new(&dialect).try_with_sql(text).and_then(|mut parser| parser.parse_expr());
     expr.map_err(|error| Error::internal(format!("'{text}' is no expression: {error}")))
 }
 

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan
 use tonnage::{Error, Result};
 
 use super::Kind;
-use super::dialect::DIALECT;
+use super::dialect::OwnDialect;
 use crate::error::{from_parser, invalid_at};
 
 /// How deep expressions may nest.
@@ -106,8 +106,9 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
+    let dialect = OwnDialect::default();
     let mut parser =
-        Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
+        Parser::new(&dialect).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
     let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
     let next = parser.peek_token();
     match next.token {
@@ -121,7 +122,7 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
 
 /// The statements of a text.
 pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
-    let tokens = Tokenizer::new(&DIALECT, text).tokenize_with_location();
+    let tokens = Tokenizer::new(&OwnDialect::default(), text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
     super::question::number(&mut tokens)?;

@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
-use super::dialect::DIALECT;
+use super::dialect::OwnDialect;
 
 /// Puts counted sets into FROM.
 pub(super) fn count(body: &mut SetExpr) -> Result<()> {
@@ -71,7 +71,7 @@ fn query_of(body: SetExpr) -> Result<Query> {
 
 pub(super) fn read(text: &str) -> Result<Query> {
     let broken = || Error::internal(format!("'{text}' is no query"));
-    let statements = Parser::parse_sql(&DIALECT, text).map_err(|_| broken())?;
+    let statements = Parser::parse_sql(&OwnDialect::default(), text).map_err(|_| broken())?;
     match statements.into_iter().next() {
         Some(Statement::Query(query)) => Ok(*query),
         _ => Err(broken()),
