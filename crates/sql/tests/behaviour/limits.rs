@@ -213,9 +213,9 @@ fn calls_in_calls_are_read_once() {
     for (begin, end) in [("abs(", ")"), ("coalesce(NULL, ", ")"), ("CAST(", " AS INT)")] {
         let text = nested(begin, end, 30);
         assert!(sql.describe(&text).is_ok(), "{text}");
-        assert!(sql.describe(&nested(begin, " 1", 40)).is_err());
+        assert!(sql.describe(nested(begin, " 1", 40)).is_err());
     }
     for begin in ["FLOOR(", "NOT(", "CASE(", "EXTRACT(", "nosuch(a => ", "json_object('a': "] {
-        assert!(sql.describe(&nested(begin, " 1", 40)).is_err());
+        assert!(sql.describe(nested(begin, " 1", 40)).is_err());
     }
 }
