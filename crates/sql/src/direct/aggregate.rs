@@ -18,7 +18,6 @@ use super::parse::Call;
 use crate::access::ReadSpec;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
-use crate::text::is_plain;
 
 /// The aggregates of one statement.
 pub(crate) struct Aggregates {
@@ -50,10 +49,15 @@ enum AggregateFeed {
 
 impl Aggregates {
     /// The aggregates, unless one of them does not take its column.
-    pub(super) fn new(calls: &[Call], spec: &ReadSpec, engine: &Engine) -> Option<Self> {
+    pub(super) fn new(
+        calls: &[Call],
+        path: &str,
+        spec: &ReadSpec,
+        engine: &Engine,
+    ) -> Option<Self> {
         let (mut parts, mut fields) = (Vec::new(), Vec::<FieldRef>::new());
         for call in calls {
-            let (part, field) = part(call, spec, engine)?;
+            let (part, field) = part(call, path, spec, engine)?;
             if fields.iter().any(|before| before.name() == field.name()) {
                 return None;
             }
@@ -160,20 +164,18 @@ fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| Error::invalid(error.to_string()).with_source(error))
 }
 
-fn part(call: &Call, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
+fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
     let Some(column_name) = &call.column else {
         let shown = "count(*)".to_owned();
         let field =
             Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
         return Some((Part { feed: AggregateFeed::Rows(0), shown, end: None }, Arc::new(field)));
     };
-    is_plain(column_name).then_some(())?;
     let column = spec.table.schema().column_index(column_name)?;
     let function = engine.state.aggregate_functions().get(&call.function)?.clone();
     let own: FieldRef = Arc::new(spec.table.arrow.field(column).clone());
     let [taken] = fields_with_udf(&[own], function.as_ref()).ok()?.try_into().ok()?;
-    // The planner's columns are named as they are written, with quotes where they need some.
-    let shown = format!("{}({column_name})", call.function);
+    let shown = format!("{}({}.{})", function.name(), path.to_ascii_lowercase(), column_name);
     let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new(taken.name(), 0));
     let built = AggregateExprBuilder::new(function.clone(), vec![argument])
         .schema(Arc::new(Schema::new(vec![taken.clone()])))

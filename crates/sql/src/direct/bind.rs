@@ -67,7 +67,7 @@ pub(crate) fn bind(
             if limit.is_some() || !simple.order.is_empty() {
                 return Ok(None);
             }
-            Aggregates::new(calls, &spec, engine)
+            Aggregates::new(calls, &simple.path, &spec, engine)
                 .map(|work| Direct { spec, work: Work::Aggregates(work) })
         }
         items => order(simple, &spec).and_then(|direction| {

@@ -53,37 +53,37 @@ fn kept_apart(mut part: Expr) -> Transformed<Expr> {
     let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = part else {
         return Transformed::no(part);
     };
-    let mut lists = Lists { op, ..Lists::default() };
-    lists.visit(&mut part, false, Lists::count);
+    let mut lists = ListChain { op, ..ListChain::default() };
+    lists.visit(&mut part, false, ListChain::count);
     if lists.by_value.values().all(|found| found.is_harmless(op)) {
         return Transformed::no(part);
     }
-    lists.visit(&mut part, false, Lists::keep_apart);
+    lists.visit(&mut part, false, ListChain::keep_apart);
     Transformed::new_transformed(part, lists.changed)
 }
 
 /// The lists of a chain, by the value that they are about.
-struct Lists {
+struct ListChain {
     op: Operator,
-    by_value: HashMap<Expr, Found>,
+    by_value: HashMap<Expr, ListCounts>,
     changed: bool,
 }
 
-impl Default for Lists {
+impl Default for ListChain {
     fn default() -> Self {
         Self { op: Operator::And, by_value: HashMap::new(), changed: false }
     }
 }
 
 #[derive(Default)]
-struct Found {
+struct ListCounts {
     plain: usize,
     negated: usize,
     /// How many were met in the second walk.
     met: usize,
 }
 
-impl Found {
+impl ListCounts {
     /// Whether there is one list alone, or all of them together are one longer list.
     fn is_harmless(&self, op: Operator) -> bool {
         match op {
@@ -93,7 +93,7 @@ impl Found {
     }
 }
 
-impl Lists {
+impl ListChain {
     /// Visits the lists that the chain joins, whatever NOT stands before them.
     fn visit(&mut self, part: &mut Expr, negated: bool, each: fn(&mut Self, &mut InList, bool)) {
         match part {

@@ -44,7 +44,6 @@ pub(crate) use functions::own_functions;
 pub(crate) use joins::{is_asof, is_by_names, of_document};
 pub(crate) use kind::Kind;
 pub use lexer::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
-pub(crate) use names::is_plain;
 pub(crate) use path::{CATALOG, SCHEMA, without_catalog};
 pub(crate) use rewrite::NULLABLE;
 pub(crate) use script::{Piece, missing, parse, pieces, single};

@@ -2,8 +2,8 @@
 //!
 //! 1. The planner wants the columns of a SELECT to have names of their own, and names a cast after
 //!    what is cast. So columns that would be named like one before them get a number: `id, id_1`.
-//! 2. It names expressions in words of its own, `Int64(1)` and `max(t.a)`; here they are named as
-//!    they are written, but for the case of names.
+//! 2. It names expressions with literals in words of its own, `Int64(1)`; here they are named as
+//!    they are written.
 //! 3. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is
 //!    selected is their JSON.
 
@@ -11,13 +11,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectNamePart, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
-    TableWithJoins, UnaryOperator, Value,
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins,
+    UnaryOperator, Value,
 };
 
 use tonnage::Error;
 
-use super::walk::{Looker, Rewriter, walk, walk_mut};
+use super::walk::{Looker, walk};
 use super::{casts, documents, functions};
 
 /// Gives columns the names that they come out by.
@@ -27,9 +27,9 @@ pub(super) fn name_columns(select: &mut Select) {
     name_twins(select);
     for item in &mut select.projection {
         if let SelectItem::UnnamedExpr(expr) = item
-            && is_named_as_written(expr)
+            && has_literal(expr)
         {
-            let name = written(expr);
+            let name = expr.to_string();
             rename(item, name);
         }
     }
@@ -57,15 +57,14 @@ fn show_document(item: &mut SelectItem) {
     }
 }
 
-/// Whether an expression gets the name that it is written by. A column has one, and so has what is
-/// cast; subqueries and places for values are left to the planner.
-fn is_named_as_written(expr: &Expr) -> bool {
-    struct Parts {
-        /// A literal, or what is written in other functions, and would be named after those.
-        renamed: bool,
+/// Whether a literal stands in an expression, or what becomes one, outside of subqueries and places
+/// for values.
+fn has_literal(expr: &Expr) -> bool {
+    struct Literals {
+        found: bool,
         hidden: bool,
     }
-    impl Looker for Parts {
+    impl Looker for Literals {
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
             match expr {
                 Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
@@ -74,54 +73,19 @@ fn is_named_as_written(expr: &Expr) -> bool {
                 Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
                     self.hidden = true
                 }
-                Expr::Value(_) => self.renamed = true,
+                Expr::Value(_) => self.found = true,
+                // They are written in others, and would be named after those.
                 expr if functions::is_written_in_others(expr) || casts::is_to_json(expr) => {
-                    self.renamed = true
+                    self.found = true
                 }
                 _ => {}
             }
             ControlFlow::Continue(())
         }
     }
-    let mut parts = Parts { renamed: false, hidden: false };
-    let _ = walk(expr, &mut parts);
-    let is_column = matches!(unwrapped(expr), Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    !parts.hidden && (parts.renamed || !is_column)
-}
-
-/// Whether a name in lower case needs no quotes.
-pub(crate) fn is_plain(name: &str) -> bool {
-    let begins_well = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
-    begins_well && name.chars().all(|char| char.is_alphanumeric() || char == '_')
-}
-
-/// An expression as it is written, with its names in lower case: case tells no columns apart.
-fn written(expr: &Expr) -> String {
-    struct Folding;
-    impl Rewriter for Folding {
-        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-            match expr {
-                Expr::Identifier(name) => fold(name),
-                Expr::CompoundIdentifier(names) => names.iter_mut().for_each(fold),
-                Expr::Function(function) => function.name.0.iter_mut().for_each(|part| {
-                    if let ObjectNamePart::Identifier(name) = part {
-                        fold(name);
-                    }
-                }),
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    fn fold(name: &mut Ident) {
-        name.value.make_ascii_lowercase();
-        if is_plain(&name.value) {
-            name.quote_style = None;
-        }
-    }
-    let mut folded = expr.clone();
-    let _ = walk_mut(&mut folded, &mut Folding);
-    folded.to_string()
+    let mut literals = Literals { found: false, hidden: false };
+    let _ = walk(expr, &mut literals);
+    literals.found && !literals.hidden
 }
 
 /// Gives the later ones of columns with the same name names of their own.
@@ -201,7 +165,7 @@ fn named(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
             let name = if is_one_table { short.clone() } else { expr.to_string() };
             (name.to_ascii_lowercase(), short)
         }
-        expr => (written(expr), written(expr)),
+        expr => (expr.to_string(), expr.to_string()),
     })
 }
 

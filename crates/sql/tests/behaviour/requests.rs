@@ -100,61 +100,6 @@ fn columns_come_under_the_names_they_were_declared_with() {
     }
 }
 
-/// The planner's own names, `max(positions.at)`, came out where no literal was among what is selected.
-#[test]
-fn expressions_come_under_the_words_they_are_written_in() {
-    let sql = fleet();
-    let names = |query: &str| -> Vec<String> {
-        let answer = sql.execute(query).unwrap().into_rows().unwrap();
-        answer.schema().fields().iter().map(|field| field.name().clone()).collect()
-    };
-    // The first is answered without a plan, the others with one.
-    assert_eq!(names("SELECT MAX(At), COUNT(*) FROM positions"), ["max(at)", "count(*)"]);
-    assert_eq!(
-        names("SELECT MAX(At), COUNT(*) FROM positions WHERE name LIKE '%2'"),
-        ["max(at)", "count(*)"]
-    );
-    assert_eq!(names("SELECT max(\"at\") FROM positions"), ["max(at)"]);
-    assert_eq!(names("SELECT max(\"at\") FROM positions WHERE 1 < 2 OR at = 3"), ["max(at)"]);
-    assert_eq!(
-        names("SELECT upper(p.name), sum(p.speed) FROM positions p GROUP BY upper(p.name)"),
-        ["upper(p.name)", "sum(p.speed)"]
-    );
-    assert_eq!(
-        names("SELECT max(at) OVER (PARTITION BY ship), speed * at, -at FROM positions LIMIT 1"),
-        ["max(at) OVER (PARTITION BY ship)", "speed * at", "-at"]
-    );
-    assert_eq!(names("SELECT CAST(at AS STRING), ship FROM positions LIMIT 1")[1], "ship");
-    assert_eq!(names("SELECT max(at), MAX(at) FROM positions"), ["max(at)", "max(at)_1"]);
-}
-
-#[test]
-fn what_is_selected_may_be_said_again_to_group_and_to_order() {
-    let sql = fleet();
-    for query in [
-        "SELECT max(at) FROM positions GROUP BY ship ORDER BY max(at), MAX(at) LIMIT 1",
-        "SELECT DISTINCT max(at) FROM positions GROUP BY ship ORDER BY max(at)",
-        "SELECT max(at) FROM positions HAVING max(at) > 1 AND MAX(AT) < 100",
-        "SELECT max(at) AS m FROM positions ORDER BY max(at)",
-        "SELECT \"max(at)\" FROM (SELECT max(at) FROM positions)",
-        "WITH w AS (SELECT max(at) FROM positions) SELECT * FROM w",
-        "SELECT max(at) FROM positions UNION SELECT max(at) FROM positions",
-        "SELECT DISTINCT at + at - at FROM positions WHERE at = 99 ORDER BY at + at - at",
-        "SELECT (SELECT max(at) FROM positions)",
-        "SELECT at FROM positions WHERE at = (SELECT max(at) FROM positions) LIMIT 1",
-    ] {
-        assert_eq!(rows(&sql, query), [["99"]], "{query}");
-    }
-    assert_eq!(
-        rows(
-            &sql,
-            "SELECT upper(name), count(*) FROM positions GROUP BY upper(name)
-             ORDER BY upper(name) LIMIT 1"
-        ),
-        [["SHIP 0", "100"]]
-    );
-}
-
 #[test]
 fn a_long_list_finds_its_rows_on_either_way() {
     let sql = fleet();
