@@ -31,7 +31,7 @@ pub fn check_ipc_message(
     body: &[u8],
     unpacked_bytes_max: u64,
 ) -> Result<(), ArrowError> {
-    let mut expected = Expected::of(message, unpacked_bytes_max)?;
+    let mut expected = ExpectedBytes::of(message, unpacked_bytes_max)?;
     while let Some(at) = expected.next_prefix() {
         let prefix = usize::try_from(at).ok().and_then(|at| body.get(at..)?.first_chunk());
         // A buffer that is not there is an error of the decoder.
@@ -42,7 +42,7 @@ pub fn check_ipc_message(
 
 /// What the body of a message must have.
 #[derive(Debug, Default)]
-struct Expected {
+struct ExpectedBytes {
     /// Places and lengths of packed buffers, the next one last.
     packed: Vec<(u64, u64)>,
     ratio: u64,
@@ -52,8 +52,8 @@ struct Expected {
     unpacked_max: u64,
 }
 
-impl Expected {
-    fn of(message: Message<'_>, unpacked_max: u64) -> Result<Expected, ArrowError> {
+impl ExpectedBytes {
+    fn of(message: Message<'_>, unpacked_max: u64) -> Result<ExpectedBytes, ArrowError> {
         let batch = match message.header_type() {
             MessageHeader::RecordBatch => message.header_as_record_batch(),
             MessageHeader::DictionaryBatch => {
@@ -61,8 +61,8 @@ impl Expected {
             }
             _ => None,
         };
-        let Some(batch) = batch else { return Ok(Expected::default()) };
-        let mut expected = Expected { unpacked_max, rows: rows_of(batch)?, ..Self::default() };
+        let Some(batch) = batch else { return Ok(ExpectedBytes::default()) };
+        let mut expected = ExpectedBytes { unpacked_max, rows: rows_of(batch)?, ..Self::default() };
         let Some(compression) = batch.compression() else { return Ok(expected) };
         expected.ratio = match compression.codec() {
             CompressionType::LZ4_FRAME => LZ4_RATIO,
@@ -147,7 +147,7 @@ enum State {
     /// The head of a message, which has so many bytes.
     Head(usize),
     /// The body of a message, which has `length` bytes.
-    Body { expected: Expected, length: u64, passed: u64 },
+    Body { expected: ExpectedBytes, length: u64, passed: u64 },
     /// Nothing that follows is a message.
     Over,
 }
@@ -179,7 +179,7 @@ impl IpcGuard {
                     let Some(head) = fill(&mut self.part, &mut bytes, *length) else { break };
                     self.state = match root_as_message(&head) {
                         Ok(message) => State::Body {
-                            expected: Expected::of(message, self.unpacked_bytes_max)?,
+                            expected: ExpectedBytes::of(message, self.unpacked_bytes_max)?,
                             length: u64::try_from(message.bodyLength()).unwrap_or(0),
                             passed: 0,
                         },

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use super::begun::Begun;
+use super::begun::BegunStream;
 use super::socket::{Incoming, Socket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
@@ -161,7 +161,7 @@ impl Acceptor {
             router.clone().call(request)
         });
         let builder = connection_builder();
-        let stream = TokioIo::new(Begun::new(stream, HEADER_READ_MAX));
+        let stream = TokioIo::new(BegunStream::new(stream, HEADER_READ_MAX));
         let connection = builder.serve_connection(stream, service);
         tokio::pin!(connection);
         tokio::select! {

@@ -25,18 +25,18 @@ pub(super) fn per_second(unit: TimeUnit) -> i64 {
 /// A moment in another unit, rounded up or down.
 pub(super) fn whole(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
-    let func = ScalarUDF::new_from_impl(Whole { unit, is_up, signature });
+    let func = ScalarUDF::new_from_impl(WholeMoment { unit, is_up, signature });
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(func), args: vec![moment] })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Whole {
+struct WholeMoment {
     unit: TimeUnit,
     is_up: bool,
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Whole {
+impl ScalarUDFImpl for WholeMoment {
     fn name(&self) -> &str {
         if self.is_up { "_moment_up" } else { "_moment_down" }
     }
