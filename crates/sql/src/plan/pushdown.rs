@@ -3,8 +3,9 @@
 //! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In
 //! DataFusion 55 that goes wrong in two ways:
 //!
-//! 1. A projection with two columns of one name gives a filter on the second to the first. A join
-//!    whose sides were swapped has such a projection.
+//! 1. A node with two columns of one name gives a filter on the second to the first. A join whose
+//!    sides were swapped has a projection of such columns, and so has one of tables whose keys are
+//!    called alike.
 //! 2. A join that takes NULL for equal to NULL (INTERSECT, EXCEPT) gives its keys without NULL.
 //!
 //! In plans with one of these nothing is handed down. The static filters, which the library would
@@ -24,8 +25,10 @@ use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
 
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
@@ -101,15 +104,27 @@ fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         let is_null_equal = node
             .downcast_ref::<HashJoinExec>()
             .is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
-        let has_twins = node.downcast_ref::<ProjectionExec>().is_some_and(|projection| {
-            let schema = projection.schema();
-            let fields = schema.fields();
-            (1..fields.len()).any(|place| {
-                fields[..place].iter().any(|before| before.name() == fields[place].name())
-            })
-        });
-        misleads |= is_null_equal || has_twins;
+        let is_projection_of_twins = node.is::<ProjectionExec>() && has_twins(node);
+        misleads |= is_null_equal || is_projection_of_twins;
         Ok(if misleads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    Ok(misleads)
+    Ok(misleads || hands_down_to_twins(plan, false))
+}
+
+/// Whether a node with two columns of one name lies below one that hands something down.
+fn hands_down_to_twins(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
+    if is_below && has_twins(node) {
+        return true;
+    }
+    let hands_down =
+        node.is::<HashJoinExec>() || node.is::<SortExec>() || node.is::<AggregateExec>();
+    let is_below = is_below || hands_down;
+    node.children().into_iter().any(|child| hands_down_to_twins(child, is_below))
+}
+
+fn has_twins(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let schema = node.schema();
+    let fields = schema.fields();
+    (1..fields.len())
+        .any(|place| fields[..place].iter().any(|before| before.name() == fields[place].name()))
 }
