@@ -79,8 +79,9 @@ impl Default for ListChain {
 struct ListCounts {
     plain: usize,
     negated: usize,
-    /// How many were met in the second walk.
-    met: usize,
+    /// What the second walk has met: whether one stays as it is, and how many do not.
+    is_kept: bool,
+    changed: usize,
 }
 
 impl ListCounts {
@@ -127,15 +128,16 @@ impl ListChain {
     /// keys and indexes answer it.
     fn keep_apart(&mut self, list: &mut InList, negated: bool) {
         let Some(found) = self.by_value.get_mut(&list.expr) else { return };
-        let is_kept = found.met == 0 && (found.plain == 0 || !negated);
-        if found.is_harmless(self.op) || is_kept {
-            found.met += usize::from(is_kept);
+        if found.is_harmless(self.op) {
+            return;
+        }
+        if !found.is_kept && (found.plain == 0 || !negated) {
+            found.is_kept = true;
             return;
         }
         // Two of these must not be equal either.
-        let depth = found.met.max(1);
-        found.met = depth + 1;
-        for _ in 0..depth {
+        found.changed += 1;
+        for _ in 0..found.changed {
             let value = std::mem::take(list.expr.as_mut());
             *list.expr = nullable().call(vec![value]);
         }
