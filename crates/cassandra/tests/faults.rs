@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cluster::Nodes;
-use ledger::{Counter, Loads, Registers};
+use ledger::{Access, Counter, Event, Histories, Loads, Registers, is_linearizable};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{Engine, KeyPart, KeyShape};
 
@@ -32,13 +32,20 @@ fn open(hosts: &str) -> CassandraEngine {
 }
 
 /// Writes a store while nodes have their faults, then checks all that was acknowledged.
-fn keeps_what_it_acknowledged(nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)) {
+fn keeps_what_it_acknowledged(test: &str, nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)) {
     let engine = Arc::new(open(&nodes.hosts()));
     let space = engine.create_space("rows", &KeyShape::new([KeyPart::Terminated])).unwrap();
+    // Of two processes neither knows what the other has just written.
+    let other = open(&nodes.hosts());
+    let histories = Histories::default();
     let is_over = AtomicBool::new(false);
     let goes_on = || !is_over.load(Ordering::Relaxed);
     let (registers, counter, loads) = thread::scope(|threads| {
-        let engine: &dyn Engine = &*engine;
+        let (engine, other): (&dyn Engine, &dyn Engine) = (&*engine, &other);
+        for (seed, engine) in (1..).zip([engine, other, engine, other]) {
+            let histories = &histories;
+            threads.spawn(move || histories.play(engine, space, seed, &goes_on));
+        }
         let registers: Vec<_> = (0..3)
             .map(|writer| threads.spawn(move || Registers::write(engine, space, writer, &goes_on)))
             .collect();
@@ -58,6 +65,7 @@ fn keeps_what_it_acknowledged(nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)
     registers.iter().for_each(|registers| registers.check(&*engine, space));
     counter.check(&*engine, space);
     loads.check(&*engine, space);
+    histories.check(&*engine, space, test);
     let written: u64 = registers.iter().map(|registers| registers.acknowledged).sum();
     eprintln!("{written} writes, {counter:?}, {} loaded rows: all there", loads.acknowledged());
     assert!(written > 0 && counter.acknowledged > 0 && loads.acknowledged() > 0);
@@ -72,6 +80,27 @@ impl Drop for End<'_> {
     }
 }
 
+#[test]
+fn a_history_that_no_order_explains_is_found() {
+    let event = |call, end, access| Event { call, end, access };
+    let set = |from, to, is_stored| Access::CompareAndSet { from, to, is_stored };
+    let written = event(0, Some(1), Access::Write(1));
+    let reads_none = event(4, Some(5), Access::Read(0));
+    assert!(!is_linearizable(&[written, reads_none]), "an acknowledged write is lost");
+    let twice = [set(1, 2, Some(true)), set(1, 3, Some(true))];
+    let twice = twice.map(|set| event(2, Some(3), set));
+    assert!(!is_linearizable(&[&[written], &twice[..]].concat()), "one row is won by two");
+    let refused = event(2, Some(3), set(1, 2, Some(false)));
+    assert!(!is_linearizable(&[written, refused]), "refused, though the condition holds");
+    let in_doubt = event(2, None, set(1, 2, None));
+    for (first, second, is_explained) in [(1, 1, true), (1, 2, true), (2, 2, true), (2, 1, false)] {
+        let reads = [(4, first), (6, second)];
+        let reads = reads.map(|(call, value)| event(call, Some(call + 1), Access::Read(value)));
+        let history = [&[written, in_doubt], &reads[..]].concat();
+        assert_eq!(is_linearizable(&history), is_explained, "{first}, then {second}");
+    }
+}
+
 fn seconds(count: u64) {
     thread::sleep(Duration::from_secs(count));
 }
@@ -81,7 +110,7 @@ fn seconds(count: u64) {
 fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };
-    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+    keeps_what_it_acknowledged("nodes-die-and-stand-still", &mut nodes, |nodes| {
         for node in nodes.nodes().iter() {
             seconds(5);
             eprintln!("{} is killed", node.host());
@@ -106,7 +135,7 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
 fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };
-    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+    keeps_what_it_acknowledged("nodes-are-cut-off-and-restarted", &mut nodes, |nodes| {
         for node in nodes.nodes().iter().take(2) {
             seconds(5);
             let Some(cut) = node.cut_off() else {
@@ -142,7 +171,7 @@ fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
         return;
     }
     node.restart();
-    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+    keeps_what_it_acknowledged("a-disk-is-full", &mut nodes, |nodes| {
         let node = &nodes.nodes()[2];
         seconds(5);
         let full = node.fill_disk();
@@ -164,7 +193,7 @@ fn nothing_acknowledged_is_lost_when_a_node_joins_and_another_leaves() {
         eprintln!("not tested: a node that joins. It takes nodes of this process");
         return;
     }
-    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+    keeps_what_it_acknowledged("a-node-joins-and-another-leaves", &mut nodes, |nodes| {
         seconds(5);
         nodes.join();
         eprintln!("a node has joined");

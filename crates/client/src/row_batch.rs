@@ -126,7 +126,7 @@ pub(crate) fn batch_of_values<'a>(
 
 fn json_of_nested(value: &Value) -> Cow<'_, Value> {
     match value.is_nested() {
-        true => Cow::Owned(Value::Json(value.to_json().to_string())),
+        true => Cow::Owned(Value::Json(value.to_json_text())),
         false => Cow::Borrowed(value),
     }
 }

@@ -1,6 +1,7 @@
 //! JSON values as values of columns.
 
 use serde_json::Value as Json;
+use tonnage::value::json_text::JsonKind;
 use tonnage::{Column, ColumnType, Error, Result, Value};
 
 /// The value for a column: numbers and booleans as JSON has them, everything else as its text. A
@@ -23,6 +24,26 @@ pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
             Value::parse_json_number(number, kind)
         }
         _ => Err(Error::invalid(format!("{json} is no {}", column.column_type))),
+    };
+    parsed.map_err(|error| error.at(format!("column {}", column.name)))
+}
+
+/// The same for a value as it is written: a document keeps the digits of its numbers, and so does a
+/// NUMBER.
+///
+/// # Errors
+/// As [`value_of`].
+pub(crate) fn value_of_text(text: &str, column: &Column) -> Result<Value> {
+    let kind = column.column_type;
+    let parsed = match JsonKind::of(text) {
+        _ if kind == ColumnType::Json => return Ok(Value::Json(text.to_owned())),
+        JsonKind::Array | JsonKind::Object if kind.is_nested() => Value::parse(text, kind),
+        JsonKind::Number if matches!(kind, ColumnType::Number { .. }) => Value::parse(text, kind),
+        _ => {
+            let json = serde_json::from_str(text)
+                .map_err(|error| Error::invalid(format!("{text}: {error}")))?;
+            return value_of(&json, column);
+        }
     };
     parsed.map_err(|error| error.at(format!("column {}", column.name)))
 }

@@ -109,7 +109,7 @@ impl Metrics {
 
     fn register(&mut self) {
         let Self { registry, store, statements_running, .. } = self;
-        registry.register("connections", "Open connections", self.connections.clone());
+        registry.register("connections_open", "Open connections", self.connections.clone());
         registry.register("connections", "Connections made", self.connections_total.clone());
         let help = "Connections closed at once, because there were too many";
         registry.register("connections_refused", help, self.connections_refused.clone());

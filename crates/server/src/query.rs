@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde::de::IgnoredAny;
+use tonnage::value::json_text::{self, JsonKind};
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_sql::{Parameters, Request};
 
@@ -11,13 +12,16 @@ use tonnage_sql::{Parameters, Request};
 pub(crate) const STATEMENTS_MAX: usize = 10_000;
 
 /// A statement with what goes along with it.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Query {
     pub(crate) sql: String,
     /// The values of `?`, or of `$1`, `$2` and so on.
     #[serde(default)]
-    pub(crate) parameters: Vec<Json>,
+    parameters: Vec<IgnoredAny>,
+    /// The same as they are written: a tree of JSON values would round their numbers.
+    #[serde(skip)]
+    texts: Vec<String>,
     /// The types of parameters, as definitions have them, for those that JSON has no form for.
     #[serde(default)]
     pub(crate) types: Vec<Option<String>>,
@@ -28,7 +32,37 @@ pub(crate) struct Query {
     pub(crate) limit: Option<u64>,
 }
 
+fn wrong(error: serde_json::Error) -> Error {
+    Error::invalid(format!("the statement is not as docs/http.md says: {error}"))
+}
+
 impl Query {
+    /// Reads one statement.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no such object.
+    pub(crate) fn parse(text: &str) -> Result<Query> {
+        serde_json::from_str::<Query>(text).map_err(wrong)?.with_texts(text)
+    }
+
+    /// Reads a list of statements.
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub(crate) fn parse_all(text: &str) -> Result<Vec<Query>> {
+        let queries: Vec<Query> = serde_json::from_str(text).map_err(wrong)?;
+        let texts = json_text::items(text)?;
+        queries.into_iter().zip(texts).map(|(query, text)| query.with_texts(text)).collect()
+    }
+
+    fn with_texts(mut self, text: &str) -> Result<Query> {
+        let members = json_text::members(text)?;
+        if let Some((_, list)) = members.iter().find(|(name, _)| name == "parameters") {
+            self.texts = json_text::items(list)?.into_iter().map(str::to_owned).collect();
+        }
+        Ok(self)
+    }
+
     /// The statement as the session takes it.
     ///
     /// # Errors
@@ -42,10 +76,10 @@ impl Query {
             )));
         }
         let types = self.types.iter().map(Option::as_deref).chain(std::iter::repeat(None));
-        let values = self.parameters.iter().zip(types).enumerate().map(|(place, (json, kind))| {
+        let values = self.texts.iter().zip(types).enumerate().map(|(place, (text, kind))| {
             let value = match kind {
-                None => Ok(parameter(json)),
-                Some(kind) => typed(json, kind),
+                None => parameter(text),
+                Some(kind) => typed(text, kind),
             };
             value.map_err(|error| error.at(format!("parameter {}", place + 1)))
         });
@@ -63,7 +97,7 @@ impl Query {
 const NESTED: [&str; 4] = ["ENUM", "ARRAY", "MAP", "RECORD"];
 
 /// A value of a type that JSON has no form for: its text, or a number or a boolean.
-fn typed(json: &Json, kind: &str) -> Result<Value> {
+fn typed(text: &str, kind: &str) -> Result<Value> {
     // A comment or a quote before the word could hide it.
     let word = kind.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     if word.is_empty() || NESTED.iter().any(|nested| nested.eq_ignore_ascii_case(word)) {
@@ -72,29 +106,43 @@ fn typed(json: &Json, kind: &str) -> Result<Value> {
         )));
     }
     let kind: ColumnType = kind.parse()?;
-    match json {
-        Json::Null => Ok(Value::Null),
-        Json::String(text) => Value::parse(text, kind),
-        Json::Bool(truth) if kind == ColumnType::Boolean => Ok(Value::Boolean(*truth)),
-        Json::Number(number) if kind != ColumnType::String => {
-            Value::parse_json_number(number, kind)
-        }
-        other => Err(Error::invalid(format!("{other} is no {kind}: give its text"))),
+    match JsonKind::of(text) {
+        JsonKind::Null => Ok(Value::Null),
+        JsonKind::String => Value::parse(&json_text::string(text)?, kind),
+        JsonKind::Boolean if kind == ColumnType::Boolean => Ok(Value::Boolean(text == "true")),
+        JsonKind::Number if kind != ColumnType::String => Value::parse(text, kind),
+        _ => Err(Error::invalid(format!("{text} is no {kind}: give its text"))),
     }
 }
 
-/// A value as JSON has it: whole numbers are LONG, others DOUBLE; objects and arrays are JSON.
-fn parameter(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(truth) => Value::Boolean(*truth),
-        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => Value::Long(whole),
-            (None, double) => Value::Double(double.unwrap_or(f64::NAN)),
-        },
-        Json::String(text) => Value::String(text.clone()),
-        other => Value::Json(other.to_string()),
+/// A value as JSON has it: objects and arrays are documents.
+fn parameter(text: &str) -> Result<Value> {
+    Ok(match JsonKind::of(text) {
+        JsonKind::Null => Value::Null,
+        JsonKind::Boolean => Value::Boolean(text == "true"),
+        JsonKind::Number => number(text)?,
+        JsonKind::String => Value::String(json_text::string(text)?),
+        JsonKind::Object | JsonKind::Array => Value::Json(text.to_owned()),
+    })
+}
+
+/// The digits that a double is sure to keep.
+const DIGITS_KEPT: usize = 15;
+
+/// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement. Others
+/// are DOUBLE, and NUMBER where that would round them.
+fn number(text: &str) -> Result<Value> {
+    if let Ok(whole) = text.parse() {
+        return Ok(Value::Long(whole));
     }
+    let digits = text.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
+    if (!text.contains('.') || digits.count() > DIGITS_KEPT)
+        && let Some(number) = Value::decimal(text)
+    {
+        return Ok(number);
+    }
+    let double = text.parse().map_err(|_| Error::invalid(format!("{text} is no number")))?;
+    Ok(Value::Double(double))
 }
 
 #[cfg(test)]
@@ -104,14 +152,29 @@ mod tests {
     #[test]
     fn parameters_are_what_json_says() {
         let values = [
-            (serde_json::json!(5), Value::Long(5)),
-            (serde_json::json!(1.5), Value::Double(1.5)),
-            (serde_json::json!("x"), Value::String("x".into())),
-            (serde_json::json!(null), Value::Null),
-            (serde_json::json!([1]), Value::Json("[1]".into())),
+            ("5", Value::Long(5)),
+            ("1.5", Value::Double(1.5)),
+            ("1e3", Value::Double(1000.0)),
+            ("-0.100000000000000", Value::Double(-0.1)),
+            (r#""x""#, Value::String("x".into())),
+            ("null", Value::Null),
+            ("[1, 1.10]", Value::Json("[1, 1.10]".into())),
         ];
-        for (json, wanted) in values {
-            assert_eq!(parameter(&json), wanted);
+        for (text, wanted) in values {
+            assert_eq!(parameter(text).unwrap(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_numbers_keep_their_digits() {
+        // They were doubles, and found the rows of their neighbours.
+        for text in [
+            "9223372036854775808",
+            "-123456789012345678901234567890",
+            "0.1234567890123456789",
+            "12345678901234567890123456789012345678.5",
+        ] {
+            assert_eq!(parameter(text).unwrap(), Value::decimal(text).unwrap(), "{text}");
         }
     }
 
@@ -127,11 +190,11 @@ mod tests {
             ("UUID", serde_json::json!("00000000-0000-0000-0000-000000000001")),
         ];
         for (kind, json) in cases {
-            let value = typed(&json, kind).unwrap();
+            let value = typed(&json.to_string(), kind).unwrap();
             let text = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
             assert_eq!(value, Value::parse(&text, kind.parse().unwrap()).unwrap());
         }
-        assert_eq!(typed(&Json::Null, "DATE").unwrap(), Value::Null);
+        assert_eq!(typed("null", "DATE").unwrap(), Value::Null);
         for (kind, json, said) in [
             ("DATE", serde_json::json!("yesterday"), "a day like"),
             ("DAY", serde_json::json!("2022-01-03"), "unknown type"),
@@ -141,28 +204,26 @@ mod tests {
             ("\"ENUM\"('a')", serde_json::json!("a"), "no type of a parameter"),
             ("DATE", serde_json::json!(true), "no DATE"),
         ] {
-            let error = typed(&json, kind).unwrap_err();
+            let error = typed(&json.to_string(), kind).unwrap_err();
             assert!(error.message().contains(said), "{kind}: {error}");
         }
     }
 
     #[test]
     fn the_place_of_a_parameter_that_is_not_of_its_type_is_told() {
-        let query = Query {
-            sql: "SELECT ?, ?".to_owned(),
-            parameters: vec![serde_json::json!(1), serde_json::json!("x")],
-            types: vec![None, Some("DATE".to_owned())],
-            ..Query::default()
+        let query = |types| {
+            let text =
+                format!(r#"{{"sql": "SELECT ?, ?", "parameters": [1, "x"], "types": {types}}}"#);
+            Query::parse(&text).unwrap().request().err().unwrap()
         };
-        let error = query.request().err().unwrap();
+        let error = query(r#"[null, "DATE"]"#);
         assert!(error.message().starts_with("parameter 2"), "{error}");
-        let more = Query { types: vec![None; 3], ..query };
-        assert!(more.request().err().unwrap().message().contains("3 types for 2 parameters"));
+        assert!(query("[null, null, null]").message().contains("3 types for 2 parameters"));
     }
 
     #[test]
     fn a_member_that_there_is_not_is_named() {
-        let error = serde_json::from_str::<Query>(r#"{"sql": "SELECT 1", "parms": []}"#);
+        let error = Query::parse(r#"{"sql": "SELECT 1", "parms": []}"#);
         assert!(error.unwrap_err().to_string().contains("parms"));
     }
 }

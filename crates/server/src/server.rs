@@ -78,6 +78,9 @@ impl Server {
             }
             listeners.push((listener, socket));
         }
+        if config.users.is_some() {
+            store.hide_table_names();
+        }
         let watched = WatchedFiles::of(&config);
         let context = Context::new(store, config, phases)?;
         let acceptor = Acceptor::new(context.clone());

@@ -18,10 +18,9 @@ use tonnage::{Error, Result};
 use crate::aggregate::{frequencies, guarded, series};
 use crate::asof::Plans;
 use crate::catalog::{Context, Names};
-use crate::documents;
+use crate::documents::{self, json_set};
 use crate::error::from_datafusion;
 use crate::functions;
-use crate::json::json_set;
 use crate::options::SqlOptions;
 use crate::plan::{
     DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule, OperatorPlanner,

@@ -41,7 +41,6 @@ mod error;
 mod function_list;
 mod functions;
 mod guard;
-mod json;
 mod levels;
 mod many;
 mod multi;

@@ -1,9 +1,12 @@
 //! What was acknowledged to writers, kept outside of the store.
 
+mod history;
+
 use std::collections::HashMap;
 use std::iter::Sum;
 use std::time::{Duration, Instant};
 
+pub(crate) use history::{Access, Event, Histories, is_linearizable};
 use tonnage_engine::{
     Condition, Durability, Engine, Entries, ErrorKind, LoadOptions, OnExisting, Projection, Rows,
     Slices, SpaceId, WriteBatch, WriteOutcome,
@@ -47,7 +50,23 @@ fn put(
 ) -> Option<WriteOutcome> {
     let mut batch = WriteBatch::new(space);
     batch.put(key, &value.to_le_bytes(), 0, condition);
-    match timed("a write", || engine.write(&batch, Durability::Write)) {
+    write(engine, &batch)
+}
+
+fn delete(
+    engine: &dyn Engine,
+    space: SpaceId,
+    key: &[u8],
+    condition: Condition,
+) -> Option<WriteOutcome> {
+    let mut batch = WriteBatch::new(space);
+    batch.delete(key, condition);
+    write(engine, &batch)
+}
+
+/// Nothing if the write may or may not be stored.
+fn write(engine: &dyn Engine, batch: &WriteBatch) -> Option<WriteOutcome> {
+    match timed("a write", || engine.write(batch, Durability::Write)) {
         Ok(outcome) => Some(outcome),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

@@ -189,7 +189,9 @@ fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
 
 /// Statements in, a frame with its rows or its error out for each.
 async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let queries: Vec<Query> = parse("the action's body", body)?;
+    let body =
+        std::str::from_utf8(body).map_err(|_| Error::invalid("the action's body is not UTF-8"))?;
+    let queries = Query::parse_all(body)?;
     if queries.len() > STATEMENTS_MAX {
         let count = queries.len();
         return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));

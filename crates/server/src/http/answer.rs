@@ -234,7 +234,7 @@ fn write_json(
                 body.write_all(b",").map_err(failed)?;
             }
             is_first = false;
-            write!(body, "{}", row_json(batch, row)?).map_err(failed)?;
+            body.write_all(row_text(batch, row)?.as_bytes()).map_err(failed)?;
         }
         Ok(())
     })?;
@@ -255,23 +255,24 @@ pub(super) fn columns_json(schema: &SchemaRef) -> serde_json::Value {
     columns.collect()
 }
 
-/// The cells of a row: numbers and truths as JSON has them, everything else as its text.
-pub(super) fn row_json(batch: &RecordBatch, row: usize) -> Result<serde_json::Value> {
+/// The cells of a row as a list of JSON: numbers and truths as JSON has them, documents as they were
+/// written, everything else as its text.
+pub(super) fn row_text(batch: &RecordBatch, row: usize) -> Result<String> {
     let schema = batch.schema_ref();
     let cells = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
         // Of all types, those too that the store does not have: Arrow shows their NULL as no text.
         if *column.data_type() == DataType::Null || column.is_null(row) {
-            return Ok(serde_json::Value::Null);
+            return Ok("null".to_owned());
         }
         match Value::from_array(column.as_ref(), field, row) {
-            Ok(value) => Ok(value.to_json()),
+            Ok(value) => Ok(value.to_json_text()),
             // Lists and structures are told as Arrow shows them.
             Err(_) => arrow::util::display::array_value_to_string(column, row)
-                .map(serde_json::Value::from)
+                .map(|text| serde_json::Value::from(text).to_string())
                 .map_err(|error| Error::internal(error.to_string())),
         }
     });
-    cells.collect()
+    Ok(format!("[{}]", cells.collect::<Result<Vec<_>>>()?.join(",")))
 }
 
 #[cfg(test)]
@@ -285,8 +286,8 @@ mod tests {
         let field = arrow::datatypes::Field::new("span", spans.data_type().clone(), true);
         let schema = std::sync::Arc::new(arrow::datatypes::Schema::new(vec![field]));
         let batch = RecordBatch::try_new(schema, vec![std::sync::Arc::new(spans)]).unwrap();
-        assert_ne!(row_json(&batch, 0).unwrap()[0], serde_json::Value::Null);
-        assert_eq!(row_json(&batch, 1).unwrap()[0], serde_json::Value::Null);
+        assert_ne!(row_text(&batch, 0).unwrap(), "[null]");
+        assert_eq!(row_text(&batch, 1).unwrap(), "[null]");
     }
 
     fn wanted(accept: &str) -> Result<RowsFormat> {

@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 use tonnage::{
     BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, UnreadEntry,
 };
-use tonnage_files::{ExtraColumns, Format, ReadBatch, ReadOptions, RecordReader, Source};
+use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
 use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
@@ -168,12 +168,15 @@ fn load(
     let options = ReadOptions {
         format,
         schema: Some(table.schema().arrow_schema()),
-        unmentioned: ExtraColumns::Skip,
         unpacked_bytes_max: UNPACKED_BYTES_MAX,
         ..ReadOptions::default()
     };
     let reader = RecordReader::open(&Source::file(file.path()), &options)
         .map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
+    // A column that nobody stores would be lost without a word.
+    for field in reader.schema().fields() {
+        table.schema().require_column(field.name())?;
+    }
     let failures = Arc::new(Failures::default());
     let request = JobRequest { name: None, terms: command.terms(), shares: false };
     let membership =

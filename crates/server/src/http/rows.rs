@@ -7,7 +7,9 @@ use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Map, Value as Json};
+use serde::de::IgnoredAny;
+use serde_json::Value as Json;
+use tonnage::value::json_text;
 use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
 
 use super::many::row_of;
@@ -127,9 +129,10 @@ pub(super) async fn get(
     if headers.get(header::IF_NONE_MATCH) == Some(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
-    let members: Map<String, Json> =
-        row.row.iter().map(|(name, value)| (name.to_owned(), value.to_json())).collect();
-    let mut response = json_body(&Json::Object(members));
+    let members = row.row.iter();
+    let members =
+        members.map(|(name, value)| format!("{}:{}", Json::from(name), value.to_json_text()));
+    let mut response = json_body(&format!("{{{}}}", members.collect::<Vec<_>>().join(",")));
     response.headers_mut().insert(header::ETAG, tag);
     Ok(response)
 }
@@ -150,8 +153,7 @@ pub(super) async fn put(
             caller.check_table(*right, table.path())?;
         }
         let mut row = key_of(&table, &key)?;
-        let members = members_of(&body)?;
-        for (name, value) in row_of(members, table.schema())?.iter() {
+        for (name, value) in row_of(members_of(&body)?, table.schema())?.iter() {
             row.set(name, value.clone());
         }
         table.put_if(&row, condition, &WriteOptions::default())
@@ -213,9 +215,10 @@ fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
     }
 }
 
-fn members_of(body: &str) -> Result<Map<String, Json>> {
-    serde_json::from_str(body)
-        .map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))
+fn members_of(body: &str) -> Result<Vec<(String, &str)>> {
+    let is_object = serde_json::from_str::<HashMap<String, IgnoredAny>>(body);
+    is_object.map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))?;
+    json_text::members(body)
 }
 
 /// Deletes a row.

@@ -1,5 +1,6 @@
 //! What all handlers share.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -27,8 +28,8 @@ pub(super) fn wrong(error: serde_json::Error) -> Error {
     Error::invalid(format!("the body is not as docs/http.md says: {error}"))
 }
 
-/// JSON as a response.
-pub(super) fn json(value: &serde_json::Value) -> Response {
+/// JSON as a response: a tree, or its text.
+pub(super) fn json(value: &impl Display) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, value.to_string()).into_response()
 }

@@ -11,8 +11,9 @@ use serde_json::json;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
-use super::answer::{RowsFormat, columns_json, row_json, rows_body, write_rows};
-use super::shared::{Answer as Answered, Calling, Shared, begun, json as json_body, parsed};
+use super::answer::{RowsFormat, columns_json, row_text, rows_body, write_rows};
+use super::many::problem;
+use super::shared::{Answer as Answered, Calling, Shared, begun, json as json_body};
 use crate::budget::bytes_of;
 use crate::context::{Context, Telling};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
@@ -32,7 +33,7 @@ pub(super) async fn sql(
     body: String,
 ) -> Answered<Response> {
     let format = RowsFormat::wanted(&headers)?;
-    let query: Query = parsed(&body)?;
+    let query = Query::parse(&body)?;
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let response = context.answering(move |context, answer| {
@@ -105,7 +106,7 @@ pub(super) async fn fetch_all(
     Extension(caller): Calling,
     body: String,
 ) -> Answered<Response> {
-    let queries: Vec<Query> = parsed(&body)?;
+    let queries = Query::parse_all(&body)?;
     if queries.len() > STATEMENTS_MAX {
         return Err(Error::invalid(format!(
             "{} statements, {STATEMENTS_MAX} are the most",
@@ -128,27 +129,25 @@ pub(super) async fn fetch_all(
         let answers = answers.into_iter().zip(&queries).map(|(answer, query)| {
             let told =
                 answer.and_then(|answer| answer_json(context, answer, query.limit, &mut bytes));
-            told.unwrap_or_else(|error| {
-                json!({"problem": {"title": error.kind().label(), "detail": error.message()}})
-            })
+            told.unwrap_or_else(|error| problem(&error))
         });
-        Ok(serde_json::Value::from(answers.collect::<Vec<_>>()))
+        Ok(answers.collect::<Vec<_>>().join(","))
     });
     let answers = answers.await?;
     drop(running);
-    Ok(json_body(&answers))
+    Ok(json_body(&format!("[{answers}]")))
 }
 
-/// The answer to one statement; `bytes` counts what all of them hold.
+/// The answer to one statement, as JSON; `bytes` counts what all of them hold.
 fn answer_json(
     context: &Context,
     answer: Answer,
     limit: Option<u64>,
     bytes: &mut usize,
-) -> Result<serde_json::Value> {
+) -> Result<String> {
     let rows = match answer {
         Answer::Rows(rows) => rows,
-        other => return Ok(done_json(&other)),
+        other => return Ok(done_json(&other).to_string()),
     };
     let schema = rows.schema().clone();
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
@@ -166,12 +165,13 @@ fn answer_json(
         }
         context.metrics.rows_out(Listener::http, taken.num_rows() as u64);
         for row in 0..taken.num_rows() {
-            told.push(row_json(&taken, row)?);
+            told.push(row_text(&taken, row)?);
         }
         more = taken.num_rows() < batch.num_rows();
         if more {
             break;
         }
     }
-    Ok(json!({"columns": columns_json(&schema), "rows": told, "more": more}))
+    let (columns, rows) = (columns_json(&schema), told.join(","));
+    Ok(format!("{{\"columns\":{columns},\"rows\":[{rows}],\"more\":{more}}}"))
 }

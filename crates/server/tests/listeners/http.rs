@@ -193,6 +193,15 @@ fn health_and_metrics_are_told() {
     let counted = r#"tonnage_requests_total{listener="http",call="tables",outcome="ok"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
     assert!(metrics.contains("tonnage_store_disk_bytes"), "{metrics}");
+    // The gauge and the counter of connections had one name.
+    let mut families: Vec<_> = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let told = families.len();
+    families.sort_unstable();
+    families.dedup();
+    assert!(told > 10 && families.len() == told, "{metrics}");
 }
 
 #[test]

@@ -44,6 +44,68 @@ fn rows_are_told_as_json_with_their_columns() {
     assert_eq!(answer["more"], false);
 }
 
+/// Numbers in documents became doubles on their way in and out, and so did long parameters.
+#[test]
+fn numbers_keep_their_digits() {
+    const LONG: &str = "123456789012345678901234567890";
+    let server = Running::new();
+    server
+        .store
+        .execute("CREATE TABLE papers (k LONG, n NUMBER(38, 0), doc JSON, PRIMARY KEY (k))")
+        .unwrap();
+    let document = format!(r#"{{"a": {LONG}, "b": [1.10, 0.12345678901234567890]}}"#);
+    let row = format!(r#"{{"k": 1, "n": {LONG}, "doc": {document}}}"#);
+    let (head, answer) = server.http("PUT /v1/tables/papers/row", "", &row);
+    assert!(head.starts_with("HTTP/1.1 204"), "{head} {answer}");
+    let puts =
+        format!(r#"{{"puts": [{{"table": "papers", "rows": [{}]}}]}}"#, row.replace("1,", "2,"));
+    let (head, answer) = server.http("POST /v1/multi-put", "", &puts);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {answer}");
+    let insert = format!(
+        r#"{{"sql": "INSERT INTO papers VALUES (3, ?, ?)", "parameters": [{LONG}, {document}]}}"#
+    );
+    let (head, answer) = sql(&server, "*/*", &insert);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {answer}");
+
+    let select = |accept| {
+        let (_, answer) = sql(&server, accept, r#"{"sql": "SELECT n, doc FROM papers"}"#);
+        whole(&answer)
+    };
+    let cells = format!(r#"["{LONG}",{document}]"#);
+    assert!(select("*/*").contains(&format!("[{cells},{cells},{cells}]")), "{}", select("*/*"));
+    let (_, answer) = server.http("GET /v1/tables/papers/row?k=1", "", "");
+    assert!(answer.contains(&document), "{answer}");
+    let (_, answer) =
+        server.http("POST /v1/multi-get", "", r#"[{"table": "papers", "keys": [2]}]"#);
+    assert!(answer.contains(&document), "{answer}");
+    let (_, answer) =
+        server.http("POST /v1/fetch-all", "", r#"[{"sql": "SELECT doc FROM papers"}]"#);
+    assert!(answer.contains(&document), "{answer}");
+
+    let beside =
+        format!(r#"{{"sql": "SELECT k FROM papers WHERE n = ?", "parameters": [{LONG}1]}}"#);
+    for (asked, found) in [(beside.clone(), "[]"), (beside.replace("01]", "0]"), "[[1],[2],[3]]")] {
+        let (_, answer) = sql(&server, "*/*", &asked);
+        assert!(whole(&answer).contains(&format!(r#""rows":{found}"#)), "{answer}");
+    }
+}
+
+/// It was left out once, and `replace` made the table's own columns NULL.
+#[test]
+fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
+    let server = with_ships();
+    let url = "POST /v1/tables/ships/rows?on_existing=replace";
+    for (kind, body) in [
+        ("text/csv", "id,nmae\n1,new\n"),
+        ("application/x-ndjson", "{\"id\": 1, \"nmae\": \"new\"}\n"),
+    ] {
+        let (head, told) = server.http(url, &format!("Content-Type: {kind}\r\n"), body);
+        assert!(head.starts_with("HTTP/1.1 400") && told.contains("nmae"), "{head} {told}");
+    }
+    let (_, row) = server.http("GET /v1/tables/ships/row?id=1", "", "");
+    assert_eq!(row, r#"{"id":1,"name":"a"}"#);
+}
+
 #[test]
 fn a_limit_tells_whether_there_is_more() {
     let server = with_ships();

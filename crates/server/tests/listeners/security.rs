@@ -213,6 +213,18 @@ fn tables_that_one_may_not_touch_are_not_told_of() {
         assert!(guarded.root().query(text).is_ok(), "{text}");
     }
     assert!(guarded.ann().query("SHOW INDEXES FROM ships").is_ok());
+    // Errors listed all tables once.
+    for text in [
+        "SELECT * FROM secrtes",
+        "SELECT * FROM ships.kalls",
+        "WITH a AS (SELECT 1) SELECT * FROM a JOIN (WITH b AS (SELECT 1) SELECT * FROM b) AS c ON true, b",
+        "SHOW CREATE TABLE secret",
+        "EXPLAIN SELECT * FROM secret",
+    ] {
+        let error = guarded.ann().query(text).unwrap_err();
+        assert!(error.contains("there is no table"), "{text}: {error}");
+        assert!(!error.contains("secrets") && !error.contains("calls"), "{text}: {error}");
+    }
 }
 
 #[test]

@@ -9,11 +9,13 @@ mod change;
 mod member;
 mod rows;
 mod scan;
+mod set;
 mod write;
 
 use datafusion::logical_expr::ScalarUDF;
 
 pub(crate) use rows::{ENTRIES, ITEMS, TEXT_ENTRIES, TEXT_ITEMS};
+pub(crate) use set::json_set;
 
 use crate::functions::Scalar;
 

@@ -1,142 +1,32 @@
 //! Documents taken apart: members and items as they are written.
 
-use datafusion::common::{Result, exec_err};
-use serde_json::Value as Json;
+use datafusion::common::Result;
+use tonnage::value::json_text;
+pub(super) use tonnage::value::json_text::JsonKind as Kind;
 
-/// What a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Object,
-    Array,
-    String,
-    Number,
-    Boolean,
-    Null,
-}
-
-impl Kind {
-    pub(super) fn of(text: &str) -> Self {
-        match text.trim_start().as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'n') => Kind::Null,
-            _ => Kind::Number,
-        }
-    }
-}
+use crate::error::into_datafusion;
 
 /// The document in a text that may be none.
 pub(super) fn checked(text: &str) -> Result<&str> {
-    match serde_json::from_str::<Json>(text) {
-        Ok(_) => Ok(text.trim()),
-        Err(error) => exec_err!("'{text}' is not JSON: {error}"),
-    }
+    json_text::checked(text).map_err(into_datafusion)
 }
 
 /// The members of an object, in their order; of a name that comes twice the last one.
 pub(super) fn members(text: &str) -> Result<Vec<(String, &str)>> {
-    let mut members: Vec<(String, &str)> = Vec::new();
-    for part in parts(text)? {
-        let end = string_end(part).ok_or_else(|| broken(text))?;
-        let Ok(name) = serde_json::from_str::<String>(&part[..end]) else {
-            return Err(broken(text));
-        };
-        let value = part[end..].trim_start().strip_prefix(':').ok_or_else(|| broken(text))?.trim();
-        match members.iter_mut().find(|(known, _)| *known == name) {
-            Some(member) => member.1 = value,
-            None => members.push((name, value)),
-        }
-    }
-    Ok(members)
+    json_text::members(text).map_err(into_datafusion)
+}
+
+/// All members of an object, in their order.
+pub(super) fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
+    json_text::all_members(text).map_err(into_datafusion)
 }
 
 /// The items of an array.
 pub(super) fn items(text: &str) -> Result<Vec<&str>> {
-    parts(text)
+    json_text::items(text).map_err(into_datafusion)
 }
 
 /// The text that a document of one is.
 pub(super) fn string(text: &str) -> Result<String> {
-    serde_json::from_str(text.trim()).map_err(|_| broken(text))
-}
-
-fn broken(text: &str) -> datafusion::common::DataFusionError {
-    datafusion::common::DataFusionError::Execution(format!("'{text}' is not JSON"))
-}
-
-/// What stands between the brackets, cut at its commas.
-fn parts(text: &str) -> Result<Vec<&str>> {
-    let text = text.trim();
-    let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| broken(text))?;
-    let (mut parts, mut start, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
-    let bytes = inner.as_bytes();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => {
-                at += string_end(&inner[at..]).ok_or_else(|| broken(text))?;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| broken(text))?,
-            b',' if depth == 0 => {
-                parts.push(inner[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    let last = inner[start..].trim();
-    if !(last.is_empty() && parts.is_empty()) {
-        parts.push(last);
-    }
-    Ok(parts)
-}
-
-/// Where a string that a text begins with ends.
-fn string_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            b'"' => return Some(at + 1),
-            _ => at += 1,
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn parts_stay_as_they_are_written() {
-        let text = r#" {"a": 12345678901234567890.5, "b\n": [1, {"c": "x,]\""}], "a": 1e400} "#;
-        assert_eq!(
-            members(text).unwrap(),
-            [("a".to_owned(), "1e400"), ("b\n".to_owned(), r#"[1, {"c": "x,]\""}]"#)]
-        );
-        assert_eq!(items("[ ]").unwrap(), Vec::<&str>::new());
-        assert_eq!(items("[1,[2,3],\"a,b\"]").unwrap(), ["1", "[2,3]", "\"a,b\""]);
-    }
-
-    proptest! {
-        #[test]
-        fn texts_of_any_kind_end_in_an_error_at_worst(text in ".*") {
-            let _ = (members(&text), items(&text), Kind::of(&text));
-        }
-
-        #[test]
-        fn items_are_those_of_the_parser(texts in proptest::collection::vec(".*", 0..5)) {
-            let array = Json::from(texts.clone()).to_string();
-            let read: Vec<String> = items(&array).unwrap().into_iter().map(|item| string(item).unwrap()).collect();
-            prop_assert_eq!(read, texts);
-        }
-    }
+    json_text::string(text).map_err(into_datafusion)
 }

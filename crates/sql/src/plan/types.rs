@@ -1,8 +1,8 @@
 //! Values brought to the types that they are compared and reckoned with in, before the planner does
 //! so by rules of its own.
 //!
-//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs` and `numbers.rs`, each a function from one expression
-//! whose parts are done to that expression.
+//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs` and `numbers.rs`, each a function from
+//! one expression whose parts are done to that expression.
 
 use std::sync::Arc;
 
@@ -10,9 +10,12 @@ use arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::{InSubquery, SetComparison};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, Join, LogicalPlan, Projection, Union};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
+};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::numbers::{self, NumberKind};
@@ -71,7 +74,33 @@ fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = turned(part).transform_data(|part| Ok(uuid::spelled(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
     let part = part.transform_data(|part| Ok(intervals::by_length(part, schema)))?;
+    let part = part.transform_data(|part| beside_rows(part, schema))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
+}
+
+/// A value and the rows of a subquery that it is held against, of which decimals become doubles
+/// beside doubles. The planner would make decimals of 15 digits behind the point of the doubles:
+/// `1e-20` would be among rows with 0, and infinity an error.
+fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let (Expr::InSubquery(InSubquery { expr: value, subquery, .. })
+    | Expr::SetComparison(SetComparison { expr: value, subquery, .. })) = &mut part
+    else {
+        return Ok(Transformed::no(part));
+    };
+    let Subquery { subquery: rows, .. } = subquery;
+    let of_value = value.get_type(schema).map_or(NumberKind::Other, |t| NumberKind::of(&t));
+    let of_rows = match rows.schema().fields().first() {
+        Some(field) => NumberKind::of(field.data_type()),
+        None => NumberKind::Other,
+    };
+    match (of_value, of_rows) {
+        (NumberKind::Decimal, NumberKind::Float) => {
+            **value = numbers::to_double(std::mem::take(value));
+        }
+        (NumberKind::Float, NumberKind::Decimal) => *rows = with_doubles(rows.clone(), &[0])?,
+        _ => return Ok(Transformed::no(part)),
+    }
+    Ok(Transformed::yes(part))
 }
 
 /// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.

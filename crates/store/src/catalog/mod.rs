@@ -39,7 +39,7 @@ mod rows;
 mod state;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tonnage_engine::{
@@ -94,6 +94,8 @@ pub struct Catalog {
     /// The spaces of tables whose indexes others changed, and into which loads here may still bring
     /// rows that were made before.
     unsettled: Mutex<BTreeSet<SpaceId>>,
+    /// Whether who asks for a table that there is not learns which there are.
+    tells_names: AtomicBool,
 }
 
 impl Catalog {
@@ -150,7 +152,13 @@ impl Catalog {
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
+            tells_names: AtomicBool::new(true),
         })
+    }
+
+    /// From here on errors name no table but the one that was asked for.
+    pub(crate) fn hide_names(&self) {
+        self.tells_names.store(false, Ordering::Relaxed);
     }
 
     /// What those who write rows hold.
@@ -241,7 +249,7 @@ impl Catalog {
 
     /// A table by its full name, as far as this process knows.
     fn known(&self, path: &str) -> Result<Arc<TableEntry>> {
-        self.state().table(path)
+        self.state().table(path, self.tells_names.load(Ordering::Relaxed))
     }
 
     /// A table by its full name, if this process knows one.

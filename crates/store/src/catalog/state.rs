@@ -173,12 +173,16 @@ impl State {
         self.tables.get(path).or_else(|| self.tables.get(&path.to_ascii_lowercase())).cloned()
     }
 
-    pub(super) fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
-        self.find(path).ok_or_else(|| self.unknown(path))
+    pub(super) fn table(&self, path: &str, tells_names: bool) -> Result<Arc<TableEntry>> {
+        self.find(path).ok_or_else(|| {
+            let others = if tells_names { self.others(path) } else { String::new() };
+            Error::not_found(format!("there is no table {path}{others}")).in_table(path)
+        })
     }
 
+    /// The tables that whoever asked for one that there is not may have meant.
     #[cold]
-    fn unknown(&self, path: &str) -> Error {
+    fn others(&self, path: &str) -> String {
         const NAMES_MAX: usize = 20;
         let wanted = path.to_ascii_lowercase();
         let near = self
@@ -187,7 +191,7 @@ impl State {
             .filter(|(name, _)| is_near(&wanted, name))
             .map(|(_, entry)| entry.schema.path.as_str())
             .collect::<Vec<_>>();
-        let mut message = format!("there is no table {path}");
+        let mut message = String::new();
         if !near.is_empty() {
             message.push_str(&format!("; did you mean {}?", near.join(" or ")));
         }
@@ -202,7 +206,7 @@ impl State {
             )),
             _ => message.push_str(&format!("; the tables are {}", names.join(", "))),
         }
-        Error::not_found(message).in_table(path)
+        message
     }
 }
 

@@ -160,7 +160,7 @@ impl Store {
     /// A table by its path, such as `phones` or `phones.images`.
     ///
     /// # Errors
-    /// `NotFound`, naming tables with a name like it.
+    /// `NotFound`, naming tables with a name like it; see [`Store::hide_table_names`].
     pub fn table(&self, path: &str) -> Result<Table> {
         Ok(Table::new(self.inner.clone(), self.inner.catalog.table(path)?))
     }
@@ -169,6 +169,13 @@ impl Store {
     /// learns within a second or so; [`Store::table`] asks at once.
     pub fn known_table(&self, path: &str) -> Option<Table> {
         Some(Table::new(self.inner.clone(), self.inner.catalog.find(path)?))
+    }
+
+    /// Leaves the names of other tables out of errors from now on. By default whoever asks for a
+    /// table that does not exist is told which do. A server whose users may not know of all tables
+    /// calls this.
+    pub fn hide_table_names(&self) {
+        self.inner.catalog.hide_names();
     }
 
     /// All tables, by path.

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 use super::parse::{number_out_of_range, of_width, rescale_number};
 use super::reason::Reason;
 use super::wide::{power_of_ten, rescale_wide};
-use super::{Value, WideNumber, nested, time};
+use super::{Value, WideNumber, json_text, nested, time};
 use crate::ColumnType;
 
 impl Value {
@@ -190,6 +190,19 @@ impl Value {
                 serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
             }
             _ => self.to_string().into(),
+        }
+    }
+
+    /// The value as the text of [`Value::to_json`], in which documents stand as they were written: all
+    /// numbers keep their digits.
+    pub fn to_json_text(&self) -> String {
+        match self {
+            Value::Array(_) | Value::Map(_) | Value::Record(_) => self.to_string(),
+            Value::Json(text) => match json_text::checked(text) {
+                Ok(text) => text.to_owned(),
+                Err(_) => serde_json::Value::from(text.as_str()).to_string(),
+            },
+            other => other.to_json().to_string(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod borrowed;
 mod convert;
 mod decimal_text;
 mod exact;
+pub mod json_text;
 mod nested;
 mod number;
 mod parse;

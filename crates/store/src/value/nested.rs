@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use tonnage_engine::{Error, Result};
 
 use super::Value;
+use super::json_text::{self, JsonKind};
 use super::reason::Reason;
 use crate::{ColumnType, ElementType, RecordFields};
 
@@ -13,39 +14,48 @@ type Read<T> = std::result::Result<T, Reason>;
 
 /// Reads the JSON text of an array, a map or a record.
 pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
-    let json = serde_json::from_str(text).map_err(|error| {
-        let shown: String = text.chars().take(60).collect();
-        format!("'{shown}' is no JSON, which a value of type {column_type} is written in: {error}")
-    })?;
-    of_json(json, column_type)
+    match json_text::checked(text) {
+        Ok(text) => of_text(text, column_type),
+        Err(error) => {
+            Err(format!("a value of type {column_type} is written in JSON: {}", error.message()))
+        }
+    }
 }
 
-/// The value of a type that a JSON value stands for.
-fn of_json(json: Json, column_type: ColumnType) -> Read<Value> {
-    match (json, column_type) {
-        (json, ColumnType::Json) => Ok(Value::Json(json.to_string())),
-        (Json::Null, _) => Ok(Value::Null),
-        (Json::Array(items), ColumnType::Array(element)) => {
+/// The value of a type that a JSON text stands for.
+fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
+    let broken = |error: Error| error.message().to_owned();
+    match (JsonKind::of(text), column_type) {
+        (_, ColumnType::Json) => Ok(Value::Json(text.to_owned())),
+        (JsonKind::Null, _) => Ok(Value::Null),
+        (JsonKind::Array, ColumnType::Array(element)) => {
+            let items = json_text::items(text).map_err(broken)?;
             let items = items.into_iter().enumerate().map(|(place, item)| {
-                of_json(item, element.column_type()).map_err(|reason| at_element(place, &reason))
+                of_text(item, element.column_type()).map_err(|reason| at_element(place, &reason))
             });
             items.collect::<Read<_>>().map(Value::Array)
         }
-        (Json::Object(members), ColumnType::Map(element)) => {
+        (JsonKind::Object, ColumnType::Map(element)) => {
+            let members = json_text::members(text).map_err(broken)?;
             let members = members.into_iter().map(|(name, member)| {
-                let value = of_json(member, element.column_type());
+                let value = of_text(member, element.column_type());
                 value.map_err(|reason| at_field(&name, &reason)).map(|value| (name, value))
             });
             members.collect::<Read<_>>().map(Value::Map)
         }
-        (Json::Object(members), ColumnType::Record(fields)) => record(members, fields, of_json),
-        (Json::String(text), column_type) => Value::read(&text, column_type),
-        (Json::Bool(value), column_type) => Value::Boolean(value).convert(column_type),
-        (Json::Number(number), column_type) => match number.as_i64() {
-            Some(whole) => Value::Long(whole).convert(column_type),
-            None => Value::read(&exact_digits(&number, column_type)?, column_type),
+        (JsonKind::Object, ColumnType::Record(fields)) => {
+            record(json_text::members(text).map_err(broken)?, fields, of_text)
+        }
+        (JsonKind::String, column_type) => {
+            Value::read(&json_text::string(text).map_err(broken)?, column_type)
+        }
+        (JsonKind::Boolean, column_type) => Value::Boolean(text == "true").convert(column_type),
+        (JsonKind::Number, column_type) => match text.parse() {
+            Ok(whole) => Value::Long(whole).convert(column_type),
+            Err(_) => Value::read(text, column_type),
         },
-        (json, column_type) => Err(unfit(kind_of(&json), column_type)),
+        (JsonKind::Array, column_type) => Err(unfit("ARRAY", column_type)),
+        (JsonKind::Object, column_type) => Err(unfit("MAP", column_type)),
     }
 }
 
@@ -85,13 +95,6 @@ fn digits_in(number: &str) -> usize {
     let mantissa = number.split(['e', 'E']).next().unwrap_or(number);
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     digits.trim_start_matches('0').trim_end_matches('0').len()
-}
-
-fn kind_of(json: &Json) -> &'static str {
-    match json {
-        Json::Array(_) => "ARRAY",
-        _ => "MAP",
-    }
 }
 
 #[cold]

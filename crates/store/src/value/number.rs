@@ -26,6 +26,22 @@ impl Value {
         }
     }
 
+    /// The decimal number that a text writes out, with all of its digits. Nothing for an exponent, for
+    /// more than 76 digits, and for text that is no number.
+    ///
+    /// ```
+    /// use tonnage::Value;
+    ///
+    /// assert_eq!(Value::decimal("-1.20"), Some(Value::Number { unscaled: -120, scale: 2 }));
+    /// assert_eq!(Value::decimal("1e3"), None);
+    /// ```
+    pub fn decimal(text: &str) -> Option<Value> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let scale = i8::try_from(fraction.len()).ok()?;
+        let digits = i256::from_string(&format!("{whole}{fraction}"))?;
+        Some(Value::number(digits, scale)).filter(|number| number.number_type().is_some())
+    }
+
     /// The type of column that holds a decimal number as it is, if there is one.
     pub fn number_type(&self) -> Option<ColumnType> {
         let scale = self.as_number()?.1.max(0);

@@ -210,6 +210,7 @@ fn no_digit_of_a_nested_number_is_lost_on_its_way_through_json() {
     put(exact).unwrap();
     assert_eq!(shown(), exact.replace("9007199254740993", "\"9007199254740993\""));
     put(&shown()).unwrap();
-    let error = put("[0.1234567890123456789]").unwrap_err();
-    assert!(error.message().contains("must stand in quotes"), "{error}");
+    // Without quotes the digits are the same: they were rounded once, and then refused.
+    put("[0.1234567890123456789, 0.1, 9007199254740993]").unwrap();
+    assert_eq!(shown(), exact.replace("9007199254740993", "\"9007199254740993\""));
 }

@@ -1,0 +1,182 @@
+//! JSON taken apart as text: members and items as they are written.
+//!
+//! A tree of JSON values holds numbers as doubles, so `123456789012345678901234567890` comes back
+//! as another number. What is taken apart here keeps its digits.
+
+use serde::de::IgnoredAny;
+use tonnage_engine::{Error, Result};
+
+/// What a JSON value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonKind {
+    /// `{..}`
+    Object,
+    /// `[..]`
+    Array,
+    /// `".."`
+    String,
+    /// Anything else.
+    Number,
+    /// `true` or `false`
+    Boolean,
+    /// `null`
+    Null,
+}
+
+impl JsonKind {
+    /// What a text that is JSON holds, by its first letter.
+    pub fn of(text: &str) -> Self {
+        match text.trim_start().as_bytes().first() {
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't' | b'f') => JsonKind::Boolean,
+            Some(b'n') => JsonKind::Null,
+            _ => JsonKind::Number,
+        }
+    }
+}
+
+/// The text without the spaces around it.
+///
+/// # Errors
+/// `Invalid` for text that is not JSON, with the place.
+pub fn checked(text: &str) -> Result<&str> {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => Ok(text.trim()),
+        Err(error) => {
+            let shown: String = text.chars().take(60).collect();
+            Err(Error::invalid(format!("'{shown}' is not JSON: {error}")))
+        }
+    }
+}
+
+/// The members of an object, in their order; of a name that comes twice the last one.
+///
+/// # Errors
+/// `Invalid` for text that is no object.
+pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
+    let mut members: Vec<(String, &str)> = Vec::new();
+    for (name, value) in all_members(text)? {
+        match members.iter_mut().find(|(known, _)| *known == name) {
+            Some(member) => member.1 = value,
+            None => members.push((name, value)),
+        }
+    }
+    Ok(members)
+}
+
+/// All members of an object, in their order.
+///
+/// # Errors
+/// `Invalid` for text that is no object.
+pub fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
+    let mut members = Vec::new();
+    for part in parts(text)? {
+        let end = string_end(part).ok_or_else(|| broken(text))?;
+        let Ok(name) = serde_json::from_str::<String>(&part[..end]) else {
+            return Err(broken(text));
+        };
+        let value = part[end..].trim_start().strip_prefix(':').ok_or_else(|| broken(text))?.trim();
+        members.push((name, value));
+    }
+    Ok(members)
+}
+
+/// The items of an array.
+///
+/// # Errors
+/// `Invalid` for text that is no array.
+pub fn items(text: &str) -> Result<Vec<&str>> {
+    parts(text)
+}
+
+/// The text that stands in quotes.
+///
+/// # Errors
+/// `Invalid` for text that is no string of JSON.
+pub fn string(text: &str) -> Result<String> {
+    serde_json::from_str(text.trim()).map_err(|_| broken(text))
+}
+
+#[cold]
+fn broken(text: &str) -> Error {
+    let shown: String = text.chars().take(60).collect();
+    Error::invalid(format!("'{shown}' is not JSON"))
+}
+
+/// What stands between the brackets, cut at its commas.
+fn parts(text: &str) -> Result<Vec<&str>> {
+    let text = text.trim();
+    let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| broken(text))?;
+    let (mut parts, mut start, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
+    let bytes = inner.as_bytes();
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at += string_end(&inner[at..]).ok_or_else(|| broken(text))?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| broken(text))?,
+            b',' if depth == 0 => {
+                parts.push(inner[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let last = inner[start..].trim();
+    if !(last.is_empty() && parts.is_empty()) {
+        parts.push(last);
+    }
+    Ok(parts)
+}
+
+/// Where a string that a text begins with ends.
+fn string_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    #[test]
+    fn parts_stay_as_they_are_written() {
+        let text = r#" {"a": 12345678901234567890.5, "b\n": [1, {"c": "x,]\""}], "a": 1e400} "#;
+        assert_eq!(
+            members(text).unwrap(),
+            [("a".to_owned(), "1e400"), ("b\n".to_owned(), r#"[1, {"c": "x,]\""}]"#)]
+        );
+        assert_eq!(items("[ ]").unwrap(), Vec::<&str>::new());
+        assert_eq!(items("[1,[2,3],\"a,b\"]").unwrap(), ["1", "[2,3]", "\"a,b\""]);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_any_kind_end_in_an_error_at_worst(text in ".*") {
+            let _ = (members(&text), items(&text), JsonKind::of(&text));
+        }
+
+        #[test]
+        fn items_are_those_of_the_parser(texts in proptest::collection::vec(".*", 0..5)) {
+            let array = Json::from(texts.clone()).to_string();
+            let read: Vec<String> = items(&array).unwrap().into_iter().map(|item| string(item).unwrap()).collect();
+            prop_assert_eq!(read, texts);
+        }
+    }
+}
