@@ -8,12 +8,22 @@
 //! | 17..25 | only of a small write: a number that no other write has |
 //!
 //! The number tells a writer whose request got no answer whether it was carried out.
+//!
+//! A small deletion leaves a header too, for an hour: that of a row that expired long ago. A request may
+//! reach a node late, after its writer has given it up. If the row were gone without a trace, a request
+//! for a new row would find none, and bring back what was deleted since.
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Error, Result};
 
 const PLAIN_LEN: usize = 17;
 pub(crate) const MARKED_LEN: usize = 25;
+
+/// When a deleted row has expired, by any clock.
+const DELETED_MS: u64 = 1;
+
+/// For how long Cassandra keeps the header of a deleted row.
+pub(crate) const DELETED_TTL_SECONDS: i32 = 3_600;
 
 /// What column `h` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +34,11 @@ pub(crate) struct RowHeader {
 }
 
 impl RowHeader {
+    /// The header that a deletion leaves.
+    pub(crate) fn deleted(version: u64, is_conditional: bool) -> Self {
+        Self { version, is_conditional, expires_at_ms: DELETED_MS }
+    }
+
     /// The header of a row that a load stores.
     pub(crate) fn to_bytes(self) -> [u8; PLAIN_LEN] {
         let mut bytes = [0; PLAIN_LEN];
@@ -96,6 +111,11 @@ mod tests {
             let error = RowHeader::read(bytes).unwrap_err();
             assert_eq!(error.kind(), tonnage_engine::ErrorKind::Corruption);
         }
+    }
+
+    #[test]
+    fn a_deleted_row_lives_by_no_clock() {
+        assert!(!RowHeader::deleted(5, true).is_live(1));
     }
 
     #[test]

@@ -43,8 +43,6 @@ pub(crate) enum Text {
     PutOver,
     /// On condition that there is no row: `p, c`.
     DeleteNone,
-    /// On condition of the header: `p, c, h`.
-    DeleteOver,
     /// Under a time stamp of its own: `ttl, h, d, p, c`.
     Load,
     /// The same: `p, c`.
@@ -95,7 +93,6 @@ impl Text {
             Text::PutNew => format!("{put} IF h = null"),
             Text::PutOver => format!("{put} IF h = ?"),
             Text::DeleteNone => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = null"),
-            Text::DeleteOver => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = ?"),
             Text::Load => put,
             Text::Remove => format!("DELETE FROM {table} WHERE p = ? AND c = ?"),
             Text::RemoveStored => {
@@ -111,7 +108,7 @@ impl Text {
     }
 
     fn is_conditional(self) -> bool {
-        matches!(self, Text::PutNew | Text::PutOver | Text::DeleteNone | Text::DeleteOver)
+        matches!(self, Text::PutNew | Text::PutOver | Text::DeleteNone)
     }
 
     /// This one, or the one without payloads.

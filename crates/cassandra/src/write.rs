@@ -12,6 +12,8 @@
 //!    ([`crate::entry_age`]), those deleted after it ([`crate::placed`]).
 //! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
 //!    way. A number in the headers tells whether the batch was carried out.
+//! 7. If it seems that it was not, it is tried again. The request may still reach a node, so only one of
+//!    the two can be carried out: both want the rows as they were ([`crate::open_tries`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,10 +30,12 @@ use tonnage_engine::{
 
 use crate::blocking::by;
 use crate::bucket::Bucket;
+use crate::change::{Change, Stored, StoredRows, WRITTEN_SINCE, changes, in_doubt};
 use crate::cluster::{Tries, jitter, rows};
 use crate::entry_age::RENEWED_AFTER;
 use crate::error::Failure;
-use crate::header::{RowHeader, ttl_seconds};
+use crate::header::{DELETED_TTL_SECONDS, RowHeader, ttl_seconds};
+use crate::open_tries::OpenTries;
 use crate::placed::PlacedEntries;
 use crate::stamp::Stamp;
 use crate::store::OpenStore;
@@ -42,20 +46,6 @@ const BATCHES: usize = 64;
 
 /// The last step of a mark: with a random start no two writes have the same.
 static MARKS: AtomicU64 = AtomicU64::new(0);
-
-/// A row as it was read.
-struct Stored {
-    bytes: Vec<u8>,
-    header: RowHeader,
-    stamp: Stamp,
-}
-
-/// What a batch does to one of its keys: the last operation on it.
-struct Change<'a> {
-    key: &'a [u8],
-    operation: usize,
-    is_conditional: bool,
-}
 
 /// A batch that was checked.
 struct Order {
@@ -241,6 +231,7 @@ impl OpenStore {
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
         let mut tries = Tries::new();
         let mut guess = self.guess(&table, batch, &changes, acks);
+        let mut open = OpenTries::default();
         let written = loop {
             if put_at.elapsed() >= RENEWED_AFTER {
                 self.put_entries(&order.entries, batch, acks, deadline).await?;
@@ -248,7 +239,7 @@ impl OpenStore {
             }
             let attempt = Attempt { table: &table, bucket: place.bucket, batch, changes: &changes };
             let is_guess = guess.is_some();
-            let tried = self.try_write(attempt, guess.take(), acks, deadline).await;
+            let tried = self.try_write(attempt, guess.take(), &mut open, acks, deadline).await;
             if is_guess {
                 self.known.note(matches!(tried, Ok(Some(_))));
             }
@@ -280,7 +271,7 @@ impl OpenStore {
         batch: &WriteBatch,
         changes: &[Change<'a>],
         acks: Acks,
-    ) -> Option<HashMap<&'a [u8], Stored>> {
+    ) -> Option<StoredRows<'a>> {
         if acks == Acks::All || !self.known.has_credit() {
             return None;
         }
@@ -309,7 +300,8 @@ impl OpenStore {
     async fn try_write(
         &self,
         Attempt { table, bucket, batch, changes }: Attempt<'_>,
-        guess: Option<HashMap<&[u8], Stored>>,
+        guess: Option<StoredRows<'_>>,
+        open: &mut OpenTries,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<Option<WriteOutcome>> {
@@ -324,15 +316,25 @@ impl OpenStore {
                 by(deadline, "an answer of the cluster", read).await?
             }
         };
+        if !is_guess {
+            if let Some(version) = open.carried_out(changes, &stored) {
+                if acks == Acks::All {
+                    self.confirm(table, bucket, changes).await?;
+                }
+                return Ok(Some(WriteOutcome::Applied { version }));
+            }
+            open.check(table, changes, &stored)?;
+        }
         if let Some(refused) = self.refusal(batch, &stored) {
             return Ok(Some(refused).filter(|_| !is_guess));
         }
         let greatest = stored.values().map(|row| row.header.version).max().unwrap_or(0);
         self.time.observe(greatest);
         let version = self.time.version();
+        let now_ms = self.clock.now_ms();
+        let is_live = |key: &[u8]| stored.get(key).is_some_and(|row| row.header.is_live(now_ms));
         let is_nothing = |change: &Change<'_>| {
-            batch.operation(change.operation) == Operation::Delete
-                && !stored.contains_key(change.key)
+            batch.operation(change.operation) == Operation::Delete && !is_live(change.key)
         };
         if changes.iter().all(is_nothing) {
             return Ok(Some(WriteOutcome::Applied { version }));
@@ -350,16 +352,20 @@ impl OpenStore {
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
         let leaving = Version { version, mark, level };
         let decided = self.decide(table, bucket, batch, changes, &stored, leaving).await;
+        open.add(mark, version);
         self.remember_rows(table, batch, changes, leaving, matches!(decided, Ok(true)));
         match decided {
             Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
             Ok(false) => Ok(None),
             Err(Failure::Refused(error)) => Err(error),
             Err(Failure::InDoubt(error)) => {
-                let doubt = Doubt { batch, changes, before: &stored, mark, error };
+                let doubt = Doubt { changes, before: &stored, mark, error };
                 let is_applied = self.resolve(table, bucket, &doubt).await?;
                 if is_applied && acks == Acks::All {
-                    self.confirm(table, bucket, &doubt).await?;
+                    self.confirm(table, bucket, changes).await?;
+                }
+                if !is_applied {
+                    open.leave(changes, &stored, doubt.error);
                 }
                 Ok(is_applied.then_some(WriteOutcome::Applied { version }))
             }
@@ -392,7 +398,7 @@ impl OpenStore {
         bucket: Bucket,
         changes: &[Change<'a>],
         consistency: Consistency,
-    ) -> Result<HashMap<&'a [u8], Stored>> {
+    ) -> Result<StoredRows<'a>> {
         let what = "reading what a write meets";
         let mut statement = table.statement(&self.cluster, Text::Judged).await?.clone();
         statement.set_consistency(consistency);
@@ -411,7 +417,7 @@ impl OpenStore {
     }
 
     /// The first operation whose condition does not hold.
-    fn refusal(&self, batch: &WriteBatch, stored: &HashMap<&[u8], Stored>) -> Option<WriteOutcome> {
+    fn refusal(&self, batch: &WriteBatch, stored: &StoredRows<'_>) -> Option<WriteOutcome> {
         let now_ms = self.clock.now_ms();
         (0..batch.len()).find_map(|operation| {
             let row = stored.get(batch.key(operation));
@@ -429,7 +435,7 @@ impl OpenStore {
         bucket: Bucket,
         batch: &WriteBatch,
         changes: &[Change<'_>],
-        stored: &HashMap<&[u8], Stored>,
+        stored: &StoredRows<'_>,
         leaving: Version,
     ) -> std::result::Result<bool, Failure> {
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
@@ -442,9 +448,12 @@ impl OpenStore {
             let before = stored.get(change.key);
             let is_put = batch.operation(change.operation) == Operation::Put;
             let mut of_change = Vec::with_capacity(6);
-            if is_put {
-                let expires_at_ms = batch.expires_at_ms(change.operation);
-                of_change.push(CqlValue::Int(ttl_seconds(expires_at_ms, now_ms)));
+            if is_put || before.is_some() {
+                let ttl = match is_put {
+                    true => ttl_seconds(batch.expires_at_ms(change.operation), now_ms),
+                    false => DELETED_TTL_SECONDS,
+                };
+                of_change.push(CqlValue::Int(ttl));
                 of_change.push(CqlValue::Blob(leaving.header(change, batch)));
                 of_change.push(blob(batch.value(change.operation)));
             }
@@ -452,9 +461,8 @@ impl OpenStore {
             of_change.push(blob(change.key));
             of_change.extend(before.map(|row| blob(&row.bytes)));
             let text = match (is_put, before.is_some()) {
-                (true, true) => Text::PutOver,
+                (_, true) => Text::PutOver,
                 (true, false) => Text::PutNew,
-                (false, true) => Text::DeleteOver,
                 (false, false) => Text::DeleteNone,
             };
             let statement = table.statement(&self.cluster, text).await.map_err(Failure::Refused)?;
@@ -481,14 +489,11 @@ impl OpenStore {
             .judged(table, bucket, doubt.changes, self.cluster.reach().serial())
             .await
             .map_err(|error| doubt.in_doubt(table, &error))?;
-        let mark = doubt.mark.to_be_bytes();
-        let is_ours = |row: &Stored| row.bytes.ends_with(&mark);
-        let puts = || {
-            let is_put =
-                |change: &&Change<'_>| doubt.batch.operation(change.operation) == Operation::Put;
-            doubt.changes.iter().filter(is_put)
-        };
-        if puts().any(|change| now.get(change.key).is_some_and(is_ours)) {
+        if doubt
+            .changes
+            .iter()
+            .any(|change| now.get(change.key).is_some_and(|row| row.is_of(doubt.mark)))
+        {
             return Ok(true);
         }
         let is_unchanged = |change: &Change<'_>| {
@@ -498,20 +503,13 @@ impl OpenStore {
         if doubt.changes.iter().all(is_unchanged) {
             return Ok(false);
         }
-        // Deletions leave no mark. Without conditions it does not matter whose they were.
-        let is_deletion = puts().next().is_none() && now.is_empty();
-        if is_deletion && doubt.changes.iter().all(|change| !change.is_conditional) {
-            return Ok(true);
-        }
-        Err(doubt.in_doubt(table, &"the rows were written again since"))
+        Err(doubt.in_doubt(table, &WRITTEN_SINCE))
     }
-}
 
-impl OpenStore {
     /// Makes sure that all copies have a write that was carried out: whoever reads all of them
     /// brings those up to date that lag behind.
-    async fn confirm(&self, table: &Table, bucket: Bucket, doubt: &Doubt<'_>) -> Result<()> {
-        let read = self.judged(table, bucket, doubt.changes, Consistency::All).await;
+    async fn confirm(&self, table: &Table, bucket: Bucket, changes: &[Change<'_>]) -> Result<()> {
+        let read = self.judged(table, bucket, changes, Consistency::All).await;
         read.map(drop).map_err(|error| {
             Error::unavailable(format!(
                 "a write to {} is stored by a majority, and perhaps not by all copies: {error}: write it again once all nodes are back",
@@ -532,10 +530,13 @@ struct Version {
 impl Version {
     /// The header that a change leaves in its row.
     fn header(self, change: &Change<'_>, batch: &WriteBatch) -> Vec<u8> {
-        let header = RowHeader {
-            version: self.version,
-            is_conditional: change.is_conditional,
-            expires_at_ms: batch.expires_at_ms(change.operation),
+        let (version, is_conditional) = (self.version, change.is_conditional);
+        let header = match batch.operation(change.operation) {
+            Operation::Put => {
+                let expires_at_ms = batch.expires_at_ms(change.operation);
+                RowHeader { version, is_conditional, expires_at_ms }
+            }
+            Operation::Delete => RowHeader::deleted(version, is_conditional),
         };
         header.to_marked_bytes(self.mark)
     }
@@ -552,9 +553,8 @@ struct Attempt<'a> {
 
 /// A write that got no answer.
 struct Doubt<'a> {
-    batch: &'a WriteBatch,
     changes: &'a [Change<'a>],
-    before: &'a HashMap<&'a [u8], Stored>,
+    before: &'a StoredRows<'a>,
     mark: u64,
     error: Error,
 }
@@ -562,11 +562,7 @@ struct Doubt<'a> {
 impl Doubt<'_> {
     #[cold]
     fn in_doubt(&self, table: &Table, why: &dyn std::fmt::Display) -> Error {
-        Error::unavailable(format!(
-            "a write to {} may or may not be stored: {} ({why}): read the rows, then decide",
-            table.place(),
-            self.error
-        ))
+        in_doubt(table, &self.error, why)
     }
 }
 
@@ -576,23 +572,4 @@ fn other_shard_key(table: &Table, operation: usize) -> Error {
         "{}: operation {operation} is of another shard key than those before it: write one batch each",
         table.place()
     ))
-}
-
-/// The last of these operations on each key, by ascending key.
-fn changes<'a>(batch: &'a WriteBatch, operations: &[usize]) -> Vec<Change<'a>> {
-    let mut changes: Vec<Change<'_>> = Vec::with_capacity(operations.len());
-    let mut order = operations.to_vec();
-    order.sort_by_key(|operation| batch.key(*operation));
-    for operation in order {
-        let key = batch.key(operation);
-        let is_conditional = batch.condition(operation) != Condition::Always;
-        match changes.last_mut() {
-            Some(last) if last.key == key => {
-                last.operation = operation;
-                last.is_conditional |= is_conditional;
-            }
-            _ => changes.push(Change { key, operation, is_conditional }),
-        }
-    }
-    changes
 }

@@ -23,9 +23,9 @@ use crate::error::from_datafusion;
 use crate::functions;
 use crate::options::SqlOptions;
 use crate::plan::{
-    DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule, OperatorPlanner,
-    OuterRule, OverflowRule, OwnRelations, TypeRule, UsingRule, UuidPlanner, nullable,
-    physical_rules,
+    CorrelatedNamesRule, DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule,
+    OperatorPlanner, OuterRule, OverflowRule, OwnRelations, TypeRule, UsingRule, UuidPlanner,
+    nullable, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -90,6 +90,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     // Behind the one that makes EXISTS of ANY and ALL.
     rules.insert(1, Arc::new(MembershipRule));
     rules.insert(2, Arc::new(DependentRule));
+    rules.insert(3, Arc::new(CorrelatedNamesRule));
     if options.push_down {
         rules.push(Arc::new(LatestRule));
     }

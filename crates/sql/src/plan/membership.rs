@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue, Spans};
+use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, Spans};
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -55,6 +55,9 @@ impl OptimizerRule for MembershipRule {
     }
 }
 
+/// The rows of a test, where they are compared.
+const ROWS: &str = "__rows";
+
 fn has_test(expr: &Expr) -> bool {
     expr.exists(|part| Ok(matches!(part, Expr::InSubquery(_)))).unwrap_or(false)
 }
@@ -82,7 +85,10 @@ fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<
     match expr {
         // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside
         // stands in the subquery.
-        Expr::InSubquery(test) if is_plain && !(test.negated && is_correlated(&test)) => {
+        Expr::InSubquery(test)
+            if is_plain
+                && !(test.negated && (is_correlated(&test) || hides_null(&test, schema))) =>
+        {
             Ok(Transformed::no(Expr::InSubquery(test)))
         }
         Expr::InSubquery(test) if may_be_null(&test, schema) => {
@@ -90,7 +96,8 @@ fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<
         }
         Expr::Not(inner)
             if is_plain
-                && matches!(inner.as_ref(), Expr::InSubquery(test) if !is_correlated(test)) =>
+                && matches!(inner.as_ref(), Expr::InSubquery(test)
+                    if !is_correlated(test) && !hides_null(test, schema)) =>
         {
             Ok(Transformed::no(Expr::Not(inner)))
         }
@@ -118,6 +125,17 @@ fn is_negated(expr: &Expr) -> bool {
 
 fn is_correlated(test: &InSubquery) -> bool {
     !test.subquery.outer_ref_columns.is_empty()
+}
+
+/// Whether an expression makes NULL of columns that have none, such as `nullif(k, 2)`. The join looks at
+/// columns alone, and would take NULL for a value that is not among the rows.
+fn hides_null(test: &InSubquery, schema: &DFSchema) -> bool {
+    let columns = test.expr.column_refs();
+    let mut columns = columns.into_iter();
+    test.expr.nullable(schema).unwrap_or(true)
+        && !test.subquery.subquery.schema().field(0).is_nullable()
+        && !columns
+            .any(|column| schema.field_from_column(column).is_ok_and(|field| field.is_nullable()))
 }
 
 fn may_be_null(test: &InSubquery, schema: &DFSchema) -> bool {
@@ -156,7 +174,9 @@ fn membership(
     any: fn(LogicalPlan) -> Result<Expr>,
 ) -> Result<Expr> {
     let InSubquery { expr, subquery, negated } = test;
-    let rows = subquery.subquery.as_ref();
+    // The row outside may be one of the same table: what it is compared with needs another name.
+    let rows = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).alias(ROWS)?.build()?;
+    let rows = &rows;
     let value = Expr::from(rows.schema().qualified_field(0));
     let kept = |condition: Expr| LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build();
     let found = any(kept(outward(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;

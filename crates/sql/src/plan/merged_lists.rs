@@ -7,14 +7,14 @@
 //!
 //! Two lists are merged only if they are about the same expression. So in each chain of AND or OR all
 //! but one of such lists get another expression of the same value, `_nullable(x)`. What can be merged
-//! without harm stays: `IN` with OR, `NOT IN` with AND.
+//! without harm stays: `IN` with OR, `NOT IN` with AND. What the optimizer makes lists of, such as
+//! `x = 1 OR x = 2`, counts as a list.
 
 use std::collections::HashMap;
 
 use datafusion::common::Result;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::config::ConfigOptions;
-use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
@@ -35,7 +35,7 @@ impl AnalyzerRule for MergedListRule {
             let names = NamePreserver::new(&node);
             let node = node.map_expressions(|expr| {
                 let name = names.save(&expr);
-                let expr = expr.transform_down(|part| Ok(kept_apart(part)))?;
+                let expr = expr.transform_down(kept_apart)?;
                 Ok(if expr.transformed {
                     expr.update_data(|expr| name.restore(expr))
                 } else {
@@ -49,17 +49,55 @@ impl AnalyzerRule for MergedListRule {
 }
 
 /// A chain of ANDs or ORs whose lists the optimizer leaves alone.
-fn kept_apart(mut part: Expr) -> Transformed<Expr> {
+fn kept_apart(mut part: Expr) -> Result<Transformed<Expr>> {
     let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = part else {
-        return Transformed::no(part);
+        return Ok(Transformed::no(part));
     };
-    let mut lists = ListChain { op, ..ListChain::default() };
-    lists.visit(&mut part, false, ListChain::count);
+    let mut lists = ListChain { op, by_value: HashMap::new(), changed: false };
+    lists.visit(&mut part, false, ListChain::count)?;
     if lists.by_value.values().all(|found| found.is_harmless(op)) {
-        return Transformed::no(part);
+        return Ok(Transformed::no(part));
     }
-    lists.visit(&mut part, false, ListChain::keep_apart);
-    Transformed::new_transformed(part, lists.changed)
+    lists.visit(&mut part, false, ListChain::keep_apart)?;
+    Ok(Transformed::new_transformed(part, lists.changed))
+}
+
+/// A list: the value that is looked for, and whether it must not be there.
+struct ValueList<'e> {
+    value: &'e Expr,
+    negated: bool,
+}
+
+impl<'e> ValueList<'e> {
+    /// An expression that is a list, or becomes one: `x = 1 OR x = 2`, and `x <> 1 AND x <> 2`.
+    fn of(expr: &'e Expr) -> Option<Self> {
+        match expr {
+            Expr::InList(list) => Some(ValueList { value: &list.expr, negated: list.negated }),
+            Expr::Not(inner) => {
+                let list = Self::of(inner)?;
+                Some(ValueList { negated: !list.negated, ..list })
+            }
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
+                Operator::Eq | Operator::NotEq => {
+                    let value = match (left.as_ref(), right.as_ref()) {
+                        (column @ Expr::Column(_), Expr::Literal(..)) => column,
+                        (Expr::Literal(..), column @ Expr::Column(_)) => column,
+                        _ => return None,
+                    };
+                    Some(ValueList { value, negated: *op == Operator::NotEq })
+                }
+                Operator::And | Operator::Or => {
+                    let (one, other) = (Self::of(left)?, Self::of(right)?);
+                    let is_one = one.value == other.value
+                        && one.negated == other.negated
+                        && one.negated == (*op == Operator::And);
+                    is_one.then_some(one)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// The lists of a chain, by the value that they are about.
@@ -67,12 +105,6 @@ struct ListChain {
     op: Operator,
     by_value: HashMap<Expr, ListCounts>,
     changed: bool,
-}
-
-impl Default for ListChain {
-    fn default() -> Self {
-        Self { op: Operator::And, by_value: HashMap::new(), changed: false }
-    }
 }
 
 #[derive(Default)]
@@ -85,29 +117,31 @@ struct ListCounts {
 }
 
 impl ListCounts {
-    /// Whether there is one list alone, or all of them together are one longer list.
+    /// Whether there is one list alone, or all of them together are one longer list. A NOT before the
+    /// chain makes no difference: it turns the lists with the operator.
     fn is_harmless(&self, op: Operator) -> bool {
-        match op {
-            Operator::Or => self.negated < 2,
-            _ => self.plain == 0 || self.plain + self.negated == 1,
-        }
+        let others = if op == Operator::Or { self.negated } else { self.plain };
+        others == 0 || self.plain + self.negated == 1
     }
 }
 
 impl ListChain {
     /// Visits the lists that the chain joins, whatever NOT stands before them.
-    fn visit(&mut self, part: &mut Expr, negated: bool, each: fn(&mut Self, &mut InList, bool)) {
+    fn visit(
+        &mut self,
+        part: &mut Expr,
+        negated: bool,
+        each: fn(&mut Self, &mut Expr, bool) -> Result<()>,
+    ) -> Result<()> {
         match part {
             Expr::Not(inner) => self.visit(inner, !negated, each),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if self.joins(*op, negated) => {
-                self.visit(left, negated, each);
-                self.visit(right, negated, each);
+                self.visit(left, negated, each)?;
+                self.visit(right, negated, each)
             }
-            Expr::InList(list) => {
-                let negated = list.negated != negated;
-                each(self, list, negated);
-            }
-            _ => {}
+            // A comparison by itself is merged with nothing that harms.
+            Expr::BinaryExpr(BinaryExpr { op: Operator::Eq | Operator::NotEq, .. }) => Ok(()),
+            list => each(self, list, negated),
         }
     }
 
@@ -119,28 +153,36 @@ impl ListChain {
         }
     }
 
-    fn count(&mut self, list: &mut InList, negated: bool) {
-        let found = self.by_value.entry(list.expr.as_ref().clone()).or_default();
-        *(if negated { &mut found.negated } else { &mut found.plain }) += 1;
+    fn count(&mut self, part: &mut Expr, negated: bool) -> Result<()> {
+        if let Some(list) = ValueList::of(part) {
+            let found = self.by_value.entry(list.value.clone()).or_default();
+            *(if list.negated != negated { &mut found.negated } else { &mut found.plain }) += 1;
+        }
+        Ok(())
     }
 
-    /// Gives all lists of a value but one an expression of their own. A plain one is left as it is:
+    /// Gives a list another expression of its value, unless it is the one that stays: a plain one, for
     /// keys and indexes answer it.
-    fn keep_apart(&mut self, list: &mut InList, negated: bool) {
-        let Some(found) = self.by_value.get_mut(&list.expr) else { return };
+    fn keep_apart(&mut self, part: &mut Expr, negated: bool) -> Result<()> {
+        let Some(list) = ValueList::of(part) else { return Ok(()) };
+        let (value, negated) = (list.value.clone(), list.negated != negated);
+        let Some(found) = self.by_value.get_mut(&value) else { return Ok(()) };
         if found.is_harmless(self.op) {
-            return;
+            return Ok(());
         }
         if !found.is_kept && (found.plain == 0 || !negated) {
             found.is_kept = true;
-            return;
+            return Ok(());
         }
         // Two of these must not be equal either.
         found.changed += 1;
-        for _ in 0..found.changed {
-            let value = std::mem::take(list.expr.as_mut());
-            *list.expr = nullable().call(vec![value]);
-        }
+        let other = (0..found.changed).fold(value.clone(), |value, _| nullable().call(vec![value]));
+        let changed = std::mem::take(part).transform_down(|inner| match inner == value {
+            true => Ok(Transformed::new(other.clone(), true, TreeNodeRecursion::Jump)),
+            false => Ok(Transformed::no(inner)),
+        })?;
+        *part = changed.data;
         self.changed = true;
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The store as a source of DataFusion's plans.
 
+mod correlated_names;
 mod dependent;
 mod doubles;
 mod dynamic;
@@ -26,6 +27,7 @@ mod using;
 mod uuid;
 mod whole_moments;
 
+pub(crate) use correlated_names::CorrelatedNamesRule;
 pub(crate) use dependent::DependentRule;
 pub(crate) use doubles::settle;
 pub(crate) use keyset::{KeySets, key_set_of};

@@ -133,7 +133,10 @@ impl AnalyzerRule for UsingRule {
             let LogicalPlan::Join(mut join) = node else { return Ok(Transformed::no(node)) };
             let before = join.on.len();
             join.on.retain(|(_, right)| !is_made(right, &join.right));
-            let is_changed = join.on.len() < before;
+            // A rule of the library that writes out all columns would leave those of USING out.
+            let was_using = join.join_constraint == JoinConstraint::Using;
+            join.join_constraint = JoinConstraint::On;
+            let is_changed = was_using || join.on.len() < before;
             Ok(Transformed::new_transformed(LogicalPlan::Join(join), is_changed))
         })?;
         Ok(plan.data)

@@ -19,6 +19,7 @@ mod lead;
 mod lexer;
 mod meanings;
 mod names;
+mod nesting;
 mod path;
 mod pattern;
 mod pivot;

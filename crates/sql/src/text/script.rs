@@ -112,7 +112,10 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
     let next = parser.peek_token();
     match next.token {
-        Token::EOF => super::rewrite::rewrite(&mut statement).map(|()| statement),
+        Token::EOF => {
+            super::nesting::check(&statement)?;
+            super::rewrite::rewrite(&mut statement).map(|()| statement)
+        }
         token => Err(invalid_at(
             next.span.start,
             format!("expected ';' or the end of the statement, found '{token}'"),
