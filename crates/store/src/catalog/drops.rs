@@ -10,7 +10,7 @@
 //!    when it ends. What a deadline or the disk cuts short is tried again in the background
 //!    ([`super::late_drops`]).
 //! 5. What a crash cuts short goes with the next opening of the store. Where several processes use
-//!    it that is the next opening while no other is there.
+//!    it that is the next opening while no other is there, and it happens in the background.
 //!
 //! Entries of indexes need no step 3: engines leave those out whose space is gone.
 
@@ -23,6 +23,9 @@ use super::late_drops::drop_space;
 
 /// How long DROP TABLE waits for bulk puts to flush.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long an opening drops what a crash left, where one process alone has the store.
+const OPENING_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Catalog {
     /// Notes spaces as leaving, before others may take their names.
@@ -47,6 +50,21 @@ impl Catalog {
         // Else whoever ends the load drops it.
         if self.gate.wait_for_loads(rows, patience, || false).is_ok() {
             self.drop_leaving_space(rows, deadline);
+        }
+    }
+
+    /// Drops the spaces that an opening found without a table. No store stays closed because they
+    /// cannot be dropped. On a cluster each of them takes a second, or a minute while nodes do not
+    /// agree, and until the opening is done nobody tells the others that it is there: so that is
+    /// done in the background.
+    pub(super) fn drop_unnamed(&self, unnamed: &[SpaceId]) {
+        self.begin_leaving(unnamed.iter());
+        if !self.is_shared() {
+            let deadline = Deadline::after(OPENING_PATIENCE);
+            unnamed.iter().for_each(|space| self.drop_leaving_space(*space, deadline));
+        } else if !unnamed.is_empty() {
+            unnamed.iter().for_each(|space| self.leaving.note_cut_short(*space));
+            self.late_drops.begin_at_once();
         }
     }
 

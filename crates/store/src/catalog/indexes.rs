@@ -7,7 +7,8 @@ use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId};
 
 use super::entry::TableEntry;
 use super::rows::StoredTable;
-use super::{Catalog, INDEX_PREFIX, lost_root};
+use super::space_names::INDEX_PREFIX;
+use super::{Catalog, lost_root};
 use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
 use crate::members::Members;
 

@@ -48,10 +48,20 @@ impl LateDrops {
     /// To be told when a drop was cut short, and noted as such. Where no thread can be had it is
     /// left to the next opening.
     pub(super) fn begin(&self) {
+        self.begin_after(PAUSE);
+    }
+
+    /// The same for what nobody has tried yet.
+    pub(super) fn begin_at_once(&self) {
+        self.begin_after(Duration::ZERO);
+    }
+
+    fn begin_after(&self, pause: Duration) {
         let mut running = self.shared.running();
         if !*running {
             let (shared, name) = (self.shared.clone(), "tonnage-drops".to_owned());
-            let thread = std::thread::Builder::new().name(name).spawn(move || shared.work()).ok();
+            let work = move || shared.work(pause);
+            let thread = std::thread::Builder::new().name(name).spawn(work).ok();
             *running = thread.is_some();
             *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
         }
@@ -77,8 +87,9 @@ impl Shared {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self) {
-        while self.pause() {
+    fn work(&self, mut pause: Duration) {
+        while self.pause(pause) {
+            pause = PAUSE;
             // Held for this alone: a store is closed once nobody holds its engine.
             let Some(engine) = self.engine.upgrade() else { return };
             for space in self.leaving.cut_short() {
@@ -90,9 +101,9 @@ impl Shared {
     }
 
     /// Waits until it is time for another try. False when none is to come.
-    fn pause(&self) -> bool {
+    fn pause(&self, pause: Duration) -> bool {
         let is_stopping = || self.stopping.load(Ordering::SeqCst);
-        let waited = self.woken.wait_timeout_while(self.running(), PAUSE, |_| !is_stopping());
+        let waited = self.woken.wait_timeout_while(self.running(), pause, |_| !is_stopping());
         let mut running = waited.unwrap_or_else(PoisonError::into_inner).0;
         *running = !is_stopping() && !self.leaving.cut_short().is_empty();
         *running
