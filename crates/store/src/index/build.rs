@@ -12,8 +12,9 @@
 //! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
 //! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its
-//! space goes.
+//! Dropping goes backwards. Where several processes have the store open the index is *building*
+//! once more, until none of them reads it. Then it leaves the catalog, its writers are waited for,
+//! and its space goes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
