@@ -6,9 +6,8 @@
 //!    looked its indexes up, and would fail where one of them has no space.
 //! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
 //!    is gone and takes rows of other tables down with it.
-//! 4. The spaces are dropped. Where a bulk put does not come to a flush in good time, this happens
-//!    when it ends. What a deadline or the disk cuts short is tried again in the background
-//!    ([`super::late_drops`]).
+//! 4. The spaces are dropped. What a write, a bulk put that does not come to a flush in good time, a
+//!    deadline or the disk holds up is done in the background ([`super::late_drops`]).
 //! 5. What a crash cuts short goes with the next opening of the store. Where several processes use
 //!    it that is the next opening while no other is there, and it happens in the background.
 //!
@@ -41,15 +40,18 @@ impl Catalog {
     /// nobody writes to them: now, or in the background where the deadline or the disk cuts it
     /// short. The table or the index is gone in any case.
     pub(crate) fn drop_left(&self, rows: Option<SpaceId>, indexes: &[SpaceId], deadline: Deadline) {
-        self.gate.wait_for_writers();
+        if !self.gate.wait_for_writers_by(deadline) {
+            self.leaving.note_writers_ending(rows.iter().chain(indexes));
+            return self.late_drops.begin();
+        }
         self.leaving.note_writers_gone(rows.iter().chain(indexes));
         indexes.iter().for_each(|space| self.drop_leaving_space(*space, deadline));
         let Some(rows) = rows else { return };
         let until = deadline.or_before(Instant::now() + PATIENCE);
         let patience = until.saturating_duration_since(Instant::now());
-        // Else whoever ends the load drops it.
-        if self.gate.wait_for_loads(rows, patience, || false).is_ok() {
-            self.drop_leaving_space(rows, deadline);
+        match self.gate.wait_for_loads(rows, patience, || false) {
+            Ok(()) => self.drop_leaving_space(rows, deadline),
+            Err(_) => self.late_drops.begin(),
         }
     }
 

@@ -120,12 +120,12 @@ impl Catalog {
         let limits = Limits::from(engine.capability());
         let CatalogReading { state, unnamed } =
             CatalogReading::of(engine.as_ref(), space, limits, members.as_ref())?;
-        let leaving = Arc::<LeavingSpaces>::default();
+        let (gate, leaving) = (Arc::<WriteGate>::default(), Arc::<LeavingSpaces>::default());
         let catalog = Catalog {
-            late_drops: LateDrops::new(&engine, leaving.clone()),
+            late_drops: LateDrops::new(&engine, gate.clone(), leaving.clone()),
             leaving,
             engine,
-            gate: Arc::default(),
+            gate,
             space,
             limits,
             state: RwLock::new(state),

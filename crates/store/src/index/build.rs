@@ -130,7 +130,9 @@ fn build(
 ) -> Result<()> {
     let give_up = || options.cancel.is_cancelled();
     store.catalog.announce_to_all(options.load_wait, deadline, &give_up)?;
-    store.gate.wait_for_writers();
+    if !store.gate.wait_for_writers_by(deadline) {
+        return Err(Deadline::passed("writes that began before"));
+    }
     let left = deadline.moment().map(|end| end.saturating_duration_since(Instant::now()));
     let patience = options.load_wait.min(left.unwrap_or(Duration::MAX));
     store

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tonnage::{Durability, Error, ErrorKind, Row, Store, SystemClock, WriteOptions};
-use tonnage_engine::{Engine, KeyPart, KeyShape, MemoryEngine, SpaceId, WriteBatch};
+use tonnage_engine::{Deadline, Engine, KeyPart, KeyShape, MemoryEngine, SpaceId, WriteBatch};
 
 use crate::common::row;
 use crate::stepped::{EngineStep, SteppedEngine};
@@ -219,5 +219,49 @@ fn an_opening_does_not_wait_for_its_drops() {
     put(&store, "cars", 1);
     assert!(began.elapsed() < LONG && left_spaces(&engine) == 1);
     goes_on.store(true, Ordering::SeqCst);
+    wait_until(|| left_spaces(&engine) == 0);
+}
+
+/// Waits as long as a disk or a cluster may take, and then has no time left.
+fn slow_drop(deadline: Deadline) -> tonnage::Result<()> {
+    let left = deadline.moment().map(|end| end.saturating_duration_since(Instant::now()));
+    std::thread::sleep(left.unwrap_or(LONG));
+    Err(Deadline::passed("the disk"))
+}
+
+/// The story of a bug: whoever closed a store waited for a try at each of its late drops.
+#[test]
+fn who_closes_a_store_waits_for_one_late_drop_at_most() {
+    let (engine, _) = stored();
+    leave_spaces(&engine, 20);
+    let is_dropping = Arc::new(AtomicBool::new(false));
+    let began = is_dropping.clone();
+    let store = open(SteppedEngine::over(&engine, move |step| match step {
+        EngineStep::Drop(deadline) => {
+            began.store(true, Ordering::SeqCst);
+            slow_drop(deadline)
+        }
+        _ => Ok(()),
+    }));
+    wait_until(|| is_dropping.load(Ordering::SeqCst));
+    let closing = Instant::now();
+    drop(store);
+    assert!(closing.elapsed() < LONG, "it took {:?}", closing.elapsed());
+    assert_eq!(left_spaces(&engine), 20);
+}
+
+/// The story of a bug: after a panic in a late drop no other was tried until the store was opened
+/// again.
+#[test]
+fn a_late_drop_that_panics_is_tried_again() {
+    let (engine, _) = stored();
+    leave_spaces(&engine, 2);
+    let tries = AtomicUsize::new(0);
+    let _store = open(SteppedEngine::over(&engine, move |step| {
+        let is_first =
+            matches!(step, EngineStep::Drop(_)) && tries.fetch_add(1, Ordering::SeqCst) == 0;
+        assert!(!is_first, "the first drop panics");
+        Ok(())
+    }));
     wait_until(|| left_spaces(&engine) == 0);
 }
