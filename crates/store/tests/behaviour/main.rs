@@ -7,6 +7,7 @@ mod bulk_get;
 mod bulk_put;
 mod deadlines;
 mod examples;
+mod few_threads;
 mod index;
 mod kv;
 mod left_spaces;
