@@ -260,9 +260,9 @@ mod tests {
         assert!(RestoreTarget::prepare(&root, 1, &[]).is_ok());
     }
 
-    /// The story of a bug: only the store's own directory was locked. A second restore, into another
-    /// one with the same data directory, took that for one that a restore which was cut short had
-    /// left. Both reported success, and neither store opened.
+    /// The story of a bug: only the store's own directory was locked. A second restore, into
+    /// another one with the same data directory, took that for one that a restore which was cut
+    /// short had left. Both reported success, and neither store opened.
     #[test]
     fn two_restores_into_one_data_directory_do_not_mix() {
         let place = tempfile::tempdir().unwrap();

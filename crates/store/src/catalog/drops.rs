@@ -6,8 +6,8 @@
 //!    looked its indexes up, and would fail where one of them has no space.
 //! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
 //!    is gone and takes rows of other tables down with it.
-//! 4. The spaces are dropped. What a write, a bulk put that does not come to a flush in good time, a
-//!    deadline or the disk holds up is done in the background ([`super::late_drops`]).
+//! 4. The spaces are dropped. What a write, a bulk put that does not come to a flush in good time,
+//!    a deadline or the disk holds up is done in the background ([`super::late_drops`]).
 //! 5. What a crash cuts short goes with the next opening of the store. Where several processes use
 //!    it that is the next opening while no other is there, and it happens in the background.
 //!

@@ -2,8 +2,8 @@
 //! background.
 //!
 //! The thread is there as long as there are any. Each second it does of the steps of a drop
-//! ([`super::drops`]) what can be done by then. It holds the engine for moments only, so it keeps no
-//! store open; what it has not done by then is found at the next opening.
+//! ([`super::drops`]) what can be done by then. It holds the engine for moments only, so it keeps
+//! no store open; what it has not done by then is found at the next opening.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

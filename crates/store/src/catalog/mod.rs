@@ -14,9 +14,9 @@
 //! table and of all tables below it share a shard key: they change in one atomic write.
 //!
 //! Where several processes may have the store open, a space without a row may be one that another
-//! process is just making, so it stays unless no other is there ([`unnamed`]). Each statement of DDL
-//! reads the rows first, and each row is written on the condition that nobody changed it since. All
-//! processes are told ([`follow`]).
+//! process is just making, so it stays unless no other is there ([`unnamed`]). Each statement of
+//! DDL reads the rows first, and each row is written on the condition that nobody changed it since.
+//! All processes are told ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.

@@ -426,8 +426,8 @@ fn a_drop_that_a_write_holds_up_is_done_in_the_background() {
     wait_for_spaces(&*engine, &[]);
 }
 
-/// The story of a bug: where a bulk put did not come to a flush in good time, the space of a dropped
-/// table stayed until that bulk put had ended, however long ago it had flushed.
+/// The story of a bug: where a bulk put did not come to a flush in good time, the space of a
+/// dropped table stayed until that bulk put had ended, however long ago it had flushed.
 #[test]
 fn the_space_of_a_dropped_table_goes_once_a_load_that_stays_open_has_flushed() {
     let engine = engine();

@@ -56,8 +56,8 @@ impl CatalogReading {
         }
     }
 
-    /// The same once nobody can write a row any more. Where that is not to be known the spaces stay:
-    /// they are in nobody's way, and a cluster opens with a copy away.
+    /// The same once nobody can write a row any more. Where that is not to be known the spaces
+    /// stay: they are in nobody's way, and a cluster opens with a copy away.
     fn settled(
         self,
         engine: &dyn Engine,

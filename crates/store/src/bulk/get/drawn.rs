@@ -173,8 +173,8 @@ impl<T: Send + 'static> Source<T> {
         }
     }
 
-    /// Lets a thread of its own draw from now on, where drawing may wait. Where fewer threads can be
-    /// had than there are iterators each draws one after another; where none can, it goes on here.
+    /// Lets a thread of its own draw from now on, where drawing may wait. Where fewer threads can
+    /// be had than there are iterators each draws one after another; without any it goes on here.
     pub(crate) fn detach(&mut self) {
         if self.is_at_hand() {
             return;
