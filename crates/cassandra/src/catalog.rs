@@ -161,12 +161,13 @@ impl Catalog {
         Err(exists(name))
     }
 
-    /// Drops a space: nobody finds it from the first moment on, its table goes afterwards.
+    /// Drops a space: first its table, then its row. So a space whose drop was cut short in between
+    /// is listed, and can be dropped again; a table without a row would stay for ever.
     pub(crate) async fn remove(&self, cluster: &Cluster, space: &SpaceInfo) -> Result<()> {
-        let bytes = [&space.id.0.to_be_bytes()[..], &space.shape.to_bytes()].concat();
-        self.delete(cluster, SPACES, space.name.as_bytes(), &bytes).await?;
         let table = table_name(cluster.keyspace(), space.id);
-        cluster.change_schema(&format!("DROP TABLE IF EXISTS {table}")).await
+        cluster.change_schema(&format!("DROP TABLE IF EXISTS {table}")).await?;
+        let bytes = [&space.id.0.to_be_bytes()[..], &space.shape.to_bytes()].concat();
+        self.delete(cluster, SPACES, space.name.as_bytes(), &bytes).await
     }
 
     /// What is stored under a name; what is given, if that is nothing yet.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, Levels, LoadOptions,
-    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
-    SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Levels,
+    LoadOptions, LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
+    ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch,
+    WriteOutcome,
 };
 
 use crate::address::Address;
+use crate::blocking::by;
 use crate::keeper::watch_clocks;
 use crate::load::ClusterLoad;
 use crate::store::OpenStore;
@@ -71,9 +73,15 @@ impl Engine for CassandraEngine {
         self.store.background.wait(self.store.spaces())
     }
 
+    /// Once it has begun, a deadline leaves the space in doubt: it is listed until its table is
+    /// gone, and may be dropped again.
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         deadline.check("the cluster to drop a table")?;
-        self.store.background.wait(self.store.drop_space(space))
+        let drop = by(deadline, "the cluster to drop a table", self.store.drop_space(space));
+        self.store.background.wait(drop).map_err(|error| match error.kind() {
+            ErrorKind::TimedOut => half_dropped(space),
+            _ => error,
+        })
     }
 
     /// Which node has a shard is the cluster's own business, and changes.
@@ -201,4 +209,12 @@ impl Engine for CassandraEngine {
     fn statistics(&self) -> Result<Statistics> {
         self.store.background.wait(self.store.read_statistics())
     }
+}
+
+#[cold]
+fn half_dropped(space: SpaceId) -> Error {
+    Error::unavailable(format!(
+        "space {}: the deadline passed while the cluster dropped its table, which may be gone or not: drop it again",
+        space.0
+    ))
 }

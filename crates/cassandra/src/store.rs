@@ -162,8 +162,12 @@ impl OpenStore {
     pub(crate) async fn drop_space(&self, space: SpaceId) -> Result<()> {
         let spaces = self.catalog.spaces(&self.cluster).await?;
         let info = spaces.into_iter().find(|info| info.id == space);
+        let info = info.ok_or_else(|| no_such_space(space))?;
         self.forget(space);
-        self.catalog.remove(&self.cluster, &info.ok_or_else(|| no_such_space(space))?).await
+        self.catalog.remove(&self.cluster, &info).await?;
+        // Somebody may have found it in the list while its table went.
+        self.forget(space);
+        Ok(())
     }
 }
 

@@ -28,7 +28,14 @@ impl OpenStore {
             let level = self.cluster.reach().majority();
             let mut scan = ClusterScan::open(Arc::clone(self), table, whole, options, level)?;
             let mut rows = Rows::new();
-            while scan.next_batch(&mut rows)? {
+            loop {
+                match scan.next_batch(&mut rows) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    // Somebody drops it, or was killed when its table was gone and its row was not.
+                    Err(error) if error.kind() == ErrorKind::NotFound => break,
+                    Err(error) => return Err(error),
+                }
                 for (key, value) in rows.keys.iter().zip(rows.values.iter()) {
                     let shard_key = &key[..space.shape.shard_key_len(key)?];
                     partitions.add(self.bucket(shard_key), shard_key, key.len() + value.len());

@@ -1,5 +1,6 @@
 //! Where a store lives: finding it, making it, and keeping others out while it is open.
 
+mod locks;
 pub(crate) mod manifest;
 mod owner;
 pub(crate) mod restore;
@@ -9,7 +10,7 @@ pub(crate) mod synced_manifest;
 pub(crate) mod version_edits;
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,25 +18,15 @@ use std::path::{Path, PathBuf};
 use tonnage_engine::{Error, Result};
 
 use crate::settings::Settings;
+use locks::{DirectoryLocks, LOCK_NAME, lock};
 use manifest::{Manifest, State, sync_directory, unavailable};
 use restore_note::remove_note;
 
-const LOCK_NAME: &str = "LOCK";
-
-/// The directories of an open store, and the lock that keeps others out until it is dropped.
+/// The directories of an open store, and the locks that keep others out until it is dropped.
 pub(crate) struct StoreDirectories {
     pub(crate) root: PathBuf,
     manifest: Manifest,
-    /// Held open for its lock.
-    lock: File,
-}
-
-impl Drop for StoreDirectories {
-    /// Closing the file is not enough: a process that this one is just forking holds it too, up to
-    /// its exec.
-    fn drop(&mut self) {
-        let _ = self.lock.unlock();
-    }
+    locks: DirectoryLocks,
 }
 
 impl StoreDirectories {
@@ -53,13 +44,14 @@ impl StoreDirectories {
                 checked => checked?,
             }
         }
-        let lock = lock(root)?;
+        let mut locks = DirectoryLocks::default();
+        locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
         let manifest = match Manifest::read(&root)? {
             Some(manifest) => manifest,
             None => begin(&root, settings)?,
         };
-        let places = Self { root, manifest, lock };
+        let mut places = Self { root, manifest, locks };
         places.check_list(settings)?;
         match places.manifest.state {
             State::Making => places.make_directories()?,
@@ -91,25 +83,34 @@ impl StoreDirectories {
         self.manifest.shards.iter().map(|shard| self.root.join(shard).components().collect())
     }
 
-    fn make_directories(&self) -> Result<()> {
-        let count = self.manifest.shards.len();
-        for (index, directory) in self.directories().enumerate() {
-            make_directory(&directory)?;
+    fn make_directories(&mut self) -> Result<()> {
+        let directories: Vec<_> = self.directories().collect();
+        for (index, directory) in directories.iter().enumerate() {
+            make_directory(directory)?;
+            self.keep_others_out(directory)?;
+            let (id, count) = (&self.manifest.id, directories.len());
             if directory.join(manifest::MARKER_NAME).exists() {
-                manifest::check_marker(&directory, &self.manifest.id, index, count)?;
+                manifest::check_marker(directory, id, index, count)?;
             } else {
-                manifest::write_marker(&directory, &self.manifest.id, index, count)?;
+                manifest::write_marker(directory, id, index, count)?;
             }
         }
         Ok(())
     }
 
-    fn check_directories(&self) -> Result<()> {
-        let count = self.manifest.shards.len();
-        let mut directories = self.directories().enumerate();
-        directories.try_for_each(|(index, directory)| {
-            manifest::check_marker(&directory, &self.manifest.id, index, count)
-        })
+    fn check_directories(&mut self) -> Result<()> {
+        let directories: Vec<_> = self.directories().collect();
+        for (index, directory) in directories.iter().enumerate() {
+            manifest::check_marker(directory, &self.manifest.id, index, directories.len())?;
+            self.keep_others_out(directory)?;
+        }
+        Ok(())
+    }
+
+    /// Locks a data directory too: a restore that fills it for another store has no lock of this
+    /// store's own directory.
+    fn keep_others_out(&mut self, directory: &Path) -> Result<()> {
+        if directory == self.root { Ok(()) } else { self.locks.add(directory) }
     }
 
     /// A restore that made the store may have been cut short before it removed its notes. As long
@@ -255,30 +256,6 @@ fn check_empty(directory: &Path, allowed: &[&str]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The lock belongs to the open file, so it also keeps out a second opening in this process, and
-/// ends with the process.
-fn lock(root: &Path) -> Result<File> {
-    let path = root.join(LOCK_NAME);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(|error| unavailable(&path, error))?;
-    match file.try_lock() {
-        Ok(()) => {
-            owner::note(&file);
-            Ok(file)
-        }
-        Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(
-            "{}: the store is open: {}; close it there",
-            root.display(),
-            owner::describe(&path)
-        ))),
-        Err(TryLockError::Error(error)) => Err(unavailable(&path, error)),
-    }
 }
 
 /// 128 bits from the seeds that the standard library draws from the operating system.

@@ -1,31 +1,25 @@
 //! The directories that a backup is restored into.
 //!
-//! Each gets a note, `RESTORE`, before anything else. So a directory that a restore which was cut
-//! short has left is told from one that holds somebody's data: it is emptied and filled again. The
-//! store is one once its manifest is written, which comes last.
+//! Each is locked and gets a note, `RESTORE`, before anything else. So a directory that a restore
+//! which was cut short has left is told from one that holds somebody's data, or that a restore is
+//! still at: it is emptied and filled again. The store is one once its manifest is written, which
+//! comes last.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tonnage_engine::{Error, Result};
 
-use super::manifest::{MARKER_NAME, NAME, NAME_NEW, sync_directory, unavailable};
-use super::restore_note::{NOTE, remove_note};
-use super::{COPIED_SHARD, LOCK_NAME, check_empty, lock, make_directory, relative, write_copy};
+use super::locks::{DirectoryLocks, LOCK_NAME};
+use super::manifest::{MARKER_NAME, NAME, NAME_NEW, unavailable};
+use super::restore_note::{NOTE, check_cut_short, leave_note, remove_note};
+use super::{COPIED_SHARD, check_empty, make_directory, relative, write_copy};
 
-/// Empty directories for a store to be restored into, and the lock that keeps others out.
+/// Empty directories for a store to be restored into, and the locks that keep others out.
 pub struct RestoreTarget {
     root: PathBuf,
     shards: Vec<PathBuf>,
-    lock: File,
-}
-
-impl Drop for RestoreTarget {
-    /// Closing the file is not enough: a process that this one is just forking holds it too, up to
-    /// its exec.
-    fn drop(&mut self) {
-        let _ = self.lock.unlock();
-    }
+    locks: DirectoryLocks,
 }
 
 impl RestoreTarget {
@@ -52,10 +46,11 @@ impl RestoreTarget {
         if !root.join(NOTE).exists() {
             check_empty(root, &[LOCK_NAME])?;
         }
-        let lock = lock(root)?;
+        let mut locks = DirectoryLocks::default();
+        locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
-        take(&root)?;
-        let mut target = Self { root, shards: Vec::new(), lock };
+        take(&root, &root)?;
+        let mut target = Self { root, shards: Vec::new(), locks };
         for index in 0..shards {
             let directory = match data_directories.get(index) {
                 Some(given) => given.clone(),
@@ -77,7 +72,8 @@ impl RestoreTarget {
             )));
         }
         if directory != self.root {
-            take(&directory)?;
+            self.locks.add(&directory)?;
+            take(&directory, &self.root)?;
         }
         self.shards.push(directory);
         Ok(())
@@ -102,15 +98,14 @@ impl RestoreTarget {
 }
 
 /// Leaves the note in a directory that is empty, or that an earlier restore has left.
-fn take(directory: &Path) -> Result<()> {
-    let note = directory.join(NOTE);
-    if note.exists() {
+fn take(directory: &Path, root: &Path) -> Result<()> {
+    if directory.join(NOTE).exists() {
+        check_cut_short(directory)?;
         empty(directory)?;
     } else {
         check_empty(directory, &[LOCK_NAME])?;
     }
-    let written = File::create(&note).and_then(|note| note.sync_all());
-    written.and_then(|()| sync_directory(directory)).map_err(|error| unavailable(&note, error))
+    leave_note(directory, root)
 }
 
 /// Removes what a restore writes; the note stays. Where there is anything else nothing is removed.
@@ -199,11 +194,45 @@ mod tests {
         let restored = RestoreTarget::prepare(&at("store"), 1, &[at("disk")]).unwrap();
         fs::create_dir(at("disk/db")).unwrap();
         restored.finish().unwrap();
-        File::create(at("disk").join(NOTE)).unwrap();
+        leave_note(&at("disk"), &fs::canonicalize(at("store")).unwrap()).unwrap();
         drop(StoreDirectories::open(&at("store"), &Settings::default()).unwrap());
         let again = RestoreTarget::prepare(&at("other"), 1, &[at("disk")]).err().unwrap();
         assert_eq!(again.kind(), ErrorKind::Invalid);
         assert!(at("disk/db").exists() && at("disk").join(MARKER_NAME).exists());
+    }
+
+    /// The story of a bug: only the next opening of such a store removed the notes. A restore into
+    /// the same data directory before that emptied it. Nor may it where the store's own directory
+    /// has another name by now, or where a version that left empty notes was killed.
+    #[test]
+    fn the_data_directory_of_a_store_that_was_never_opened_is_not_emptied_either() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let restored = RestoreTarget::prepare(&at("store"), 1, &[at("disk")]).unwrap();
+        fs::create_dir(at("disk/db")).unwrap();
+        let note = fs::read(at("disk").join(NOTE)).unwrap();
+        restored.finish().unwrap();
+        let refused = |note: &[u8]| {
+            fs::write(at("disk").join(NOTE), note).unwrap();
+            let again = RestoreTarget::prepare(&at("other"), 1, &[at("disk")]).err().unwrap();
+            assert_eq!(again.kind(), ErrorKind::Invalid);
+            assert!(at("disk/db").exists() && at("disk").join(MARKER_NAME).exists());
+        };
+        refused(&note);
+        refused(b"");
+        fs::rename(at("store"), at("moved")).unwrap();
+        refused(&note);
+    }
+
+    /// A restore that was killed between the markers and the manifest made no store.
+    #[test]
+    fn a_data_directory_with_the_marker_of_a_store_that_never_was_is_emptied() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        drop(RestoreTarget::prepare(&at("store"), 1, &[at("disk")]).unwrap());
+        fs::write(at("disk").join(MARKER_NAME), b"tonnage shard").unwrap();
+        drop(RestoreTarget::prepare(&at("other"), 1, &[at("disk")]).unwrap());
+        assert!(!at("disk").join(MARKER_NAME).exists());
     }
 
     /// What was ours went before something else was met.
@@ -229,5 +258,22 @@ mod tests {
         assert_eq!(second.kind(), ErrorKind::Unavailable);
         drop(first);
         assert!(RestoreTarget::prepare(&root, 1, &[]).is_ok());
+    }
+
+    /// The story of a bug: only the store's own directory was locked. A second restore, into
+    /// another one with the same data directory, took that for one that a restore which was cut
+    /// short had left. Both reported success, and neither store opened.
+    #[test]
+    fn two_restores_into_one_data_directory_do_not_mix() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let first = RestoreTarget::prepare(&at("one"), 1, &[at("disk")]).unwrap();
+        let second = RestoreTarget::prepare(&at("other"), 1, &[at("disk")]).err().unwrap();
+        assert_eq!(second.kind(), ErrorKind::Unavailable);
+        first.finish().unwrap();
+        let open = StoreDirectories::open(&at("one"), &Settings::default()).unwrap();
+        let third = RestoreTarget::prepare(&at("third"), 1, &[at("disk")]).err().unwrap();
+        assert_eq!(third.kind(), ErrorKind::Unavailable);
+        drop(open);
     }
 }

@@ -16,8 +16,8 @@ use crate::members::Members;
 /// that is gone get errors.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a statement of DDL, or loads with their flush, may take before the others are told that
-/// this process lives.
+/// How long a statement of DDL, writes, or loads with their flush may take before the others are
+/// told that this process lives.
 const STEP: Duration = Duration::from_millis(500);
 
 impl Catalog {
@@ -53,7 +53,9 @@ impl Catalog {
         let Some(ddl) = self.ddl.try_lock_for(STEP) else { return Ok(false) };
         self.refresh()?;
         drop(ddl);
-        self.gate.wait_for_writers();
+        if !self.gate.wait_for_writers_by(Deadline::after(STEP)) {
+            return Ok(false);
+        }
         let unsettled = self.unsettled().clone();
         for space in unsettled {
             if self.gate.wait_for_loads(space, STEP, || false).is_err() {

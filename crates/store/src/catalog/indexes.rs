@@ -2,14 +2,19 @@
 //! write.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId};
 
 use super::entry::TableEntry;
 use super::rows::StoredTable;
-use super::{Catalog, INDEX_PREFIX, lost_root};
-use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
+use super::space_names::INDEX_PREFIX;
+use super::{Catalog, lost_root};
+use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, OpenIndex, StoredIndex};
 use crate::members::Members;
+
+/// How long DROP INDEX waits for the readers of other processes.
+const DROP_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is to be done about an index that someone asks for.
 pub(crate) enum NewIndex {
@@ -107,15 +112,10 @@ impl Catalog {
     /// Notes that an index has every row.
     pub(crate) fn finish_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
         let _ddl = self.lock(Deadline::NONE)?;
-        if !table.indexes.set().indexes.iter().any(|index| index.space() == space) {
+        if index_in(table, space).is_none() {
             return Err(Error::not_found("it was dropped while it was made"));
         }
-        self.change_indexes(table, Deadline::NONE, |indexes| {
-            indexes
-                .iter_mut()
-                .filter(|index| index.space() == space)
-                .for_each(|index| (index.state, index.builder) = (IndexState::Ready, None));
-        })?;
+        self.change_index(table, space, Deadline::NONE, make_ready)?;
         self.release(space);
         Ok(())
     }
@@ -126,10 +126,7 @@ impl Catalog {
         if own.is_none() {
             return Ok(());
         }
-        self.change_indexes(table, deadline, |indexes| {
-            let mut found = indexes.iter_mut().filter(|index| index.space() == space);
-            found.by_ref().for_each(|index| index.builder = own);
-        })
+        self.change_index(table, space, deadline, |index| index.builder = own)
     }
 
     /// Whether another process is making an index.
@@ -148,8 +145,13 @@ impl Catalog {
     /// Takes an index off its table. The answer is its space, which is to be dropped once its
     /// writers are done; nothing when there is no such index.
     ///
+    /// Where several processes have the store open their readers leave it first: the index is
+    /// *building* again, so all writers keep it up and nobody reads it. Else a process that has not
+    /// heard of the drop would answer without the rows that were written meanwhile.
+    ///
     /// # Errors
-    /// `NotFound` when there is none and `if_exists` is off.
+    /// `NotFound` when there is none and `if_exists` is off; `TimedOut`, `Unavailable` when another
+    /// process does not take it over: the index is as it was.
     pub(crate) fn remove_index_named(
         &self,
         table: &str,
@@ -157,7 +159,7 @@ impl Catalog {
         if_exists: bool,
         deadline: Deadline,
     ) -> Result<Option<SpaceId>> {
-        let _ddl = self.lock(deadline)?;
+        let mut ddl = self.lock(deadline)?;
         let table = match self.find(table) {
             None if if_exists => return Ok(None),
             _ => self.known(table)?,
@@ -167,16 +169,63 @@ impl Catalog {
             return if if_exists { Ok(None) } else { Err(unknown_index(&table, name)) };
         };
         let space = index.space();
+        let mut may_be_read = self.is_shared();
+        while may_be_read {
+            let is_withheld = self.withhold(&table, space, deadline)?;
+            drop(ddl);
+            let told = self.announce_to_all(DROP_PATIENCE, deadline, &|| false);
+            if let Err(error) = told {
+                if is_withheld {
+                    self.offer_again(&table, space);
+                }
+                return Err(error.at(format_args!("index {name} on {}", table.schema.path)));
+            }
+            ddl = self.lock(Deadline::NONE)?;
+            // Whoever made it, or gave up a drop of it, may have finished it in between.
+            match index_in(&table, space) {
+                Some(index) if !table.indexes.is_dropped() => may_be_read = index.is_ready(),
+                _ => return Ok(None),
+            }
+        }
+        // Past the point of no return: the deadline was for the way there.
+        let deadline = if self.is_shared() { Deadline::NONE } else { deadline };
         self.take_off(&table, space, deadline)?;
+        drop(ddl);
         Ok(Some(space))
+    }
+
+    /// Has nobody read an index any more, while all go on to keep it up. Answers whether anybody
+    /// could read it.
+    fn withhold(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<bool> {
+        let is_ready = index_in(table, space).is_some_and(|index| index.is_ready());
+        if is_ready {
+            let own = self.own_id();
+            self.change_index(table, space, deadline, |index| {
+                (index.state, index.builder) = (IndexState::Building, own);
+            })?;
+        }
+        Ok(is_ready)
+    }
+
+    /// Gives an index back to its readers that was not dropped after all: it has every row.
+    fn offer_again(&self, table: &TableEntry, space: SpaceId) {
+        let offered = self.lock(Deadline::NONE).and_then(|_ddl| {
+            match index_in(table, space).filter(|index| index.stored.builder == self.own_id()) {
+                Some(_) => self.change_index(table, space, Deadline::NONE, make_ready),
+                None => Ok(()),
+            }
+        });
+        match offered {
+            Ok(()) => self.tell(),
+            Err(error) => tracing::warn!(%error, "an index stays building: drop it again"),
+        }
     }
 
     /// Takes an index off its table whose building failed, if it is still there.
     pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
         let _ddl = self.lock(Deadline::NONE)?;
         self.release(space);
-        let set = table.indexes.set();
-        let index = set.indexes.iter().find(|index| index.space() == space);
+        let index = index_in(table, space);
         if index.is_some_and(|index| index.stored.builder != self.own_id()) {
             return Err(Error::conflict("another process makes the index by now"));
         }
@@ -190,6 +239,18 @@ impl Catalog {
         self.change_indexes(table, deadline, others)?;
         self.begin_leaving(std::iter::once(&space));
         Ok(())
+    }
+
+    fn change_index(
+        &self,
+        table: &TableEntry,
+        space: SpaceId,
+        deadline: Deadline,
+        change: impl FnMut(&mut StoredIndex),
+    ) -> Result<()> {
+        self.change_indexes(table, deadline, |indexes| {
+            indexes.iter_mut().filter(|index| index.space() == space).for_each(change);
+        })
     }
 
     fn change_indexes(
@@ -216,6 +277,15 @@ impl Catalog {
     fn release(&self, space: SpaceId) {
         self.building.lock().unwrap_or_else(PoisonError::into_inner).remove(&space);
     }
+}
+
+/// The index of a table that has this space.
+fn index_in(table: &TableEntry, space: SpaceId) -> Option<Arc<OpenIndex>> {
+    table.indexes.set().indexes.iter().find(|index| index.space() == space).cloned()
+}
+
+fn make_ready(index: &mut StoredIndex) {
+    (index.state, index.builder) = (IndexState::Ready, None);
 }
 
 #[cold]

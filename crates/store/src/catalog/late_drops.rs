@@ -1,8 +1,11 @@
-//! Drops of spaces that a deadline or the disk cut short, carried out in the background.
+//! Drops of spaces that a write, a bulk put, a deadline or the disk held up, carried out in the
+//! background.
 //!
-//! The thread is there as long as there are any. It holds the engine for moments only, so it keeps
+//! The thread is there as long as there are any. Each second it does of the steps of a drop
+//! ([`super::drops`]) what can be done by then. It holds the engine for moments only, so it keeps
 //! no store open; what it has not done by then is found at the next opening.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{JoinHandle, current};
@@ -11,11 +14,14 @@ use std::time::Duration;
 use tonnage_engine::{Deadline, Engine, ErrorKind, Result, SpaceId};
 
 use super::leaving::LeavingSpaces;
+use crate::index::WriteGate;
 
 /// How long after a try the next one comes.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long one try may take: whoever closes the store waits for it.
 const TRY_TIME: Duration = Duration::from_secs(2);
+/// How long writes and bulk puts are waited for at a time.
+const STEP: Duration = Duration::from_millis(500);
 
 /// The thread that drops what others could not.
 pub(super) struct LateDrops {
@@ -25,6 +31,7 @@ pub(super) struct LateDrops {
 
 struct Shared {
     engine: Weak<dyn Engine>,
+    gate: Arc<WriteGate>,
     leaving: Arc<LeavingSpaces>,
     /// Whether the thread will look again.
     running: Mutex<bool>,
@@ -34,9 +41,14 @@ struct Shared {
 }
 
 impl LateDrops {
-    pub(super) fn new(engine: &Arc<dyn Engine>, leaving: Arc<LeavingSpaces>) -> Self {
+    pub(super) fn new(
+        engine: &Arc<dyn Engine>,
+        gate: Arc<WriteGate>,
+        leaving: Arc<LeavingSpaces>,
+    ) -> Self {
         let shared = Shared {
             engine: Arc::downgrade(engine),
+            gate,
             leaving,
             running: Mutex::new(false),
             stopping: AtomicBool::new(false),
@@ -48,10 +60,20 @@ impl LateDrops {
     /// To be told when a drop was cut short, and noted as such. Where no thread can be had it is
     /// left to the next opening.
     pub(super) fn begin(&self) {
+        self.begin_after(PAUSE);
+    }
+
+    /// The same for what nobody has tried yet.
+    pub(super) fn begin_at_once(&self) {
+        self.begin_after(Duration::ZERO);
+    }
+
+    fn begin_after(&self, pause: Duration) {
         let mut running = self.shared.running();
         if !*running {
             let (shared, name) = (self.shared.clone(), "tonnage-drops".to_owned());
-            let thread = std::thread::Builder::new().name(name).spawn(move || shared.work()).ok();
+            let work = move || shared.work(pause);
+            let thread = std::thread::Builder::new().name(name).spawn(work).ok();
             *running = thread.is_some();
             *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
         }
@@ -77,25 +99,50 @@ impl Shared {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self) {
-        while self.pause() {
-            // Held for this alone: a store is closed once nobody holds its engine.
-            let Some(engine) = self.engine.upgrade() else { return };
+    fn work(&self, mut pause: Duration) {
+        while self.pause(pause) {
+            pause = PAUSE;
+            self.see_writers_off();
             for space in self.leaving.cut_short() {
-                if drop_space(&*engine, space, Deadline::after(TRY_TIME)).is_ok() {
+                // Held for this alone: a store is closed once nobody holds its engine.
+                let Some(engine) = self.engine.upgrade().filter(|_| !self.is_stopping()) else {
+                    return;
+                };
+                let drop_it = || drop_space(&*engine, space, Deadline::after(TRY_TIME));
+                // A panic in one drop leaves the others their turn.
+                if matches!(catch_unwind(AssertUnwindSafe(drop_it)), Ok(Ok(()))) {
                     self.leaving.remove(space);
                 }
             }
         }
     }
 
+    /// Notes of the spaces that somebody wrote to whether that is over.
+    fn see_writers_off(&self) {
+        let ending = self.leaving.with_writers_ending();
+        if !ending.is_empty() && self.gate.wait_for_writers_by(Deadline::after(STEP)) {
+            self.leaving.note_writers_gone(ending.iter());
+        }
+        let mut patience = STEP;
+        for space in self.leaving.without_writers() {
+            match self.gate.wait_for_loads(space, patience, || self.is_stopping()) {
+                Ok(()) => self.leaving.note_cut_short(space),
+                // Others wait for loads too, one at a time.
+                Err(_) => patience = Duration::ZERO,
+            }
+        }
+    }
+
     /// Waits until it is time for another try. False when none is to come.
-    fn pause(&self) -> bool {
-        let is_stopping = || self.stopping.load(Ordering::SeqCst);
-        let waited = self.woken.wait_timeout_while(self.running(), PAUSE, |_| !is_stopping());
+    fn pause(&self, pause: Duration) -> bool {
+        let waited = self.woken.wait_timeout_while(self.running(), pause, |_| !self.is_stopping());
         let mut running = waited.unwrap_or_else(PoisonError::into_inner).0;
-        *running = !is_stopping() && !self.leaving.cut_short().is_empty();
+        *running = !self.is_stopping() && self.leaving.has_late_ones();
         *running
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
     }
 }
 

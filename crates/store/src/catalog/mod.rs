@@ -14,9 +14,9 @@
 //! table and of all tables below it share a shard key: they change in one atomic write.
 //!
 //! Where several processes may have the store open, a space without a row may be one that another
-//! process is just making, so it stays unless no other is there. Each statement of DDL reads the
-//! rows first, and each row is written on the condition that nobody changed it since. All processes
-//! are told ([`follow`]).
+//! process is just making, so it stays unless no other is there ([`unnamed`]). Each statement of
+//! DDL reads the rows first, and each row is written on the condition that nobody changed it since.
+//! All processes are told ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
@@ -36,7 +36,9 @@ mod leaving;
 mod relatives;
 mod replace;
 mod rows;
+mod space_names;
 mod state;
+mod unnamed;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,7 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId,
-    SpaceInfo, WriteBatch, WriteOutcome,
+    WriteBatch, WriteOutcome,
 };
 
 use crate::codec::Limits;
@@ -57,16 +59,13 @@ use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
 use kept::{check_inherited, check_kept};
-use late_drops::{LateDrops, drop_space};
+use late_drops::LateDrops;
 use leaving::LeavingSpaces;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
+use space_names::TABLE_PREFIX;
 use state::State;
-
-/// What the names of the spaces of tables begin with.
-const TABLE_PREFIX: &str = "table:";
-/// What the names of the spaces of indexes begin with.
-const INDEX_PREFIX: &str = "index:";
+use unnamed::CatalogReading;
 
 /// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state
 /// once its row is stored.
@@ -121,28 +120,14 @@ impl Catalog {
     fn open_with(engine: Arc<dyn Engine>, members: Option<Members>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
-        // In this order: whoever makes a table is there before its space, and until its row is.
-        let spaces = engine.spaces()?;
-        let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
-        let is_alone = match &members {
-            Some(members) => members.are_alone()?,
-            None => !engine.capability().shared,
-        };
-        let dropped = match is_alone {
-            true => drop_unnamed_spaces(engine.as_ref(), spaces, &state),
-            false => Ok(()),
-        };
-        match (dropped, &members) {
-            // A cluster opens without: these spaces are in nobody's way.
-            (Err(error), Some(_)) => tracing::warn!(%error, "a space that no table has stays"),
-            (dropped, _) => dropped?,
-        }
-        let leaving = Arc::<LeavingSpaces>::default();
-        Ok(Catalog {
-            late_drops: LateDrops::new(&engine, leaving.clone()),
+        let CatalogReading { state, unnamed } =
+            CatalogReading::of(engine.as_ref(), space, limits, members.as_ref())?;
+        let (gate, leaving) = (Arc::<WriteGate>::default(), Arc::<LeavingSpaces>::default());
+        let catalog = Catalog {
+            late_drops: LateDrops::new(&engine, gate.clone(), leaving.clone()),
             leaving,
             engine,
-            gate: Arc::default(),
+            gate,
             space,
             limits,
             state: RwLock::new(state),
@@ -153,7 +138,9 @@ impl Catalog {
             members,
             unsettled: Mutex::default(),
             tells_names: AtomicBool::new(true),
-        })
+        };
+        catalog.drop_unnamed(&unnamed);
+        Ok(catalog)
     }
 
     /// From here on errors name no table but the one that was asked for.
@@ -528,15 +515,6 @@ impl Catalog {
             Some(version) => Condition::IfVersion(version),
         }
     }
-}
-
-/// Drops the spaces of tables and indexes that no row names: what a crash in the middle of DDL left.
-fn drop_unnamed_spaces(engine: &dyn Engine, spaces: Vec<SpaceInfo>, state: &State) -> Result<()> {
-    let named = state.spaces();
-    let is_ours = |name: &str| [TABLE_PREFIX, INDEX_PREFIX].iter().any(|own| name.starts_with(own));
-    let unnamed =
-        spaces.into_iter().filter(|space| is_ours(&space.name) && !named.contains(&space.id));
-    unnamed.map(|space| space.id).try_for_each(|space| drop_space(engine, space, Deadline::NONE))
 }
 
 #[cold]

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use tonnage_engine::{Deadline, Error, Result};
+use tonnage_engine::{Deadline, Error, ErrorKind, Result};
 
 use super::rows::StoredTable;
 use super::{Catalog, TableEntry, lost_root};
@@ -44,8 +44,10 @@ impl Catalog {
         let after = renamed(&before, &self.row_of(old)?);
         self.commit(&[], &[before], Deadline::NONE)?;
         if let Err(error) = self.commit(std::slice::from_ref(&after), &[], Deadline::NONE) {
-            // Whether it was written nobody knows: the state is as it is stored now.
-            if !self.state().spaces().contains(&new.space) {
+            // A row that may or may not be stored can still come to name the space: then that is
+            // left to the next opening. Else the state is as it is stored now.
+            let is_in_doubt = error.kind() == ErrorKind::Unavailable;
+            if !is_in_doubt && !self.state().spaces().contains(&new.space) {
                 self.begin_leaving(std::iter::once(&new.space));
                 self.drop_left(Some(new.space), &[], Deadline::NONE);
             }

@@ -3,11 +3,13 @@
 //! The key is the name of the top-level table and the full name of the table, both in lower case,
 //! each as an escaped part of a key; the first is the shard key. The value is JSON.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{
-    Engine, Error, KeyPart, KeyShape, Ranges, Result, Rows, ScanOptions, SpaceId,
+    Deadline, Engine, Error, KeyPart, KeyShape, Projection, Ranges, ReadOptions, Result, Rows,
+    ScanOptions, Slices, SpaceId,
 };
 
 use crate::TableSchema;
@@ -73,10 +75,7 @@ impl StoredTable {
     }
 
     pub(super) fn key(&self) -> Vec<u8> {
-        let mut key = Vec::new();
-        push_escaped(self.schema.root_path().to_ascii_lowercase().as_bytes(), &mut key);
-        push_escaped(self.schema.path.to_ascii_lowercase().as_bytes(), &mut key);
-        key
+        row_key(self.schema.root_path(), &self.schema.path)
     }
 
     fn format(&self) -> u32 {
@@ -137,6 +136,13 @@ impl StoredTable {
     }
 }
 
+fn row_key(root: &str, path: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    push_escaped(root.to_ascii_lowercase().as_bytes(), &mut key);
+    push_escaped(path.to_ascii_lowercase().as_bytes(), &mut key);
+    key
+}
+
 fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     let error = error.into();
     Error::corruption(format!(
@@ -164,4 +170,27 @@ pub(super) fn read(engine: &dyn Engine, space: SpaceId) -> Result<Vec<StoredTabl
         }
     }
     Ok(tables)
+}
+
+/// Ends the decisions under way on rows under these top-level tables: no row there comes to be
+/// stored later by a write that got no answer.
+pub(super) fn settle(
+    engine: &dyn Engine,
+    space: SpaceId,
+    roots: &BTreeSet<String>,
+    deadline: Deadline,
+) -> Result<()> {
+    let mut keys = Slices::default();
+    roots.iter().for_each(|root| keys.push(&row_key(root, root)));
+    let (mut rows, mut first) = (Rows::new(), 0);
+    while first < keys.len() {
+        let options = ReadOptions {
+            projection: Projection::KeysOnly,
+            keys: first..keys.len(),
+            bytes_max: usize::MAX,
+            deadline,
+        };
+        first += engine.read_settled(space, &keys, &options, &mut rows)?.max(1);
+    }
+    Ok(())
 }

@@ -156,6 +156,11 @@ impl State {
         self.families.keys().copied().chain(indexes).collect()
     }
 
+    /// The names of all top-level tables, in lower case.
+    pub(super) fn root_names(&self) -> impl Iterator<Item = String> + '_ {
+        self.tables.keys().filter(|path| !path.contains('.')).cloned()
+    }
+
     pub(super) fn tables(&self) -> Vec<Arc<TableEntry>> {
         self.tables.values().cloned().collect()
     }

@@ -159,6 +159,15 @@ fn table_spaces(engine: &dyn Engine) -> Vec<String> {
     names.filter(|name| name.starts_with("table:")).collect()
 }
 
+/// What is done in the background is done soon.
+fn wait_for_spaces(engine: &dyn Engine, wanted: &[&str]) {
+    let began = Instant::now();
+    while table_spaces(engine) != wanted {
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", table_spaces(engine));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Once a process that opened the store dropped the spaces that its catalog did not name: those of
 /// tables that another process was just making, with all that was soon to be in them.
 #[test]
@@ -356,11 +365,7 @@ fn a_drop_that_a_deadline_cut_short_is_done_in_the_background() {
     catalog.begin_leaving(std::iter::once(&left));
     catalog.drop_left(Some(left), &[], Deadline::after(Duration::ZERO));
     assert_eq!(table_spaces(&*engine), ["table:phones"]);
-    let began = Instant::now();
-    while !table_spaces(&*engine).is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(30), "the space is still there");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for_spaces(&*engine, &[]);
 }
 
 /// The story of a bug: where several processes may use a store, nobody ever dropped the space of an
@@ -376,8 +381,66 @@ fn what_a_crash_left_of_a_shared_store_goes_with_an_opening_that_is_alone() {
     run(&catalog, "CREATE TABLE ships (id LONG, PRIMARY KEY (id))").unwrap();
     drop((catalog, other));
     let alone = Catalog::open_as_member(engine.clone()).unwrap();
-    assert_eq!(table_spaces(&*engine), ["table:ships"]);
+    wait_for_spaces(&*engine, &["table:ships"]);
     assert_eq!(paths(&alone), ["ships"]);
+}
+
+/// The story of a bug: who followed a change waited for the writes of its process without end, and
+/// told nobody meanwhile that it is there. After a write of half a minute it refused all others.
+#[test]
+fn a_process_that_follows_the_others_does_not_wait_for_a_long_write() {
+    let catalog = Catalog::open(shared_engine()).unwrap();
+    let write = catalog.gate().enter();
+    std::thread::scope(|scope| {
+        let following = scope.spawn(|| catalog.follow());
+        let began = Instant::now();
+        while !following.is_finished() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let is_prompt = following.is_finished();
+        drop(write);
+        assert!(is_prompt && !following.join().unwrap().unwrap());
+    });
+    assert!(catalog.follow().unwrap());
+}
+
+/// The story of a bug: DROP TABLE with a timeout waited for a write under way without end.
+#[test]
+fn a_drop_that_a_write_holds_up_is_done_in_the_background() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    run(&catalog, PHONES).unwrap();
+    let (write, soon) = (catalog.gate().enter(), Deadline::after(Duration::from_millis(200)));
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(|| catalog.drop_table_by("phones", false, soon).map(drop));
+        let began = Instant::now();
+        while !dropping.is_finished() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let is_prompt = dropping.is_finished();
+        let stays = table_spaces(&*engine) == ["table:phones"];
+        drop(write);
+        dropping.join().unwrap().unwrap();
+        assert!(is_prompt && stays);
+    });
+    wait_for_spaces(&*engine, &[]);
+}
+
+/// The story of a bug: where a bulk put did not come to a flush in good time, the space of a
+/// dropped table stayed until that bulk put had ended, however long ago it had flushed.
+#[test]
+fn the_space_of_a_dropped_table_goes_once_a_load_that_stays_open_has_flushed() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    let load = catalog.gate().open_load();
+    load.pushing().rows_of(left, false);
+    catalog.begin_leaving(std::iter::once(&left));
+    catalog.drop_left(Some(left), &[], Deadline::after(Duration::ZERO));
+    assert_eq!(table_spaces(&*engine), ["table:phones"]);
+    load.flushed(load.begin_flush());
+    wait_for_spaces(&*engine, &[]);
+    drop(load);
 }
 
 #[test]

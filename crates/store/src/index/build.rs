@@ -12,8 +12,9 @@
 //! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
 //! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its
-//! space goes.
+//! Dropping goes backwards. Where several processes have the store open the index is *building*
+//! once more, until none of them reads it. Then it leaves the catalog, its writers are waited for,
+//! and its space goes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -129,7 +130,9 @@ fn build(
 ) -> Result<()> {
     let give_up = || options.cancel.is_cancelled();
     store.catalog.announce_to_all(options.load_wait, deadline, &give_up)?;
-    store.gate.wait_for_writers();
+    if !store.gate.wait_for_writers_by(deadline) {
+        return Err(Deadline::passed("writes that began before"));
+    }
     let left = deadline.moment().map(|end| end.saturating_duration_since(Instant::now()));
     let patience = options.load_wait.min(left.unwrap_or(Duration::MAX));
     store

@@ -1,8 +1,12 @@
 //! Handles on indexes that were dropped.
 
-use tonnage_engine::{Deadline, ErrorKind, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage_engine::{Deadline, Engine, ErrorKind, MemoryEngine, Result, SystemClock};
 
 use super::{Index, IndexRange, IndexScanOptions};
+use crate::members::Members;
 use crate::{Row, Store, Table, WriteOptions};
 
 fn put(ships: &Table, id: i64, port: &str) {
@@ -12,7 +16,10 @@ fn put(ships: &Table, id: i64, port: &str) {
 
 /// Ships with an index by port, and a handle on it.
 fn ships() -> (Store, Table, Index) {
-    let store = Store::open("memory:").unwrap();
+    ships_in(Store::open("memory:").unwrap())
+}
+
+fn ships_in(store: Store) -> (Store, Table, Index) {
     let ddl = "CREATE TABLE ships (id LONG, port STRING, PRIMARY KEY (id)); CREATE INDEX by_port ON ships (port)";
     store.execute(ddl).unwrap();
     let ships = store.table("ships").unwrap();
@@ -68,4 +75,44 @@ fn an_index_that_goes_while_it_is_read_ends_the_read() {
         (step <= 2).then_some("Delft")
     });
     assert_eq!(count(&index, ports).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+/// An engine that several processes may have open, and a store of one of them.
+fn shared_ships() -> (Arc<dyn Engine>, Store, Table, Index) {
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::shared());
+    let store = Store::over(engine.clone(), Arc::new(SystemClock)).unwrap();
+    let (store, ships, index) = ships_in(store);
+    (engine, store, ships, index)
+}
+
+/// The story of a bug: DROP INDEX took the index from the writers of its own process at once. A
+/// process that had not heard of it read on, and missed what was written meanwhile, without an
+/// error.
+#[test]
+fn an_index_that_another_process_drops_misses_no_row() {
+    let (engine, here, ships, _) = shared_ships();
+    let there = Store::over(engine, Arc::new(SystemClock)).unwrap();
+    let index = there.table("ships").unwrap().index("by_port").unwrap();
+    let left = here.catalog().remove_index_named("ships", "by_port", false, Deadline::NONE);
+    assert!(left.unwrap().is_some(), "its space is still there");
+    put(&ships, 2, "Delft");
+    match count(&index, ["Delft"].into_iter()) {
+        Ok(count) => assert_eq!(count, 2),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound),
+    }
+}
+
+/// One process does not take the drop over in time. The readers of the others go on.
+#[test]
+fn an_index_that_is_not_dropped_in_time_is_as_it_was() {
+    let (engine, here, ships, index) = shared_ships();
+    let idle = Members::join(&engine).unwrap();
+    let soon = Deadline::after(Duration::from_millis(200));
+    let error = here.catalog().remove_index_named("ships", "by_port", false, soon).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+    put(&ships, 2, "Delft");
+    assert_eq!(count(&index, ["Delft"].into_iter()).unwrap(), 2);
+    drop(idle);
+    here.drop_index("ships", "by_port", false).unwrap();
+    assert!(ships.index("by_port").is_err());
 }

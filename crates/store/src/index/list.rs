@@ -125,14 +125,15 @@ impl IndexList {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// Refuses an index that was dropped, alone or with its table. Its space may be there for a
-    /// while, but rows that are written meanwhile are missing in it.
+    /// Refuses an index that was dropped, alone or with its table, or that is on its way there. Its
+    /// space may be there for a while, but rows that are written meanwhile are missing in it.
     ///
     /// # Errors
     /// `NotFound`.
     pub(crate) fn check_kept_up(&self, index: &OpenIndex) -> Result<()> {
         let set = self.set();
-        if !self.is_dropped() && set.indexes.iter().any(|own| own.space() == index.space()) {
+        let mut ready = set.indexes.iter().filter(|own| own.is_ready());
+        if !self.is_dropped() && ready.any(|own| own.space() == index.space()) {
             return Ok(());
         }
         let (name, table) = (&index.stored.name, &set.table.schema().path);

@@ -26,10 +26,11 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Error, Result, SpaceId};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tonnage_engine::{Deadline, Error, Result, SpaceId};
 
 /// Each thread keeps to one slot, so that writers on several cores do not share a cache line.
 const SLOTS: usize = 16;
@@ -126,21 +127,23 @@ impl WriteGate {
     /// Lets a writer in.
     #[inline]
     pub(crate) fn enter(&self) -> WriterPass<'_> {
-        WriterPass(Held::Shared(
-            self.slots[own_slot()].0.read().unwrap_or_else(PoisonError::into_inner),
-        ))
+        WriterPass(Held::Shared(self.slots[own_slot()].0.read()))
     }
 
     /// Lets a writer in and keeps all others out.
     pub(crate) fn enter_alone(&self) -> WriterPass<'_> {
-        let slots =
-            self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner));
-        WriterPass(Held::Alone(slots.collect()))
+        WriterPass(Held::Alone(self.slots.iter().map(|slot| slot.0.write()).collect()))
     }
 
-    /// Waits until every pass that was given out before is back.
-    pub(crate) fn wait_for_writers(&self) {
-        self.visit_slots(|_| {});
+    /// Waits until every pass that was given out before is back. False when that takes too long.
+    pub(crate) fn wait_for_writers_by(&self, deadline: Deadline) -> bool {
+        self.slots.iter().all(|slot| match deadline.moment() {
+            None => {
+                drop(slot.0.write());
+                true
+            }
+            Some(moment) => slot.0.try_write_until(moment).is_some(),
+        })
     }
 
     /// Opens a load.
@@ -213,9 +216,7 @@ impl WriteGate {
     }
 
     fn visit_slots(&self, visit: impl Fn(&mut Joined)) {
-        self.slots
-            .iter()
-            .for_each(|slot| visit(&mut slot.0.write().unwrap_or_else(PoisonError::into_inner)));
+        self.slots.iter().for_each(|slot| visit(&mut slot.0.write()));
     }
 
     fn lock_loads(&self) -> MutexGuard<'_, Vec<Arc<Load>>> {

@@ -25,6 +25,7 @@
 
 mod roster;
 mod row;
+mod view;
 mod watch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,6 +37,7 @@ use tonnage_engine::{Deadline, Engine, Error, Result};
 
 use roster::Roster;
 use row::{MemberRows, MemberState};
+pub(crate) use view::MemberView;
 
 /// How long members take for what.
 #[derive(Clone, Copy, Debug)]
@@ -156,11 +158,9 @@ impl Members {
         }))
     }
 
-    /// Whether there is no other opening, as far as rows tell. One that ended without a word counts
-    /// as there until others have missed it for a while.
-    pub(crate) fn are_alone(&self) -> Result<bool> {
-        let own = self.id();
-        Ok(self.shared.rows.read()?.members.iter().all(|(member, _)| member.id == own))
+    /// What is to be seen of the other openings now.
+    pub(crate) fn look(&self) -> Result<MemberView> {
+        Ok(MemberView::of(&self.shared.rows.read()?, self.id()))
     }
 
     /// Whether this opening may write: whoever changes tables still waits for it.

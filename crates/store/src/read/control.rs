@@ -20,6 +20,8 @@ pub(crate) struct ReadControl {
     deadline: Option<Instant>,
     /// The reader is gone.
     is_left: AtomicBool,
+    /// Nobody reads what is left, for want of a thread.
+    is_stranded: AtomicBool,
     /// How many pieces the reader has taken.
     taken: AtomicUsize,
     pub(crate) progress: ReadProgress,
@@ -40,8 +42,9 @@ impl ReadControl {
     /// Whether the read may go on.
     ///
     /// # Errors
-    /// `Cancelled`, or `TimedOut`.
+    /// `Cancelled`, or `TimedOut`; `Unavailable` where there is no thread for it.
     pub(crate) fn check(&self) -> Result<()> {
+        self.check_threads()?;
         if self.cancel.is_cancelled() {
             return Err(Error::cancelled("the read was cancelled: what came before stands"));
         }
@@ -75,6 +78,20 @@ impl ReadControl {
 
     pub(crate) fn is_left(&self) -> bool {
         self.is_left.load(Ordering::Relaxed)
+    }
+
+    /// The system has no thread for the read: it ends with an error.
+    pub(crate) fn strand(&self) {
+        self.is_stranded.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there are threads for the read.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    #[inline]
+    pub(crate) fn check_threads(&self) -> Result<()> {
+        if self.is_stranded.load(Ordering::Relaxed) { Err(no_thread()) } else { Ok(()) }
     }
 
     /// The same for those who wait for keys: an error too where nobody wants more.
@@ -113,6 +130,14 @@ impl ReadControl {
         self.progress.note_wait(since.elapsed());
         item
     }
+}
+
+/// The error of a read that no thread can be had for.
+#[cold]
+pub(crate) fn no_thread() -> Error {
+    Error::unavailable(
+        "no thread can be had for a read: end other work, or raise the limit of processes",
+    )
 }
 
 /// Watches a read while it runs, from any thread: clones count the same read.

@@ -82,11 +82,12 @@ impl<T: Send + 'static> Running<T> {
         let threads = plan.threads.lend(if single { 1 } else { plan.workers }, 1);
         let count = threads.amount();
         let at_once = if is_scan { 1 } else { count };
-        let workers = (0..at_once).map(|_| worker.spawn(None)).collect();
+        // The first must be had; others do the part of those that cannot.
+        let workers: Vec<_> = (0..at_once).map_while(|_| worker.spawn(None)).collect();
         let wake = wake(worker, count - at_once);
         let ordered = plan.ordered;
         let noted = failure.clone();
-        std::thread::spawn(move || {
+        let lead = move || {
             let mut outlet = Outlet {
                 ordered,
                 jobs: jobs_sender,
@@ -101,7 +102,10 @@ impl<T: Send + 'static> Running<T> {
             }
             // The outlet goes last: its end is what tells the reader to look at the failure.
             drop(outlet);
-        });
+        };
+        if workers.is_empty() || std::thread::Builder::new().spawn(lead).is_err() {
+            plan.control.strand();
+        }
         Self {
             control: plan.control.clone(),
             queues,
@@ -123,7 +127,11 @@ impl<T: Send + 'static> Running<T> {
         let (results, current) = bounded(QUEUED_BATCHES_MAX);
         let resting = Arc::new(Resting::new(ended()));
         let worker = ReadWorker { plan: plan.clone(), jobs: [ended(), ended()], stop, resting };
-        let workers = vec![worker.spawn(Some(ScanAtWork::new(scan, PieceLine::to(results))))];
+        let scan = ScanAtWork::new(scan, PieceLine::to(results));
+        let workers: Vec<_> = worker.spawn(Some(scan)).into_iter().collect();
+        if workers.is_empty() {
+            plan.control.strand();
+        }
         Self {
             control: plan.control.clone(),
             queues: ended(),
@@ -161,6 +169,7 @@ impl<T: Send + 'static> Running<T> {
         let Self { control, workers, wake, .. } = self;
         loop {
             wake(workers, Reader::Looks);
+            control.check_threads()?;
             let mut at_look = || wake(workers, Reader::Waits);
             if let Some(rest) = &self.rest
                 && let Some(result) = control.recv(rest, &mut at_look)?
@@ -207,13 +216,18 @@ impl<T> Drop for Running<T> {
 fn wake<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> Wake {
     Box::new(move |threads, reader| {
         if to_start > 0 && (reader == Reader::Waits || !worker.resting.is_held_back()) {
-            threads.extend((0..to_start).map(|_| worker.spawn(None)));
+            threads.extend((0..to_start).map_while(|_| worker.spawn(None)));
             to_start = 0;
         }
         let awake = worker.resting.take_awake();
         if !awake.is_empty() {
             threads.retain(|thread| !thread.is_finished());
-            threads.extend(awake.into_iter().map(|scan| worker.spawn(Some(scan))));
+            for scan in awake {
+                match worker.spawn(Some(scan)) {
+                    Some(thread) => threads.push(thread),
+                    None => worker.plan.control.strand(),
+                }
+            }
         }
     })
 }

@@ -37,10 +37,11 @@ impl<S: Shaper> Clone for ReadWorker<S> {
 }
 
 impl<S: Shaper> ReadWorker<S> {
-    /// Starts a thread that works, first on a scan that rested.
-    pub(crate) fn spawn(&self, scan: Option<ScanAtWork<S>>) -> JoinHandle<()> {
+    /// Starts a thread that works, first on a scan that rested. Where none can be had that scan is
+    /// over, and whoever hands it over sees to it that the reader hears of it.
+    pub(crate) fn spawn(&self, scan: Option<ScanAtWork<S>>) -> Option<JoinHandle<()>> {
         let worker = self.clone();
-        std::thread::spawn(move || worker.work(scan))
+        std::thread::Builder::new().spawn(move || worker.work(scan)).ok()
     }
 
     /// Goes on with a scan that rested, then takes jobs from either queue until there are no more,

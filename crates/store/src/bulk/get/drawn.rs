@@ -173,7 +173,8 @@ impl<T: Send + 'static> Source<T> {
         }
     }
 
-    /// Lets a thread of its own draw from now on, where drawing may wait.
+    /// Lets a thread of its own draw from now on, where drawing may wait. Where fewer threads can
+    /// be had than there are iterators each draws one after another; without any it goes on here.
     pub(crate) fn detach(&mut self) {
         if self.is_at_hand() {
             return;
@@ -187,14 +188,23 @@ impl<T: Send + 'static> Source<T> {
             Draws::Several(all) => all,
             Draws::Away { .. } => unreachable!("just seen"),
         };
-        let is_alone = drawn.len() == 1;
-        let queue = Arc::new(Queue::new(self.items_max, drawn.len(), self.weight));
+        let count = drawn.len();
+        let queue = Arc::new(Queue::new(self.items_max, count, self.weight));
         queue.lock().hint = hint;
-        for items in drawn {
-            let queue = queue.clone();
-            std::thread::spawn(move || queue.fill(items, is_alone));
-        }
-        self.draws = Draws::Away { queue, taken: VecDeque::new() };
+        let left = Arc::new(Mutex::new(drawn));
+        let start = |_| {
+            let (queue, left) = (queue.clone(), left.clone());
+            let fill = move || {
+                while let Some(items) = pop(&left) {
+                    queue.fill(items, count == 1);
+                }
+            };
+            std::thread::Builder::new().spawn(fill).is_ok()
+        };
+        self.draws = match (0..count).map(start).take_while(|is_started| *is_started).count() {
+            0 => Draws::Several(std::iter::from_fn(|| pop(&left)).collect()),
+            _ => Draws::Away { queue, taken: VecDeque::new() },
+        };
     }
 
     /// The next item; waits for it.
@@ -233,6 +243,11 @@ impl<T: Send + 'static> Source<T> {
         };
         next.map_or(Ok(Drawn::End), |item| item.map(Drawn::Item))
     }
+}
+
+/// The next of some iterators that nobody draws from yet.
+fn pop<T>(left: &Mutex<VecDeque<Items<T>>>) -> Option<Items<T>> {
+    left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
 impl<T> Drop for Source<T> {

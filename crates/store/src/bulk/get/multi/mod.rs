@@ -143,7 +143,10 @@ impl MultiGet {
             }
             self.spent += started.elapsed();
             if self.spent >= HERE_LONGEST {
-                self.workers = Some(RequestWorkers::start(&self.requests));
+                self.workers = RequestWorkers::start(&self.requests);
+                if self.workers.is_none() {
+                    self.ready.extend(self.requests.strand());
+                }
             }
         }
     }

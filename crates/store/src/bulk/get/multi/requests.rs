@@ -15,6 +15,7 @@ use super::super::{BulkGetOptions, KeySource};
 use super::answered::Answered;
 use crate::budget::{Budget, Loan};
 use crate::inner::Inner;
+use crate::read::control::no_thread;
 use crate::read::pipeline::read_few;
 use crate::read::worker::read_task;
 use crate::read::{ReadControl, ReadPlan, ReadTask, TaskSource};
@@ -154,6 +155,12 @@ impl TableRequests {
             }
         }
         Here::Read(answered)
+    }
+
+    /// Ends all requests that are not over, for want of a thread that reads them.
+    pub(super) fn strand(&self) -> Vec<Answered> {
+        let left = (0..self.requests.len()).filter(|number| !self.requests[*number].is_over());
+        left.map(|number| self.end(number, no_thread())).collect()
     }
 
     /// Reads until there is nothing left, or nobody wants more.

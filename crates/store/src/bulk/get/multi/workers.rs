@@ -23,15 +23,18 @@ pub(super) struct RequestWorkers {
 }
 
 impl RequestWorkers {
-    pub(super) fn start(requests: &Arc<TableRequests>) -> Self {
+    /// Starts as many as can be had, and nothing where none can.
+    pub(super) fn start(requests: &Arc<TableRequests>) -> Option<Self> {
         let lent = requests.lend_threads();
         let (sender, answered) = bounded(QUEUED_BATCHES_MAX * lent.amount());
         let thread = |_| {
             let (requests, sender) = (requests.clone(), sender.clone());
-            std::thread::spawn(move || requests.work(&mut |answered| sender.send(answered).is_ok()))
+            let work = move || requests.work(&mut |answered| sender.send(answered).is_ok());
+            std::thread::Builder::new().spawn(work).ok()
         };
-        let threads = (0..lent.amount()).map(thread).collect();
-        Self { requests: requests.clone(), answered: Some(answered), threads, _lent: lent }
+        let threads: Vec<_> = (0..lent.amount()).map_while(thread).collect();
+        let requests = (!threads.is_empty()).then(|| requests.clone())?;
+        Some(Self { requests, answered: Some(answered), threads, _lent: lent })
     }
 
     pub(super) fn next(&self) -> Option<Answered> {

@@ -1,0 +1,91 @@
+//! The spaces that no row of the catalog names: what a crash in the middle of DDL left.
+//!
+//! Where several processes may have the store open, a space without a row may be one whose row is
+//! on its way. It is left over only if nobody can write such a row any more:
+//!
+//! 1. No other opening is there before the spaces are listed, and none after the rows were read;
+//!    and nobody told of a change in between. Whoever made a table or moved a row meanwhile, and
+//!    is gone again, has told of it. Whoever was killed still has its row among the members.
+//! 2. A row whose writer got no answer may come to be stored by whoever reads it serially next. So
+//!    such decisions are ended under all top-level tables that there are, and under those that the
+//!    names of the spaces tell of; then the rows are read once more.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tonnage_engine::{Deadline, Engine, Result, SpaceId, SpaceInfo};
+
+use super::rows;
+use super::space_names::{is_of_table, roots};
+use super::state::State;
+use crate::codec::Limits;
+use crate::members::{MemberView, Members};
+
+/// How long an opening waits for the decisions under way: for longer only while a node is away.
+const SETTLE_TIME: Duration = Duration::from_secs(5);
+
+/// The tables of a store, and the spaces that none of them has nor ever will.
+pub(super) struct CatalogReading {
+    pub(super) state: State,
+    pub(super) unnamed: Vec<SpaceId>,
+}
+
+impl CatalogReading {
+    /// Reads the catalog in `space`.
+    ///
+    /// # Errors
+    /// What the engine says of the spaces and the rows.
+    pub(super) fn of(
+        engine: &dyn Engine,
+        space: SpaceId,
+        limits: Limits,
+        members: Option<&Members>,
+    ) -> Result<Self> {
+        let before = members.map(Members::look).transpose()?;
+        let spaces = engine.spaces()?;
+        let state = State::new(rows::read(engine, space)?, limits, None);
+        let reading = Self { unnamed: unnamed(&spaces, &state), state };
+        if !engine.capability().shared || reading.unnamed.is_empty() {
+            return Ok(reading);
+        }
+        match (members, before) {
+            (Some(members), Some(before)) if before.is_alone() => {
+                reading.settled(engine, space, limits, members, before, &spaces)
+            }
+            _ => Ok(Self { unnamed: Vec::new(), ..reading }),
+        }
+    }
+
+    /// The same once nobody can write a row any more. Where that is not to be known the spaces
+    /// stay: they are in nobody's way, and a cluster opens with a copy away.
+    fn settled(
+        self,
+        engine: &dyn Engine,
+        space: SpaceId,
+        limits: Limits,
+        members: &Members,
+        before: MemberView,
+        spaces: &[SpaceInfo],
+    ) -> Result<Self> {
+        let of_names = spaces.iter().filter(|info| self.unnamed.contains(&info.id));
+        let mut wanted: BTreeSet<String> = self.state.root_names().collect();
+        wanted.extend(of_names.flat_map(|info| roots(&info.name)).map(str::to_owned));
+        if let Err(error) = rows::settle(engine, space, &wanted, Deadline::after(SETTLE_TIME)) {
+            tracing::warn!(%error, "spaces that no table has stay");
+            return Ok(Self { unnamed: Vec::new(), ..self });
+        }
+        let state = State::new(rows::read(engine, space)?, limits, None);
+        let unnamed = match before.was_alone_until(members.look()?) {
+            true => unnamed(spaces, &state),
+            false => Vec::new(),
+        };
+        Ok(Self { state, unnamed })
+    }
+}
+
+fn unnamed(spaces: &[SpaceInfo], state: &State) -> Vec<SpaceId> {
+    let named = state.spaces();
+    let unnamed =
+        spaces.iter().filter(|space| is_of_table(&space.name) && !named.contains(&space.id));
+    unnamed.map(|space| space.id).collect()
+}

@@ -1,0 +1,30 @@
+//! What an opening sees of the others at one moment.
+
+use super::row::Everybody;
+
+/// Whether others are there, and how many changes of tables they told of so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemberView {
+    epoch: u64,
+    is_alone: bool,
+}
+
+impl MemberView {
+    /// What member `own` sees.
+    pub(super) fn of(all: &Everybody, own: u64) -> Self {
+        let is_alone = all.members.iter().all(|(member, _)| member.id == own);
+        Self { epoch: all.epoch, is_alone }
+    }
+
+    /// Whether there is no other opening, as far as rows tell. One that ended without a word counts
+    /// as there until others have missed it for a while.
+    pub(crate) fn is_alone(self) -> bool {
+        self.is_alone
+    }
+
+    /// Whether nobody was there from this look to a later one who changed tables. Who came and went
+    /// in between has told of what it changed.
+    pub(crate) fn was_alone_until(self, later: Self) -> bool {
+        self.is_alone && later.is_alone && self.epoch == later.epoch
+    }
+}
