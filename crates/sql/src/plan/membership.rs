@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, Spans};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result, ScalarValue, Spans};
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -55,8 +55,8 @@ impl OptimizerRule for MembershipRule {
     }
 }
 
-/// The rows of a test, where they are compared.
-const ROWS: &str = "__rows";
+/// The value in the rows of a test, where it is compared.
+const VALUE: &str = "__value";
 
 fn has_test(expr: &Expr) -> bool {
     expr.exists(|part| Ok(matches!(part, Expr::InSubquery(_)))).unwrap_or(false)
@@ -175,9 +175,10 @@ fn membership(
 ) -> Result<Expr> {
     let InSubquery { expr, subquery, negated } = test;
     // The row outside may be one of the same table: what it is compared with needs another name.
-    let rows = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).alias(ROWS)?.build()?;
-    let rows = &rows;
-    let value = Expr::from(rows.schema().qualified_field(0));
+    let rows = subquery.subquery.as_ref().clone();
+    let value = Expr::from(rows.schema().qualified_field(0)).alias(VALUE);
+    let rows = LogicalPlanBuilder::from(rows).project([value])?.build()?;
+    let value = Expr::Column(Column::new_unqualified(VALUE));
     let kept = |condition: Expr| LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build();
     let found = any(kept(outward(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;
     let first = |rows: LogicalPlan| match subquery.outer_ref_columns.is_empty() {
