@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Error, Result, Slices};
+use tonnage_engine::{Direction, Result, Slices};
 
 use super::clean::{Age, Cleaned, Cleaning, STALE_AFTER};
 use super::definition::IndexColumn;
-use super::list::OpenIndex;
+use super::list::{OpenIndex, not_ready};
 use super::lookup::{IndexRows, read};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::EntryWalk;
@@ -179,14 +179,10 @@ impl Index {
 
     fn check_ready(&self) -> Result<()> {
         self.table.indexes.check_kept_up(&self.index)?;
-        if self.index.is_ready() {
-            return Ok(());
+        match self.index.is_ready() {
+            true => Ok(()),
+            false => Err(not_ready(self.name(), self.table_path())),
         }
-        Err(Error::unavailable(format!(
-            "index {} on {} does not have every row yet: wait until it is made; if its making was cut short, make it again",
-            self.name(),
-            self.table_path()
-        )))
     }
 }
 

@@ -129,18 +129,19 @@ impl IndexList {
     /// space may be there for a while, but rows that are written meanwhile are missing in it.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `NotFound` for one that is gone, `Unavailable` for one that is not ready.
     pub(crate) fn check_kept_up(&self, index: &OpenIndex) -> Result<()> {
         let set = self.set();
-        let mut ready = set.indexes.iter().filter(|own| own.is_ready());
-        if !self.is_dropped() && ready.any(|own| own.space() == index.space()) {
-            return Ok(());
-        }
+        let mut own = set.indexes.iter().filter(|own| own.space() == index.space());
         let (name, table) = (&index.stored.name, &set.table.schema().path);
-        Err(Error::not_found(format!(
-            "index {name} on {table} was dropped: open it anew if there is one of that name again"
-        ))
-        .in_table(table))
+        match own.next().filter(|_| !self.is_dropped()) {
+            Some(own) if own.is_ready() => Ok(()),
+            Some(_) => Err(not_ready(name, table)),
+            None => Err(Error::not_found(format!(
+                "index {name} on {table} was dropped: open it anew if there is one of that name again"
+            ))
+            .in_table(table)),
+        }
     }
 
     pub(crate) fn set(&self) -> Arc<IndexSet> {
@@ -152,4 +153,11 @@ impl IndexList {
         *self.set.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(set);
         self.any.store(any, Ordering::SeqCst);
     }
+}
+
+#[cold]
+pub(crate) fn not_ready(name: &str, table: &str) -> Error {
+    Error::unavailable(format!(
+        "index {name} on {table} does not have every row yet, or is being dropped: wait until it is made; if its making was cut short, make it again"
+    ))
 }

@@ -82,7 +82,7 @@ fn a_restore_to_a_full_disk_says_so_and_begins_again_once_there_is_room() {
     place.repository().restore(None, &target, &RestoreOptions::default()).unwrap();
     assert_eq!(
         fs::read_dir(target.join("shard-0")).unwrap().count(),
-        4,
-        "db, SHARD and both notes"
+        5,
+        "db, LOCK, SHARD and both notes"
     );
 }
