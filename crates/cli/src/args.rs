@@ -166,6 +166,10 @@ fn hinted(store: &str, error: Error) -> Error {
         _ if error.message().contains("has it open") => {
             ", or go through it if it is a server: --store grpc://HOST:PORT".to_owned()
         }
+        ErrorKind::NotFound if error.message().ends_with("there is no store") => {
+            ": name another with --store or TONNAGE_STORE; CREATE TABLE and --create make one"
+                .to_owned()
+        }
         _ => return error,
     };
     Error::new(error.kind(), format!("{}{hint}", error.message())).with_source(error)

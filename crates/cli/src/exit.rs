@@ -15,7 +15,7 @@ Exit codes:
   1  finished, but entries were rejected, a condition did not hold, a key was not found,
      or damage was found
   2  stopped on the way: too many errors, an input that ends too early, a full disk, a timeout,
-     a query that failed while it ran
+     a query that failed while it ran, a statement that failed after others were carried out
   3  nothing was done: wrong usage, or something that was needed is not there
   4  interrupted; what was read before is stored
   5  internal error";

@@ -106,6 +106,10 @@ impl Listener {
                     drain();
                 }
             }
+            Listener::Nobody => {
+                stderr::line("tonnage: interrupted");
+                Exit::Interrupted.leave()
+            }
             Listener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
             _ => Exit::Interrupted.leave(),
         }

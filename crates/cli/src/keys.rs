@@ -58,7 +58,15 @@ pub(crate) fn from_arguments(
     arguments
         .iter()
         .map(|argument| {
-            key(schema, argument).map_err(|error| error.at(format!("key '{argument}'")))
+            key(schema, argument).map_err(|error| {
+                let error = error.at(format!("key '{argument}'"));
+                if !argument.starts_with('{') {
+                    return error;
+                }
+                let remedy = "a key is its values with commas between, such as 1,2024-01-01";
+                let message = format!("{}: {remedy}", error.message());
+                error.with_message(message)
+            })
         })
         .collect()
 }

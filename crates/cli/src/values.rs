@@ -168,6 +168,14 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     count.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// The number of a backup.
+pub(crate) fn backup_number(text: &str) -> Result<u64, String> {
+    let wrong = |_| {
+        format!("'{text}' is no number of a backup: `tonnage backup BACKUPS --list` shows them")
+    };
+    text.parse().map_err(wrong)
+}
+
 /// `90s`, `15m`, `12h`, `30d`, `0.5` or a plain number of seconds, more than zero.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match duration_or_zero(text)? {
@@ -254,6 +262,11 @@ pub(crate) fn grouped(count: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A count with what is counted: `1 file`, `1,234 files`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
 }
 
 #[cfg(test)]

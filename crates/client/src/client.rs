@@ -96,6 +96,7 @@ impl Client {
         let limits = Limits::begin(&options.cancel, Some(options.connect_timeout));
         let connecting = channel::connect(address, tls, options.connect_timeout);
         let channel = wait(&runtime, &limits, connecting)
+            .map_err(|error| failure::of_silence(&server, error))
             .map_err(|error| error.at(format!("{server}: no connection")))?
             .map_err(|error| failure::of_connecting(&server, &error))?;
         let connection = Connection {
@@ -107,7 +108,8 @@ impl Client {
         };
         let (cancel, timeout) = (options.cancel, options.timeout);
         let client = Client { connection: Arc::new(connection), cancel, timeout };
-        client.introduce(&limits)?;
+        let introduced = client.introduce(&limits);
+        introduced.map_err(|error| failure::of_silence(&client.connection.server, error))?;
         Ok(client)
     }
 

@@ -84,11 +84,24 @@ pub(crate) fn of_flight(server: &str, error: FlightError) -> Error {
 /// A connection that could not be made.
 pub(crate) fn of_connecting(server: &str, error: &tonic::transport::Error) -> Error {
     let causes = causes(error);
-    let remedy = match causes.contains("InvalidContentType") {
-        true => ": the server speaks no TLS: write grpc:// for one without",
-        false => "",
+    let remedy = match &causes {
+        causes if causes.contains("InvalidContentType") => {
+            ": the server speaks no TLS: write grpc:// for one without"
+        }
+        causes if causes.contains("refused") => ": does `tonnage serve` run there?",
+        _ => "",
     };
     Error::unavailable(format!("{server}: no connection: {causes}{remedy}"))
+}
+
+/// An error of the first call: a peer that says nothing may be no server at all.
+pub(crate) fn of_silence(server: &str, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::TimedOut => Error::timed_out(format!(
+            "{server}: nobody answers in time: is this the Flight listener of a tonnage serve?"
+        )),
+        _ => error,
+    }
 }
 
 fn lost(server: &str, status: &Status) -> Error {

@@ -10,7 +10,9 @@ use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression as PackedWith;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use tonnage_engine::{Error, Result};
 
 use crate::arrow_stream::ArrowBatches;
@@ -196,6 +198,13 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     }
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
+    let codec = unharmed(|| Ok(codec_unknown(builder.metadata(), &mask))).map_err(no_parquet)?;
+    if let Some(codec) = codec {
+        return Err(Error::unsupported(format!(
+            "{}: its pages are packed with {codec}, which is not read: write it with zstd, snappy or gzip",
+            source.name()
+        )));
+    }
     let builder = builder
         .with_projection(mask)
         .with_batch_size(options.batch_rows.max(1))
@@ -207,6 +216,20 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
         batches: Box::new(reader),
         rows_total: Some(rows),
         first_record: skipped,
+    })
+}
+
+/// What packs the pages of the columns to read, if that cannot be unpacked.
+fn codec_unknown(metadata: &ParquetMetaData, mask: &ProjectionMask) -> Option<&'static str> {
+    let groups = metadata.row_groups().iter();
+    let mut chunks = groups.flat_map(|group| {
+        let columns = group.columns().iter().enumerate();
+        columns.filter(|(leaf, _)| mask.leaf_included(*leaf)).map(|(_, chunk)| chunk)
+    });
+    chunks.find_map(|chunk| match chunk.compression() {
+        PackedWith::BROTLI(_) => Some("brotli"),
+        PackedWith::LZO => Some("lzo"),
+        _ => None,
     })
 }
 

@@ -62,13 +62,18 @@ impl Encoding {
         }
     }
 
-    /// Whether every second byte is nought, as in plain text of UTF-16.
+    /// Whether bytes look like UTF-16: every second byte is nought in ASCII, of which the first line
+    /// often is, whatever the others are written in. No text of another encoding has noughts.
     pub(crate) fn is_utf16_without_mark(head: &[u8]) -> bool {
         let pairs = head.as_chunks::<2>().0;
-        let noughts = |place: usize| {
-            pairs.iter().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count()
-        };
-        pairs.len() >= 4 && noughts(0).max(noughts(1)) * 10 > pairs.len() * 9
+        let is_end = |pair: &[u8; 2]| matches!(pair, [b'\n', 0] | [0, b'\n']);
+        let line = &pairs[..pairs.iter().position(is_end).unwrap_or(pairs.len())];
+        [pairs, line].into_iter().any(|pairs| {
+            let noughts = |place: usize| {
+                pairs.iter().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count()
+            };
+            pairs.len() >= 4 && noughts(0).max(noughts(1)) * 2 > pairs.len()
+        })
     }
 
     /// The bytes as UTF-8.
@@ -137,7 +142,7 @@ impl Read for Decoder {
                     Err(broken("the text ends within a character"))
                 };
             }
-            self.decode()?;
+            self.decode();
         }
         let ready = &self.text[self.position..];
         let bytes = ready.len().min(buffer.len());
@@ -149,7 +154,7 @@ impl Read for Decoder {
 
 impl Decoder {
     /// Turns all whole characters into text.
-    fn decode(&mut self) -> io::Result<()> {
+    fn decode(&mut self) {
         match self.encoding {
             Encoding::Utf8 => self.text.append(&mut self.raw),
             Encoding::Latin1 => {
@@ -159,27 +164,34 @@ impl Decoder {
                 0x80..=0x9f => push(&mut self.text, WINDOWS_1252[usize::from(byte - 0x80)]),
                 byte => push(&mut self.text, char::from(byte)),
             }),
-            Encoding::Utf16Le => self.decode_units(u16::from_le_bytes)?,
-            Encoding::Utf16Be => self.decode_units(u16::from_be_bytes)?,
+            Encoding::Utf16Le => self.decode_units(u16::from_le_bytes),
+            Encoding::Utf16Be => self.decode_units(u16::from_be_bytes),
         }
-        Ok(())
     }
 
-    fn decode_units(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<()> {
+    fn decode_units(&mut self, unit: fn([u8; 2]) -> u16) {
         let units = self.raw.as_chunks::<2>().0;
         let is_first_half = |pair: &[u8; 2]| (0xd800..0xdc00).contains(&unit(*pair));
         // The second half of a character may be still to come.
         let whole = units.len() - usize::from(units.last().is_some_and(is_first_half));
         for character in char::decode_utf16(units[..whole].iter().map(|pair| unit(*pair))) {
-            push(&mut self.text, character.map_err(|_| broken("the text is not UTF-16"))?);
+            match character {
+                Ok(character) => push(&mut self.text, character),
+                // Half a character, written as one, is no UTF-8: who reads it rejects its record.
+                Err(half) => push_half(&mut self.text, half.unpaired_surrogate()),
+            }
         }
         self.raw.drain(..whole * 2);
-        Ok(())
     }
 }
 
 fn push(text: &mut Vec<u8>, character: char) {
     text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+fn push_half(text: &mut Vec<u8>, half: u16) {
+    let bits = |from: u32| 0x80 | (half >> from & 0x3f) as u8;
+    text.extend_from_slice(&[0xe0 | (half >> 12) as u8, bits(6), bits(0)]);
 }
 
 fn broken(what: &str) -> io::Error {

@@ -16,6 +16,8 @@ pub enum Format {
     /// Comma-separated values (or another delimiter, see [`CsvOptions`](crate::CsvOptions)), the
     /// first line naming the columns.
     Csv,
+    /// The same with tabs. Readers say that they read [`Format::Csv`].
+    Tsv,
     /// One JSON object per line, or one array of JSON objects.
     JsonLines,
     /// Apache Parquet.
@@ -46,8 +48,9 @@ pub enum Compression {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::Csv,
+        Format::Tsv,
         Format::JsonLines,
         Format::Parquet,
         Format::ArrowFile,
@@ -56,8 +59,14 @@ impl Format {
     ];
 
     /// The formats that are written as well.
-    pub const WRITTEN: [Format; 5] =
-        [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
+    pub const WRITTEN: [Format; 6] = [
+        Format::Csv,
+        Format::Tsv,
+        Format::JsonLines,
+        Format::Parquet,
+        Format::ArrowFile,
+        Format::ArrowStream,
+    ];
 
     /// The format that the first bytes tell; what is nothing else is taken for CSV.
     pub(crate) fn of_content(head: &[u8]) -> Format {
@@ -86,7 +95,8 @@ impl Format {
         let name = without_query(name).to_ascii_lowercase();
         let stem = Compression::strip(&name);
         match stem.rsplit_once('.')?.1 {
-            "csv" | "tsv" => Some(Format::Csv),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
             "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
             "parquet" => Some(Format::Parquet),
             "arrow" | "feather" | "ipc" => Some(Format::ArrowFile),
@@ -100,6 +110,7 @@ impl Format {
     pub fn label(self) -> &'static str {
         match self {
             Format::Csv => "csv",
+            Format::Tsv => "tsv",
             Format::JsonLines => "jsonl",
             Format::Parquet => "parquet",
             Format::ArrowFile => "arrow",
@@ -110,7 +121,7 @@ impl Format {
 
     /// Whether records of this format are lines of text.
     pub fn is_text(self) -> bool {
-        matches!(self, Format::Csv | Format::JsonLines)
+        matches!(self, Format::Csv | Format::Tsv | Format::JsonLines)
     }
 }
 
@@ -133,7 +144,8 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Format> {
         match text.to_ascii_lowercase().as_str() {
-            "csv" | "tsv" => Ok(Format::Csv),
+            "csv" => Ok(Format::Csv),
+            "tsv" => Ok(Format::Tsv),
             "jsonl" | "ndjson" | "json" => Ok(Format::JsonLines),
             "parquet" => Ok(Format::Parquet),
             "arrow" | "feather" | "ipc" => Ok(Format::ArrowFile),

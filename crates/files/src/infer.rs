@@ -28,6 +28,8 @@ pub struct Inferred {
     pub schema: Schema,
     /// The records that were looked at; of Parquet and Arrow files, which say what they hold, none.
     pub records: u64,
+    /// Further records, of CSV, that could not be read.
+    pub rejected: u64,
     /// Whether that is all there is: only then does every record fit for certain.
     pub is_whole: bool,
     /// Whether the types come from values: Parquet and Arrow files say what they hold.
@@ -68,11 +70,12 @@ pub fn infer_common_schema(
 ) -> Result<Inferred> {
     let mut columns: Vec<(String, Column)> = Vec::new();
     let mut is_guessed = false;
-    let (mut records, mut is_whole, mut trouble, mut records_at) =
-        (0, sources.len() <= sample.sources, None, None);
+    let (mut records, mut rejected, mut is_whole) = (0, 0, sources.len() <= sample.sources);
+    let (mut trouble, mut records_at) = (None, None);
     for source in sources.iter().take(sample.sources) {
         let found = look_at(source, options, sample)?;
         records += found.records;
+        rejected += found.rejected;
         is_whole &= found.is_whole;
         is_guessed |= found.is_guessed;
         trouble = trouble.or(found.trouble.map(|trouble| format!("{}: {trouble}", source.name())));
@@ -100,6 +103,7 @@ pub fn infer_common_schema(
     Ok(Inferred {
         schema: Schema::new(fields),
         records,
+        rejected,
         is_whole,
         is_guessed,
         null_words,
@@ -130,6 +134,7 @@ fn folder_columns(sources: &[Source], options: &ReadOptions) -> Vec<(String, Col
 struct FoundColumns {
     columns: Vec<(String, Column)>,
     records: u64,
+    rejected: u64,
     is_whole: bool,
     is_guessed: bool,
     /// Why there are no columns.
@@ -145,7 +150,7 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
         folders: false,
         ..options.clone()
     };
-    let input = Input::look(source)?;
+    let input = Input::look(source, &options.stop)?;
     input.check(source)?;
     let options = input.options(&options).into_owned();
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
@@ -214,7 +219,7 @@ fn look_at_csv(
     let mut blocks = Blocks::of(source, input, options)?;
     let (mut splitter, columns, layout) = open_csv(source, &mut blocks, options)?;
     let mut guesses = vec![Guess::default(); columns];
-    let (mut records, mut bytes, mut is_whole) = (0, 0, false);
+    let (mut records, mut rejected, mut bytes, mut is_whole) = (0, 0, 0, false);
     while records < sample.records && bytes < sample.bytes {
         let block = match blocks.next(&mut splitter, columns) {
             Ok(Some(block)) => block,
@@ -237,6 +242,7 @@ fn look_at_csv(
             }
         }
         records += rows;
+        rejected += block.faults.len() as u64;
         bytes += block.bytes.len();
     }
     let fields = layout.schema.fields().iter().zip(guesses);
@@ -246,6 +252,7 @@ fn look_at_csv(
     Ok(FoundColumns {
         columns,
         records: records as u64,
+        rejected,
         is_whole,
         is_guessed: true,
         ..FoundColumns::default()
@@ -276,5 +283,6 @@ fn look_at_json(
         is_guessed: true,
         trouble,
         records_at: seen.records_at,
+        ..FoundColumns::default()
     })
 }

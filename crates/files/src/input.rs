@@ -58,8 +58,8 @@ impl Input {
     }
 
     /// Opens a source whose bytes somebody else reads later.
-    pub(crate) fn look(source: &Source) -> Result<Input> {
-        Self::of(source, source.look()?)
+    pub(crate) fn look(source: &Source, stop: &Stop) -> Result<Input> {
+        Self::of(source, source.look(stop)?)
     }
 
     fn of(source: &Source, opened: Opened) -> Result<Input> {
@@ -138,15 +138,23 @@ impl Input {
                 Format::ArrowStream
             }
             Some(Format::ArrowFile | Format::ArrowStream) => Format::ArrowFile,
+            Some(Format::Tsv) => Format::Csv,
             Some(format) => format,
             None => Format::of_content(&self.head),
         }
     }
 
-    /// How the bytes are to be read. A sheet is CSV as it is written here, whatever was asked for.
+    /// How the bytes are to be read. A sheet is CSV as it is written here, whatever was asked for. A
+    /// member of an archive may tell more by its name than the archive does.
     pub(crate) fn options<'a>(&self, asked: &'a ReadOptions) -> Cow<'a, ReadOptions> {
         if !self.is_sheet {
-            return Cow::Borrowed(asked);
+            let told = self.member.as_deref().and_then(Format::of_name);
+            return match (asked.format, told) {
+                (None, Some(Format::Tsv)) => {
+                    Cow::Owned(ReadOptions { format: told, ..asked.clone() })
+                }
+                _ => Cow::Borrowed(asked),
+            };
         }
         let csv = CsvOptions { delimiter: Some(b','), ..asked.csv.clone() };
         let encoding = Some(Encoding::default());
@@ -159,7 +167,7 @@ impl Format {
     /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
     /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
-        Ok(Input::look(source)?.format(source, None))
+        Ok(Input::look(source, &Stop::default())?.format(source, None))
     }
 }
 

@@ -21,6 +21,8 @@ enum Parts {
     Items(Box<Node>),
     Members(ArrayRef, Box<Node>),
     Fields(Vec<(String, Node)>),
+    /// By the number of each kind.
+    Kinds(Vec<(i8, Node)>),
 }
 
 /// Makes all columns of a batch ready.
@@ -48,8 +50,10 @@ pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
 pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<StringArray> {
     let node = Node::new(field, array)?;
     let (mut texts, mut text) = (StringBuilder::new(), Vec::new());
+    // Of a union the value of the kind that a row has is NULL.
+    let nulls = array.logical_nulls();
     for row in 0..array.len() {
-        if array.is_null(row) {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             texts.append_null();
             continue;
         }
@@ -83,6 +87,13 @@ impl Node {
                     Node::new(field, column).map(|node| (field.name().clone(), node))
                 });
                 Parts::Fields(nodes.collect::<Result<_>>()?)
+            }
+            DataType::Union(kinds, _) => {
+                let union = array.as_union();
+                let nodes = kinds
+                    .iter()
+                    .map(|(kind, field)| Ok((kind, Node::new(field, union.child(kind))?)));
+                Parts::Kinds(nodes.collect::<Result<_>>()?)
             }
             _ => Parts::None(Column::new(field, &array)?),
         };
@@ -121,6 +132,13 @@ impl Node {
                     values.write(at as usize, out);
                 }
                 out.push(b'}');
+            }
+            Parts::Kinds(kinds) => {
+                let union = self.array.as_union();
+                match kinds.iter().find(|(kind, _)| *kind == union.type_id(row)) {
+                    Some((_, values)) => values.write(union.value_offset(row), out),
+                    None => out.extend_from_slice(b"null"),
+                }
             }
             Parts::Fields(fields) => {
                 out.push(b'{');

@@ -75,7 +75,7 @@ pub enum ExtraColumns {
 /// What only CSV needs to know.
 #[derive(Clone, Debug)]
 pub struct CsvOptions {
-    /// The byte between fields; unset: a tab for `.tsv`, else a comma.
+    /// The byte between fields; unset: a tab for `.tsv` and [`Format::Tsv`], else a comma.
     pub delimiter: Option<u8>,
     /// Whether the first record names the columns.
     pub has_header: bool,
@@ -84,6 +84,15 @@ pub struct CsvOptions {
     pub columns: Option<Vec<String>>,
     /// The unquoted texts that mean NULL.
     pub nulls: Vec<String>,
+}
+
+impl ReadOptions {
+    /// The byte between the fields of a CSV file of this name.
+    pub fn delimiter_of(&self, name: &str) -> u8 {
+        let has_tabs =
+            self.format == Some(Format::Tsv) || name.to_ascii_lowercase().contains(".tsv");
+        self.csv.delimiter.unwrap_or(if has_tabs { b'\t' } else { b',' })
+    }
 }
 
 impl Default for ReadOptions {

@@ -3,14 +3,16 @@
 //! 1. A pipe is opened once. Whoever only looks at it ([`Pipe::look`]) leaves the bytes for those
 //!    who come later.
 //! 2. [`Pipe::take`] gives all bytes from the first, and nobody can open the pipe after that.
-//! 3. A thread waits for the bytes, because reading a pipe may last for ever: whoever waits for the
-//!    thread can be stopped.
+//! 3. A thread waits for the bytes, because reading a pipe may last for ever. Whoever waits for the
+//!    thread is told now and then that nothing came, and can be stopped.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use tempfile::SpooledTempFile;
 
@@ -19,6 +21,9 @@ use crate::stop::Stop;
 
 /// What is kept in memory of a pipe that is looked at; beyond that it goes to a temporary file.
 const KEPT_IN_MEMORY_BYTES: usize = 32 << 20;
+
+/// How long whoever found nothing leaves the pipe to others.
+const LEFT_TO_OTHERS: Duration = Duration::from_millis(1);
 
 /// A source that can be read only once. Its clones are the same pipe.
 #[derive(Clone)]
@@ -37,7 +42,7 @@ enum End {
 /// The pipe itself, with the bytes that were looked at.
 struct Stream {
     /// None until somebody opens it.
-    reader: Option<Box<dyn Read + Send>>,
+    reader: Option<ReadAhead>,
     kept: SpooledTempFile,
     kept_bytes: u64,
     taken: bool,
@@ -70,16 +75,19 @@ impl Pipe {
     }
 
     /// All bytes from the first, which stay for those who open the pipe later.
-    pub(crate) fn look(&self) -> io::Result<impl Read + Send + use<>> {
+    pub(crate) fn look(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
         drop(self.open()?);
-        Ok(Cursor { stream: self.stream.clone(), position: 0, takes: false })
+        Ok(self.cursor(false, stop))
     }
 
     /// All bytes from the first, for the last time.
     pub(crate) fn take(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
         self.open()?.taken = true;
-        let cursor = Cursor { stream: self.stream.clone(), position: 0, takes: true };
-        ReadAhead::start_stoppable(cursor, stop.clone())
+        Ok(self.cursor(true, stop))
+    }
+
+    fn cursor(&self, takes: bool, stop: &Stop) -> Cursor {
+        Cursor { stream: self.stream.clone(), position: 0, takes, stop: stop.clone() }
     }
 
     fn open(&self) -> io::Result<MutexGuard<'_, Stream>> {
@@ -91,10 +99,11 @@ impl Pipe {
             ));
         }
         if stream.reader.is_none() {
-            stream.reader = Some(match &self.end {
+            let raw: Box<dyn Read + Send> = match &self.end {
                 End::Stdin => Box::new(io::stdin()),
                 End::Path(path) => Box::new(File::open(path)?),
-            });
+            };
+            stream.reader = Some(ReadAhead::start_stoppable(raw, Stop::default())?);
         }
         Ok(stream)
     }
@@ -119,11 +128,13 @@ impl fmt::Debug for Pipe {
     }
 }
 
-/// One way through a pipe: the kept bytes first, then those that come.
+/// One way through a pipe: the kept bytes first, then those that come. A read that got nothing for a
+/// while answers [`WouldBlock`](io::ErrorKind::WouldBlock), and may be tried again.
 struct Cursor {
     stream: Arc<Mutex<Stream>>,
     position: u64,
     takes: bool,
+    stop: Stop,
 }
 
 impl Read for Cursor {
@@ -133,12 +144,25 @@ impl Read for Cursor {
             // A decompressor that reads ahead for somebody who only looked must not steal a byte.
             return Ok(0);
         }
-        let bytes = match self.position < stream.kept_bytes {
-            true => stream.read_kept(self.position, buffer)?,
-            false => stream.read_new(buffer)?,
+        let read = match self.position < stream.kept_bytes {
+            true => stream.read_kept(self.position, buffer),
+            false => stream.read_new(buffer),
         };
-        self.position += bytes as u64;
-        Ok(bytes)
+        drop(stream);
+        match read {
+            Ok(bytes) => {
+                self.position += bytes as u64;
+                Ok(bytes)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if self.stop.is_asked() {
+                    return Err(io::Error::other("the wait for more was stopped"));
+                }
+                thread::sleep(LEFT_TO_OTHERS);
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

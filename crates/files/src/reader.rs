@@ -73,6 +73,15 @@ impl RecordReader {
         self.body.schema()
     }
 
+    /// Where in the only object of a JSON source there is an array of objects, as far as it was looked
+    /// at; see [`ReadOptions::records`].
+    pub fn records_at(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text(reader) => reader.records_at(),
+            Body::Columnar(_) => None,
+        }
+    }
+
     /// The format that is being read.
     pub fn format(&self) -> Format {
         self.format

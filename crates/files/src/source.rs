@@ -153,8 +153,8 @@ impl Source {
     }
 
     /// The same without taking anything away from who opens it later.
-    pub(crate) fn look(&self) -> Result<Opened> {
-        self.bytes(&Stop::default())
+    pub(crate) fn look(&self, stop: &Stop) -> Result<Opened> {
+        self.bytes(stop)
     }
 
     fn bytes(&self, stop: &Stop) -> Result<Opened> {
@@ -166,7 +166,7 @@ impl Source {
             }
             Place::Pipe(pipe) => {
                 let looked =
-                    pipe.look().map_err(|error| self.io_error("cannot be opened", error))?;
+                    pipe.look(stop).map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok(Opened::new(looked, None))
             }
             Place::Remote(file) => {
@@ -234,6 +234,11 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         let source = |Object { name, file }| Source { name, place: Place::Remote(file) };
         sources.extend(objects?.into_iter().map(source));
         return Ok(());
+    }
+    if let Some((scheme, _)) = pattern.split_once("://") {
+        return Err(Error::invalid(format!(
+            "{pattern}: {scheme}:// is not read: give a path, or https://, s3://, gs:// or az://"
+        )));
     }
     let path = Path::new(pattern);
     if path.is_dir() {

@@ -169,6 +169,25 @@ fn nested_values_become_json() {
     assert_eq!(lines(&rows)[0], "\"[\"\"a\"\"]\",\"{\"\"lat\"\":1.5}\"");
 }
 
+/// A table was made for them, and no record could be loaded into it.
+#[test]
+fn values_of_several_kinds_become_json() {
+    let schema = r#"{"type":"record","name":"r","fields":[
+        {"name":"u","type":["null","int","string"]},
+        {"name":"l","type":{"type":"array","items":["null","int","string"]}}]}"#;
+    let rows = [
+        [long(0), long(1), long(1), long(7), long(0)].concat(),
+        [long(1), long(5), long(2), long(0), long(2), text(b"x"), long(0)].concat(),
+        [long(2), text(b"a\"b"), long(0)].concat(),
+    ];
+    let bytes = [header(schema, "null"), block(3, &rows.concat(), "null")].concat();
+    let wanted = arrow::datatypes::Schema::new(vec![tonnage_json("u"), tonnage_json("l")]);
+    let (rows, rejected) = read(&avro(bytes), &support::wanting(std::sync::Arc::new(wanted)));
+    assert!(rejected.is_empty());
+    let quoted = "\"\"\"a\\\"\"b\"\"\"";
+    assert_eq!(lines(&rows), [",[7]", "5,\"[null,\"\"x\"\"]\"", &format!("{quoted},[]")]);
+}
+
 fn tonnage_json(name: &str) -> arrow::datatypes::Field {
     let json = [(tonnage_files::TYPE_KEY.to_owned(), tonnage_files::TYPE_JSON.to_owned())];
     arrow::datatypes::Field::new(name, DataType::Utf8, true).with_metadata(json.into())

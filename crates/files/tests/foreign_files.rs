@@ -46,6 +46,34 @@ fn utf16_is_read(#[case] unit: fn(u16) -> [u8; 2], #[case] encoding: Encoding) {
     assert_eq!(read(&bare, &options), (expected, vec![]));
 }
 
+/// It was taken for text of UTF-8 where a tenth of it is not ASCII.
+#[test]
+fn utf16_without_a_mark_is_told_by_its_first_line() {
+    for text in
+        ["id,a\n1,é😀\n2,\"q\n\"\n".to_owned(), format!("id,name\n{}", "1,漢字漢字\n".repeat(99))]
+    {
+        for unit in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+            let source = Source::memory("x.csv", utf16(&text, unit));
+            let error = RecordReader::open(&source, &ReadOptions::default()).err().unwrap();
+            assert!(error.message().contains("is UTF-16 without a mark"), "{error}");
+        }
+    }
+}
+
+/// It ended the load at its first record.
+#[test]
+fn half_a_character_of_utf16_rejects_its_record() {
+    let units = "\u{feff}id,name\n1,a\n2,".encode_utf16().chain([0xd83d]);
+    let units = units.chain("b\n3,c\n4,".encode_utf16()).chain([0xdea2]);
+    let bytes = units.chain("\n".encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let source = Source::memory("x.csv", Vec::clone(&bytes));
+    let (batch, rejected) = read(&source, &wanting(small_schema()));
+    assert_eq!(lines(&batch), ["1,a", "3,c"]);
+    let places: Vec<_> = rejected.iter().map(|rejected| rejected.record).collect();
+    assert_eq!(places, [1, 3]);
+    assert!(rejected[0].reason.contains("UTF-8"), "{}", rejected[0].reason);
+}
+
 #[rstest]
 #[case("latin1", b"id,name\n1,caf\xe9\n".as_slice(), "1,café,")]
 #[case("windows-1252", b"id,name\n1,\x93x\x94 \x80\n".as_slice(), "1,“x” €,")]

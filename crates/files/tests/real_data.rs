@@ -58,7 +58,8 @@ fn ship_positions_survive_every_format() {
     let (batch, _) = read(&csv, &wanting(schema));
     for format in Format::WRITTEN {
         let source = Source::memory("copy", written(format, Compression::Zstd, &batch));
-        let (again, rejected) = read(&source, &wanting(batch.schema()));
+        let options = ReadOptions { format: Some(format), ..wanting(batch.schema()) };
+        let (again, rejected) = read(&source, &options);
         assert!(again == batch && rejected.is_empty(), "{format}");
     }
 }

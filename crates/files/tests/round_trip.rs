@@ -176,6 +176,25 @@ fn decimals_of_76_digits_come_back_from_every_format() {
     }
 }
 
+/// Such a file was called damaged, though it is sound.
+#[test]
+fn parquet_whose_pages_cannot_be_unpacked_is_refused_with_the_remedy() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let batch = RecordBatch::try_from_iter([("packed", numbers)]).unwrap();
+    let bytes = written(Format::Parquet, Compression::None, &batch);
+    // The codec stands behind the name of the column: zstd, which is 6, becomes brotli or lzo.
+    let name = b"packed\x15\x0c";
+    let place = bytes.windows(name.len()).position(|part| part == name).unwrap();
+    for (number, codec) in [(4_u8, "brotli"), (3, "lzo")] {
+        let mut bytes = bytes.clone();
+        bytes[place + name.len() - 1] = number * 2;
+        let source = Source::memory("x.parquet", bytes);
+        let error = infer_schema(&source, &ReadOptions::default(), 10).unwrap_err();
+        assert_eq!(error.kind(), tonnage_engine::ErrorKind::Unsupported, "{error}");
+        assert!(error.message().contains(&format!("packed with {codec}")), "{error}");
+    }
+}
+
 #[test]
 fn json_columns_stand_in_json_lines_as_json() {
     let text = StringArray::from(vec![Some("{\"a\":\n1}"), None, Some("broken")]);
@@ -222,7 +241,8 @@ fn a_written_file_suggests_the_types_it_was_written_from() {
     .unwrap();
     for format in Format::WRITTEN {
         let source = Source::memory("x", written(format, Compression::None, &batch));
-        let schema = infer_schema(&source, &ReadOptions::default(), 10).unwrap();
+        let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+        let schema = infer_schema(&source, &options, 10).unwrap();
         assert_eq!(
             schema.field(2).data_type(),
             &DataType::Timestamp(TimeUnit::Millisecond, None),

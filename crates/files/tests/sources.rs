@@ -69,7 +69,7 @@ fn a_pattern_that_leads_nowhere_is_named(#[case] name: &str, #[case] kind: Error
 
 #[rstest]
 #[case("x.csv", Format::Csv)]
-#[case("x.TSV.gz", Format::Csv)]
+#[case("x.TSV.gz", Format::Tsv)]
 #[case("x.jsonl.zst", Format::JsonLines)]
 #[case("x.ndjson", Format::JsonLines)]
 #[case("x.json", Format::JsonLines)]
@@ -81,7 +81,8 @@ fn names_tell_formats(#[case] name: &str, #[case] format: Format) {
 #[test]
 fn without_a_telling_name_the_content_decides_packed_or_not() {
     let (batch, _) = read(&csv(TEXT), &wanting(small_schema()));
-    for format in Format::WRITTEN {
+    // Tabs are told by the name alone.
+    for format in Format::WRITTEN.into_iter().filter(|format| *format != Format::Tsv) {
         for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
             let source = Source::memory("upload", written(format, compression, &batch));
             assert_eq!(Format::detect(&source).unwrap(), format);

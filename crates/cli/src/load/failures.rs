@@ -28,11 +28,16 @@ pub(crate) struct Failures {
     streams: Vec<Arc<StreamState>>,
     kept: Mutex<Kept>,
     resume: Option<Arc<ResumeFile>>,
+    /// Why the last note could not be written. Each note tells of all inputs, so a later one makes
+    /// up for it.
+    not_noted: Mutex<Option<Error>>,
 }
 
 #[derive(Default)]
 struct Kept {
     count: u64,
+    /// Whether a value of a column was one of them.
+    has_values: bool,
     files: Vec<Option<RejectFiles>>,
     /// The names of the files.
     names: HashSet<String>,
@@ -52,6 +57,7 @@ impl Failures {
             streams,
             kept,
             resume: None,
+            not_noted: Mutex::default(),
         }
     }
 
@@ -100,10 +106,25 @@ impl Failures {
         }
     }
 
-    fn warn_of(&self, noted: Result<()>) {
-        if let Err(error) = noted {
+    /// Whether a value that does not fit its column was rejected.
+    pub(super) fn rejected_values(&self) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).has_values
+    }
+
+    /// What is wrong with the notes at the end of the load.
+    pub(super) fn noted(&self) -> Result<()> {
+        let error = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), Err)
+    }
+
+    /// Shows the first of several notes that cannot be written, and remembers whether the last one
+    /// could be.
+    fn remember(&self, noted: Result<()>) {
+        let mut known = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Err(error), None) = (&noted, &*known) {
             self.console.warn(format_args!("tonnage: {error}"));
         }
+        *known = noted.err();
     }
 
     fn cannot_keep(&self, error: io::Error) -> Error {
@@ -132,6 +153,7 @@ impl BulkPutCallbacks for Failures {
             self.streams[entry.stream].original(entry.position, entry.column, entry.reason);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.count += 1;
+        kept.has_values |= record.column.is_some();
         self.show(kept.count, &record);
         self.keep(&mut kept, entry.stream, &record).map_err(|error| self.cannot_keep(error))
     }
@@ -141,16 +163,16 @@ impl BulkPutCallbacks for Failures {
         state.durable.fetch_max(position, Relaxed);
         // A record that was rejected is not read again, so it must be kept first.
         let kept = self.finish();
-        if let (Some(resume), Ok(())) = (&self.resume, &kept) {
-            self.warn_of(resume.note_durable(state, position));
+        match &self.resume {
+            Some(resume) => self.remember(kept.and_then(|()| resume.note_durable(state, position))),
+            None => self.remember(kept),
         }
-        self.warn_of(kept);
     }
 
     fn completed(&self, stream: &StreamReport) {
         let Some(resume) = &self.resume else { return };
         // Here, too, what was rejected comes first.
         let noted = self.finish().and_then(|()| resume.note(&self.streams[stream.stream], true));
-        self.warn_of(noted);
+        self.remember(noted);
     }
 }

@@ -7,7 +7,7 @@ use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
 use super::mapping::RowMapping;
-use crate::exit::CliResult;
+use crate::exit::{CliResult, Failure};
 
 /// One file to load.
 pub(crate) struct FileInput {
@@ -40,7 +40,8 @@ impl FileInput {
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
             let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
-            let mapping = check(&source, &reader.schema())?.map(Arc::new);
+            let checked = check(&source, &reader.schema());
+            let mapping = checked.map_err(|failure| hinted(failure, &reader))?.map(Arc::new);
             let columns = reader.file_schema();
             Ok(FileInput {
                 format: reader.format(),
@@ -62,8 +63,18 @@ impl FileInput {
 
     /// The byte between fields, if this is CSV.
     pub(super) fn delimiter(&self) -> u8 {
-        let by_name =
-            || if self.name().to_ascii_lowercase().contains(".tsv") { b'\t' } else { b',' };
-        self.options.csv.delimiter.unwrap_or_else(by_name)
+        self.options.delimiter_of(self.name())
     }
+}
+
+/// The failure of a file whose columns do not fit, and where else its records may be.
+fn hinted(failure: Failure, reader: &RecordReader) -> Failure {
+    let Some(at) = reader.records_at() else { return failure };
+    let message = format!("{}{}", failure.error.message(), records_hint(at));
+    Failure { error: failure.error.restated().with_message(message), ..failure }
+}
+
+/// How the array of objects in a document becomes records.
+pub(crate) fn records_hint(at: &str) -> String {
+    format!("; {at} is an array of objects: --records {at} makes rows of them")
 }

@@ -77,14 +77,21 @@ pub(crate) struct JobArgs {
     input: InputArgs,
 }
 
+/// How a load ended.
+pub(crate) struct LoadEnd {
+    pub(crate) exit: Exit,
+    /// Whether a value did not fit its column, so that another type might have taken it.
+    pub(crate) rejected_values: bool,
+}
+
 /// How the files are to be read.
 #[derive(Args, Clone)]
 pub(crate) struct InputArgs {
-    /// Format of the files: csv, jsonl, parquet, arrow, arrow-stream or avro [default: by name, then
-    /// by content]
+    /// Format of the files: csv, tsv, jsonl, parquet, arrow, arrow-stream or avro [default: by name,
+    /// then by content]
     #[arg(long, value_parser = |text: &str| text.parse::<Format>().map_err(|error| error.to_string()), value_name = "FORMAT")]
     input_format: Option<Format>,
-    /// Character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
+    /// Character between the fields of CSV; tab for a tab [default: a comma; a tab for tsv]
     #[arg(long, value_parser = values::delimiter, value_name = "CHARACTER")]
     delimiter: Option<u8>,
     /// Read the first line of CSV as a record; columns are those of the table in order, or those of
@@ -102,7 +109,7 @@ pub(crate) struct InputArgs {
     /// by its byte order mark]
     #[arg(long, value_parser = |text: &str| text.parse::<Encoding>().map_err(|error| error.to_string()), value_name = "ENCODING")]
     encoding: Option<Encoding>,
-    /// New name of a column of the files: 'name.first=given'. '.=_' puts an underscore for each point
+    /// New name of a column of the files: 'name.first=given'. '.=_' puts an underscore for each dot
     /// in names, which the columns of a table cannot have; may be repeated
     #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renamed)]
     renames: Vec<(String, String)>,
@@ -120,7 +127,7 @@ fn renamed(text: &str) -> Result<(String, String), String> {
         Some((old, new)) if !old.is_empty() && !new.trim().is_empty() => {
             Ok((old.to_owned(), new.trim().to_owned()))
         }
-        _ => Err(format!("'{text}' names no column anew: write OLD=NEW, or .=_ for all points")),
+        _ => Err(format!("'{text}' names no column anew: write OLD=NEW, or .=_ for all dots")),
     }
 }
 
@@ -178,14 +185,14 @@ impl JobArgs {
         })
     }
 
-    /// Puts the inputs into the store, and says what became of them.
+    /// Puts the inputs into the store, and says what became of them. A load that stops is a failure.
     pub(crate) fn run(
         &self,
         globals: &Globals,
         place: &Place,
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
-    ) -> CliResult {
+    ) -> CliResult<LoadEnd> {
         let resume = match &self.resume {
             Some(path) => {
                 Some(Arc::new(ResumeFile::open(path, &globals.store_shown(), target.name())?))
@@ -211,11 +218,13 @@ impl JobArgs {
         let watch = watch(&console, &states, progress);
         let put = put(place, streams, &options);
         drop(watch);
-        failures.finish()?;
-        if let (Some(resume), Err(stopped)) = (&resume, &put) {
-            note_partial(resume, &states, stopped)?;
+        let mut kept = failures.finish().and_then(|()| failures.noted());
+        if let (Some(resume), Err(stopped), Ok(())) = (&resume, &put, &kept) {
+            kept = note_partial(resume, &states, stopped);
         }
         let (report, failure) = ended(put, &states);
+        // The rows are stored all the same.
+        let failure = failure.or_else(|| kept.err().map(Failure::stopped));
         let exit = match &failure {
             Some(failure) => failure.exit,
             None if report.total.failed > 0 => Exit::Rejected,
@@ -226,9 +235,13 @@ impl JobArgs {
             .with_resumed(resumed)
             .with_left_out(&states)
             .of_overwriting(self.on_existing == Existing::Blind);
-        globals.info(&summary);
-        summary.write(self.summary.as_deref())?;
-        failure.map_or(Ok(exit), Err)
+        // What was refused before it began has no counts.
+        if exit != Exit::Usage {
+            globals.info(&summary);
+        }
+        let written = summary.write(self.summary.as_deref()).map_err(Failure::stopped);
+        let end = LoadEnd { exit, rejected_values: failures.rejected_values() };
+        failure.map_or(written.map(|()| end), Err)
     }
 
     /// A note that outlives the rows that it tells of would have them skipped.
@@ -271,7 +284,7 @@ fn note_partial(
     resume: &ResumeFile,
     states: &[Arc<StreamState>],
     stopped: &BulkPutError,
-) -> CliResult<()> {
+) -> tonnage::Result<()> {
     if !stopped.flushed {
         return Ok(());
     }

@@ -8,6 +8,7 @@
 //! 4. [`JobArgs::run`] runs the bulk put, shows its progress, keeps the [`ResumeFile`], and writes
 //!    the [`LoadSummary`].
 
+mod destinations;
 mod failures;
 mod fingerprint;
 mod input;
@@ -20,7 +21,7 @@ mod summary;
 mod wording;
 
 pub(crate) use failures::Failures;
-pub(crate) use input::FileInput;
+pub(crate) use input::{FileInput, records_hint};
 pub(crate) use job::JobArgs;
 pub(crate) use mapping::{Mapping, RowMapping, storable};
 pub(crate) use stream::{FileStream, LoadTarget};

@@ -107,7 +107,9 @@ impl ResumeFile {
 
     /// Notes how far a stream is stored.
     pub(super) fn note(&self, stream: &StreamState, complete: bool) -> Result<()> {
-        self.note_records(stream, stream.taken.load(Relaxed), complete)
+        // A batch in which the load stopped is stored, though the stream was not asked again.
+        let records = stream.taken.load(Relaxed).max(stream.durable.load(Relaxed));
+        self.note_records(stream, records, complete)
     }
 
     /// Notes that the records before one are stored, while the load runs on.

@@ -49,6 +49,8 @@ pub(crate) enum RowFormat {
     Jsonl,
     /// Comma-separated values with a header
     Csv,
+    /// Tab-separated values with a header
+    Tsv,
     /// Apache Parquet
     Parquet,
     /// Arrow IPC (a stream on standard output)
@@ -60,6 +62,7 @@ impl RowFormat {
     fn of_name(name: &str) -> Option<RowFormat> {
         match Format::of_name(name)? {
             Format::Csv => Some(RowFormat::Csv),
+            Format::Tsv => Some(RowFormat::Tsv),
             Format::JsonLines
                 if name.to_ascii_lowercase().contains(".json.")
                     || name.to_ascii_lowercase().ends_with(".json") =>
@@ -90,6 +93,7 @@ impl RowFormat {
             RowFormat::Json => "json",
             RowFormat::Jsonl => "jsonl",
             RowFormat::Csv => "csv",
+            RowFormat::Tsv => "tsv",
             RowFormat::Parquet => "parquet",
             RowFormat::Arrow => "arrow",
         }
@@ -98,7 +102,15 @@ impl RowFormat {
 
 /// Refuses a name that tells of a format that is not written.
 fn check_written(path: &Path) -> CliResult<()> {
-    match Format::of_name(&path.to_string_lossy()) {
+    let name = path.to_string_lossy();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    if let Some(ending @ ("xlsx" | "xlsm" | "xls" | "ods" | "zip")) = ending.as_deref() {
+        return Err(Failure::usage(format!(
+            "{}: .{ending} is not written: name a file .csv or .parquet, or give --format",
+            path.display()
+        )));
+    }
+    match Format::of_name(&name) {
         Some(format) if !Format::WRITTEN.contains(&format) => Err(Failure::usage(format!(
             "{}: {format} is read, and not written: name a file .parquet or .jsonl, or give --format",
             path.display()
@@ -109,7 +121,7 @@ fn check_written(path: &Path) -> CliResult<()> {
 
 impl OutputArgs {
     /// The file to write to, if it is not standard output.
-    fn file(&self) -> Option<&PathBuf> {
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
 
@@ -209,6 +221,7 @@ impl RowOutput {
             RowFormat::Json => Body::JsonArray { target, rows: 0 },
             RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
             RowFormat::Csv => Body::Files(files(Format::Csv, target)?),
+            RowFormat::Tsv => Body::Files(files(Format::Tsv, target)?),
             RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
             RowFormat::Arrow => Body::Files(files(arrow, target)?),
         };
@@ -233,6 +246,11 @@ impl RowOutput {
         }
     }
 
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// About how many bytes its file has by now, with what is still held.
     pub(crate) fn bytes(&self) -> u64 {
         let held = match &self.body {
@@ -249,7 +267,7 @@ impl RowOutput {
 
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.
     pub(crate) fn finish(self) -> CliResult<u64> {
-        let rows = self.rows;
+        let rows = self.rows();
         self.close()?.map_or(Ok(()), WholeFile::appear)?;
         Ok(rows)
     }
@@ -325,6 +343,7 @@ mod tests {
             |name: &str| OutputArgs { format: None, output: Some(name.into()) }.row_format();
         assert_eq!(format("a.parquet"), RowFormat::Parquet);
         assert_eq!(format("a.csv.gz"), RowFormat::Csv);
+        assert_eq!(format("a.TSV.gz"), RowFormat::Tsv);
         assert_eq!(format("a.json"), RowFormat::Json);
         assert_eq!(format("a.jsonl.zst"), RowFormat::Jsonl);
         assert_eq!(format("a"), RowFormat::Csv);

@@ -6,7 +6,7 @@ use crate::values;
 
 /// How many rows an answer has.
 pub(crate) fn describe_count(count: u64) -> String {
-    if count == 1 { "1 row".to_owned() } else { format!("{} rows", values::grouped(count)) }
+    values::counted(count, "row", "rows")
 }
 
 /// How many rows a statement changed.

@@ -78,6 +78,14 @@ impl OutputTarget {
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let directory =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !directory.is_dir() {
+            let message = format!(
+                "{}: cannot be written: there is no directory {}: make it, or give another --output",
+                path.display(),
+                directory.display()
+            );
+            return Err(Failure::new(Exit::Usage, Error::unavailable(message)));
+        }
         let mut builder = tempfile::Builder::new();
         // A file of one's own that others may read, as if it had been made in place.
         #[cfg(unix)]

@@ -19,7 +19,7 @@ pub(super) fn tables(store: &Store) -> Result<RecordBatch> {
         ("primary key", of_each(&key)),
         ("columns", of_each(&|schema| schema.columns.len().to_string())),
         ("indexes", indexes),
-        ("rows live", of_each(&lifetime)),
+        ("time to live", of_each(&lifetime)),
     ])
 }
 
@@ -59,8 +59,10 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
 /// What else there is to say of a table, a line for each.
 pub(super) fn about(store: &Store, table: &Table) -> Result<String> {
     let schema = table.schema();
-    let mut lines =
-        vec![format!("primary key: {}", key(schema)), format!("rows live: {}", lifetime(schema))];
+    let mut lines = vec![
+        format!("primary key: {}", key(schema)),
+        format!("time to live: {}", lifetime(schema)),
+    ];
     lines.extend(schema.parent_path().map(|parent| format!("parent: {parent}")));
     for index in table.indexes()? {
         let state =
@@ -115,7 +117,7 @@ fn key(schema: &TableSchema) -> String {
 
 fn lifetime(schema: &TableSchema) -> String {
     const HOUR: u64 = 3_600;
-    let Some(ttl_ms) = schema.ttl_ms else { return "for ever".to_owned() };
+    let Some(ttl_ms) = schema.ttl_ms else { return "none".to_owned() };
     match Duration::from_millis(ttl_ms).as_secs() {
         seconds if seconds % (24 * HOUR) == 0 => format!("{} days", seconds / (24 * HOUR)),
         seconds if seconds % HOUR == 0 => format!("{} hours", seconds / HOUR),
@@ -148,7 +150,7 @@ mod tests {
         let lines: Vec<&str> = about_phones.lines().collect();
         let told = [
             "primary key: SHARD(maker), price",
-            "rows live: 36 hours",
+            "time to live: 36 hours",
             "index: by_city (price, doc.city)",
             "child: phones.images",
         ];

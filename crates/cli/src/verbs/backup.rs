@@ -12,7 +12,7 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::backups::Backups;
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputArgs;
-use crate::values::grouped;
+use crate::values::{self, counted, grouped};
 
 /// Back up a store, or list, verify and prune its backups
 #[derive(Args)]
@@ -28,7 +28,7 @@ pub(crate) struct BackupArgs {
     #[arg(long, conflicts_with_all = ["prune", "keep", "copy"])]
     verify: bool,
     /// Verify this backup alone
-    #[arg(long, value_name = "NUMBER", requires = "verify")]
+    #[arg(long, value_name = "NUMBER", requires = "verify", value_parser = values::backup_number)]
     backup: Option<u64>,
     /// Remove old backups without making a new one
     #[arg(long, requires = "keep", conflicts_with = "copy")]
@@ -61,9 +61,9 @@ impl BackupArgs {
         if let Some(keep) = self.keep {
             let report = backups.prune(keep as usize)?;
             globals.info(format_args!(
-                "removed {} backups and {} files of {} bytes",
-                report.removed.len(),
-                grouped(report.files),
+                "removed {} and {} of {} bytes",
+                counted(report.removed.len() as u64, "backup", "backups"),
+                counted(report.files, "file", "files"),
                 grouped(report.bytes)
             ));
         }
@@ -74,9 +74,9 @@ impl BackupArgs {
         let started = Instant::now();
         let made = backups.make(self.copy)?;
         globals.info(format_args!(
-            "backup {}: {} files, {} bytes in {:.1} s ({} files known, {} linked, {} copied: {} bytes)",
+            "backup {}: {}, {} bytes in {:.1} s ({} files known, {} linked, {} copied: {} bytes)",
             made.info.number,
-            grouped(made.info.files),
+            counted(made.info.files, "file", "files"),
             grouped(made.info.bytes),
             started.elapsed().as_secs_f64(),
             grouped(made.files_known),
@@ -116,18 +116,14 @@ impl BackupArgs {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
         globals.info(format_args!(
-            "verified {}: {} files, {} bytes in {:.1} s: {}",
-            match report.backups.len() {
-                1 => "1 backup".to_owned(),
-                count => format!("{count} backups"),
-            },
-            grouped(report.files),
+            "verified {}: {}, {} bytes in {:.1} s: {}",
+            counted(report.backups.len() as u64, "backup", "backups"),
+            counted(report.files, "file", "files"),
             grouped(report.bytes),
             started.elapsed().as_secs_f64(),
-            match report.damages.len() {
+            match report.damages.len() as u64 {
                 0 => "sound".to_owned(),
-                1 => "1 damaged file".to_owned(),
-                count => format!("{count} damaged files"),
+                count => counted(count, "damaged file", "damaged files"),
             }
         ));
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })

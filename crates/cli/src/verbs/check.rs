@@ -13,7 +13,7 @@ use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 use crate::place::Place;
-use crate::values::{self, grouped};
+use crate::values::{self, counted, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
 #[derive(Args)]
@@ -72,13 +72,16 @@ impl CheckArgs {
             );
         }
         globals.info(format_args!(
-            "checked {} entries, {} bytes in {:.1} s: {}",
-            grouped(report.verified.rows),
+            "checked {}, {} bytes in {:.1} s: {}",
+            counted(report.verified.rows, "entry", "entries"),
             grouped(report.verified.bytes),
             started.elapsed().as_secs_f64(),
             match report.damage_count {
                 0 => "sound".to_owned(),
-                count => format!("{} damaged places: restore from a copy", grouped(count)),
+                count => {
+                    let places = counted(count, "damaged place", "damaged places");
+                    format!("{places}: restore from a copy")
+                }
             }
         ));
         match (&place, repaired) {
@@ -166,9 +169,9 @@ fn tell(globals: &Globals, repaired: &Repaired) {
     }
     repaired.skipped.iter().for_each(|skipped| globals.info(skipped));
     globals.info(format_args!(
-        "took {} stale entries out of indexes, deleted {} chunks of large objects",
-        grouped(repaired.entries),
-        grouped(repaired.chunks)
+        "took {} out of indexes, deleted {} of large objects",
+        counted(repaired.entries, "stale entry", "stale entries"),
+        counted(repaired.chunks, "chunk", "chunks")
     ));
 }
 

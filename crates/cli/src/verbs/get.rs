@@ -124,8 +124,10 @@ impl GetArgs {
     /// Rows of several tables do not fit into one file of a format with one set of columns.
     fn check_output(&self) -> CliResult<()> {
         let format = self.output.row_format();
-        let holds_one_table =
-            matches!(format, RowFormat::Csv | RowFormat::Parquet | RowFormat::Arrow);
+        let holds_one_table = matches!(
+            format,
+            RowFormat::Csv | RowFormat::Tsv | RowFormat::Parquet | RowFormat::Arrow
+        );
         if self.with.is_empty() || self.output_dir.is_some() || !holds_one_table {
             return Ok(());
         }

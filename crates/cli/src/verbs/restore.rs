@@ -9,7 +9,7 @@ use tonnage::{BackupRepository, RestoreOptions};
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
-use crate::values::grouped;
+use crate::values::{self, counted, grouped};
 
 /// Restore a backup to --store, a directory that is empty or does not exist
 #[derive(Args)]
@@ -18,7 +18,7 @@ pub(crate) struct RestoreArgs {
     #[arg(value_name = "BACKUPS")]
     directory: PathBuf,
     /// Restore this backup [default: the latest]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::backup_number)]
     backup: Option<u64>,
     #[command(flatten)]
     time: TimeoutArgs,
@@ -37,10 +37,10 @@ impl RestoreArgs {
         let backups = BackupRepository::open(&self.directory)?;
         let info = backups.restore(self.backup, &target, &options)?.info;
         globals.info(format_args!(
-            "restored backup {} to {}: {} files, {} bytes in {:.1} s",
+            "restored backup {} to {}: {}, {} bytes in {:.1} s",
             info.number,
             target.display(),
-            grouped(info.files),
+            counted(info.files, "file", "files"),
             grouped(info.bytes),
             started.elapsed().as_secs_f64()
         ));

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tonnage::{Error, ErrorKind};
 use tonnage_server::{Server, Settings, Stop};
 
 use crate::args::Globals;
-use crate::exit::{CliResult, Exit, Failure};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::LineOutput;
 
@@ -35,14 +34,7 @@ impl ServeArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let file = self.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
         let config = self.settings.clone().or(file).resolve()?;
-        let store =
-            globals.open_or_create(self.create).map_err(|failure| match failure.error.kind() {
-                ErrorKind::NotFound => Failure {
-                    error: Error::not_found(format!("{}; --create makes one", failure.error)),
-                    ..failure
-                },
-                _ => failure,
-            })?;
+        let store = globals.open_or_create(self.create)?;
         let schemes = if config.tls.is_some() { ["https", "grpc+tls"] } else { ["http", "grpc"] };
         let server = Server::open(store, config)?;
         let stop = Stop::default();

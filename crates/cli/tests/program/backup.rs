@@ -25,7 +25,7 @@ fn the_commands_of_the_operations_page_work_as_written() {
     assert!(of("--list").out.starts_with("backup,made,directories,files,bytes\n1,20"));
     assert!(of("--verify").err.contains("verified 2 backups"), "{:?}", of("--verify"));
     assert_eq!(of("kv get").out, "Grace");
-    assert!(of("--prune").err.contains("removed 1 backups"), "{:?}", of("--prune"));
+    assert!(of("--prune").err.contains("removed 1 backup and"), "{:?}", of("--prune"));
     assert!(of("check").out.contains("(key/value pairs),1"), "{:?}", of("check"));
 }
 

@@ -335,6 +335,62 @@ fn options_out_of_their_range() {
         .says(&["--stream-parallelism is 0"]);
 }
 
+/// The remedies were to add such a column, or to give it another name.
+#[test]
+fn a_wrong_delimiter_is_told() {
+    let place = Place::new().with_ships();
+    for (delimiter, option) in [(";", "';'"), ("\t", "tab"), ("|", "'|'")] {
+        let says = format!("--delimiter {option} splits it");
+        let text = ships_csv(2).replace(',', delimiter);
+        load(&place, &text).ends(3).says(&["a.csv", &says]);
+        let made = ["load", "t", "a.csv", "--create", "--primary-key", "ship"];
+        place.run(&made).ends(3).says(&[&says]);
+    }
+}
+
+#[test]
+fn a_hint_at_the_sample_comes_with_values_that_do_not_fit() {
+    let place = Place::new();
+    let made = ["--create", "--primary-key", "id", "--sample", "2"];
+    let rows: String = (0..40_000).map(|id| format!("{id},1\n")).collect();
+    place.write("ragged.csv", format!("id,v\n{rows}1\n"));
+    let run = place.run(&[&["load", "t", "ragged.csv"][..], &made].concat()).ends(1);
+    assert!(run.says(&["the record has 1 field instead of 2"]).err.matches("hint").count() == 0);
+    place.write("late.csv", format!("id,v\n{rows}a,1\n"));
+    let run = place.run(&[&["load", "u", "late.csv"][..], &made].concat());
+    run.ends(1).says(&["hint: the types of u come from the first 2 records"]);
+    place.write("all.csv", "id,v\n1\n");
+    let run = place.run(&[&["load", "w", "all.csv"][..], &made[..3]].concat());
+    run.ends(1).says(&["hint: no record of the files can be read"]);
+}
+
+#[test]
+fn messages_name_the_remedy() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    place.write("file", "");
+    for (arguments, says) in [
+        (&["count", "--store", "none", "t"][..], "name another with --store or TONNAGE_STORE"),
+        (&["count", "--store", "redis://x", "t"], "grpc://HOST:PORT for a server"),
+        (&["load", "ships", "ftp://x/y.csv"], "ftp:// is not read"),
+        (&["restore", "B", "--backup", "x"], "--list` shows them"),
+        (&["sql", "--memory", "10", "SELECT 1"], "--memory is 10 bytes: give 16M or more"),
+        (&["get", "ships", "{\"ship\":1}"], "a key is its values with commas between"),
+        (&["unload", "ships", "-o", "no/x.csv"], "there is no directory no"),
+        (&["unload", "ships", "--output-dir", "file"], "it is a file: name a directory"),
+        (
+            &["unload", "ships", "-o", "x.csv", "--split-size", "1M"],
+            "--split-size is for the files",
+        ),
+        (&["unload", "ships", "-o", "x.csv", "--compress", "gzip"], "--compress is for the files"),
+    ] {
+        place.run(arguments).ends(3).says(&[says]);
+    }
+    let run = place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3);
+    assert!(!run.err.contains("0 read"), "{}", run.err);
+    place.run(&["kv", "put-lob", "/a", "--chunk-bytes", "1M", "--file", "a.csv"]).ends(0);
+}
+
 #[test]
 fn a_primary_key_that_cannot_be() {
     let place = Place::new();

@@ -28,8 +28,8 @@ fn rows(place: &Place, store: &str) -> Vec<String> {
 #[test]
 fn every_format_gives_the_same_rows_back() {
     let place = stored();
-    for file in ["t.csv", "t.jsonl", "t.parquet", "t.arrow", "t.csv.gz", "t.jsonl.zst", "t.csv.zst"]
-    {
+    let packed = ["t.csv.gz", "t.jsonl.zst", "t.csv.zst", "t.tsv.gz"];
+    for file in ["t.csv", "t.tsv", "t.jsonl", "t.parquet", "t.arrow"].into_iter().chain(packed) {
         place.run(&["unload", "t", "-o", file]).ends(0).says(&["3 rows"]);
         let again = format!("again-{file}");
         place.run(&["sql", "--store", &again, DDL]).ends(0);
@@ -83,7 +83,7 @@ fn an_empty_table_unloads_to_a_file_that_can_be_read() {
 #[test]
 fn standard_output_takes_every_format() {
     let place = stored();
-    for format in ["csv", "jsonl", "parquet", "arrow"] {
+    for format in ["csv", "tsv", "jsonl", "parquet", "arrow"] {
         let bytes = place.run(&["unload", "t", "--format", format]).ends(0).bytes;
         let again = format!("piped-{format}");
         place.run(&["sql", "--store", &again, DDL]).ends(0);
@@ -137,6 +137,31 @@ fn a_format_that_is_only_read_is_refused() {
         assert!(!place.path(name).exists());
     }
     place.run(&["unload", "t", "-o", "t.avro", "--format", "csv"]).ends(0);
+}
+
+/// Such files were written as CSV under the name of another format.
+#[test]
+fn archives_and_workbooks_are_not_written() {
+    let place = stored();
+    for name in ["t.xlsx", "T.XLS", "t.zip"] {
+        place.run(&["unload", "t", "-o", name]).ends(3).says(&[name, "is not written"]);
+        assert!(!place.path(name).exists());
+    }
+}
+
+/// Commas were written under a name that promises tabs, and `--input-format tsv` read commas.
+#[test]
+fn tabs_part_the_fields_of_tsv() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))"]).ends(0);
+    let rows = b"id\tv\n1\ta,b\n2\t\"a\tb\"\n";
+    place.run_with_input(&["load", "t", "-", "--input-format", "tsv"], rows).ends(0);
+    place.run(&["unload", "t", "-o", "t.tsv"]).ends(0);
+    assert_eq!(place.read("t.tsv").as_bytes(), rows);
+    place.run(&["sql", "COPY t TO 'c.tsv'"]).ends(0);
+    assert_eq!(place.read("c.tsv").as_bytes(), rows);
+    let wrong = place.run(&["load", "t", "t.tsv", "--input-format", "tab"]);
+    wrong.ends(3).says(&["csv, tsv, jsonl"]);
 }
 
 #[test]

@@ -91,6 +91,41 @@ fn what_cannot_be_read_again_is_refused_where_it_would_have_to_be() {
         .says(&["pipe cannot be read again", "--resume"]);
 }
 
+/// A look at a pipe waited for a megabyte, or for the end of the pipe, however few records were asked
+/// for.
+#[test]
+fn a_sample_of_a_pipe_waits_for_no_more_than_its_records() {
+    let jsonl = |id: u32| format!("{{\"id\":{id},\"v\":\"x\"}}\n");
+    for (header, row) in
+        [("id,v\n", &(|id| format!("{id},x\n")) as &dyn Fn(u32) -> String), ("", &jsonl)]
+    {
+        let place = Place::new();
+        let load = ["load", "t", "-", "--create", "--primary-key", "id", "--sample", "20"];
+        let mut command = place.command(&[&load[..], &["--progress", "json"]].concat());
+        let (mut child, mut input) = piped(&mut command);
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        input
+            .write_all((header.to_owned() + &(0..50).map(row).collect::<String>()).as_bytes())
+            .unwrap();
+        input.flush().unwrap();
+        // The pipe stays open until the records are read, or for long.
+        let asked = Instant::now();
+        let is_read = |line: &str| {
+            let told: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            told["read"].as_u64() == Some(50)
+        };
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE / 4);
+            drop(input);
+        });
+        assert!(lines.any(|line| is_read(&line.unwrap())));
+        assert!(asked.elapsed() < PATIENCE / 5, "the load waited for the end of the pipe");
+        assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        drop(writer);
+    }
+}
+
 #[test]
 fn a_signal_ends_the_wait_for_a_silent_pipe() {
     let place = with_table();

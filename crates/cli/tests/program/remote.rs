@@ -281,7 +281,7 @@ fn figures_and_checks_come_through_the_server() {
 fn a_store_is_backed_up_below_the_directory_of_the_server() {
     let remote = Remote::with(&["--backups", "saved"]).with_ships(50);
     remote.run(&["backup", "nightly"]).ends(0).says(&["backup 1:"]);
-    remote.run(&["backup", "nightly", "--keep", "1"]).ends(0).says(&["removed 1 backups"]);
+    remote.run(&["backup", "nightly", "--keep", "1"]).ends(0).says(&["removed 1 backup and"]);
     assert_eq!(remote.run(&["backup", "nightly", "--list"]).ends(0).lines().len(), 2);
     remote.run(&["backup", "nightly", "--verify"]).ends(0).says(&["sound"]);
     remote.run(&["backup", "../x"]).ends(3).says(&["../x"]);

@@ -86,7 +86,7 @@ fn a_text_may_define_change_and_ask() {
     assert_eq!(run.lines(), ["a", "7"]);
     place
         .run(&["sql", "SELECT 1; CREATE TABL u (a LONG, PRIMARY KEY (a))"])
-        .ends(3)
+        .ends(2)
         .says(&["line 1, column 18"]);
 }
 
@@ -267,4 +267,43 @@ fn statements_of_one_word_are_statements() {
     assert_eq!(described.lines(), ["column,type,nullable", "n,LONG,no"]);
     let described = place.run(&["sql", "DESCRIBE TABLE t"]).ends(0);
     assert!(described.lines()[0].starts_with("CREATE TABLE t"));
+}
+
+/// Each query wrote the file anew, so the last one was all that was left. A script that failed left
+/// the rows of its first query.
+#[test]
+fn a_file_takes_the_rows_of_one_statement() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, PRIMARY KEY (id))"]).ends(0);
+    let run = |text: &str| place.run(&["sql", text, "-o", "q.csv"]);
+    run("SELECT 1 AS a; SELECT 2 AS b").ends(2).says(&["--output q.csv", "one statement"]);
+    assert!(!place.path("q.csv").exists());
+    run("SELECT 1 AS a; SELECT nope").ends(2).says(&["nope"]);
+    assert!(!place.path("q.csv").exists());
+    run("INSERT INTO t VALUES (7); SELECT id FROM t").ends(0);
+    assert_eq!(place.read("q.csv"), "id\n7\n");
+    run("SHOW TABLES").ends(0);
+    assert_eq!(place.read("q.csv"), "table\nt\n");
+    place.run(&["sql", "SELECT 1; SELECT 2", "-o", "/dev/null"]).ends(0);
+}
+
+/// The exit code said that nothing was done.
+#[test]
+fn statements_that_were_carried_out_before_one_fails_are_told_by_the_exit_code() {
+    let place = Place::new();
+    let made = "CREATE TABLE t (id LONG, PRIMARY KEY (id))";
+    let text = format!("{made}; INSERT INTO t VALUES (1); INSERT INTO nope VALUES (1)");
+    place.run(&["sql", &text]).ends(2).says(&["created table t", "1 inserted", "nope"]);
+    let definitions = "CREATE TABLE u (id LONG, PRIMARY KEY (id)); DROP TABLE nope";
+    place.run(&["sql", definitions]).ends(2).says(&["created table u", "nope"]);
+    place.run(&["sql", "DROP TABLE nope; DROP TABLE t"]).ends(3);
+    assert_eq!(place.run(&["count", "t"]).out, "1\n");
+}
+
+#[test]
+fn a_file_of_statements_may_begin_with_a_mark() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, PRIMARY KEY (id))"]).ends(0);
+    place.write("a.sql", "\u{feff}SELECT 1 AS a");
+    assert_eq!(place.run(&["sql", "-f", "a.sql"]).ends(0).out, "a\n1\n");
 }

@@ -3,10 +3,11 @@
 //! - A row of the sheet is a line, and blank rows are blank lines, so that numbers of lines are those
 //!   of rows as long as no cell has several lines.
 //! - The first row that is not blank says how many columns there are. Other rows are filled up.
-//! - Numbers have all their digits. Dates are ISO 8601: without a time of day where the format of the
+//! - Numbers have all the digits that a DOUBLE has, which is how Excel keeps them. Dates are ISO 8601: without a time of day where the format of the
 //!   cell shows none.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use calamine::{DataRef, ExcelDateTime};
 
@@ -16,6 +17,8 @@ const COLUMNS_MAX: u32 = 1 << 14;
 /// The first serial day behind the year 9999.
 const SERIAL_END: f64 = 2_958_466.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
+/// The numbers that fit a LONG.
+const LONG: Range<f64> = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0;
 
 /// What the format of a cell shows of a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +147,7 @@ fn put_value(value: &DataRef<'_>, shows: Shows, out: &mut Vec<u8>) {
     let text = match value {
         DataRef::Empty => return,
         DataRef::Int(number) => number.to_string(),
-        DataRef::Float(number) => number.to_string(),
+        DataRef::Float(number) => number_text(*number),
         DataRef::Bool(value) => value.to_string(),
         DataRef::DateTime(at) => time_text(at, shows),
         DataRef::Error(error) => error.to_string(),
@@ -154,6 +157,15 @@ fn put_value(value: &DataRef<'_>, shows: Shows, out: &mut Vec<u8>) {
         DataRef::SharedString(text) => return put_text(text, out),
     };
     out.extend_from_slice(text.as_bytes());
+}
+
+/// Whole numbers that fit a LONG with all their digits, others with an exponent where that is short.
+/// Rust's own text pads large numbers with noughts that are not theirs.
+fn number_text(number: f64) -> String {
+    match number.fract() == 0.0 && LONG.contains(&number) {
+        true => format!("{number:.0}"),
+        false => format!("{number:?}"),
+    }
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
@@ -245,6 +257,19 @@ mod tests {
         }
         let last = csv(&[((0, 0), text("a")), (((1 << 20) - 1, (1 << 14) - 1), text("b"))]);
         assert_eq!(last.unwrap().len(), 2 + (1 << 20) - 2 + (1 << 14) - 1 + 2);
+    }
+
+    /// 2^60 came as 1152921504606847000, and 1e300 as a text of 301 digits, which made a column of
+    /// numbers one of text.
+    #[test]
+    fn large_numbers_have_their_own_digits() {
+        assert_eq!(number_text(1_152_921_504_606_846_976.0), "1152921504606846976");
+        assert_eq!(number_text(-9_223_372_036_854_775_808.0), "-9223372036854775808");
+        assert_eq!(number_text(9_223_372_036_854_775_808.0), "9.223372036854776e18");
+        assert_eq!(number_text(1e300), "1e300");
+        assert_eq!(number_text(1e-300), "1e-300");
+        assert_eq!(number_text(-2.5), "-2.5");
+        assert_eq!(number_text(120.0), "120");
     }
 
     #[test]

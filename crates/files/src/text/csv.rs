@@ -208,9 +208,13 @@ impl CsvSplitter {
             end,
             line,
             None,
-            format!("the record has {fields} fields instead of {expected}"),
+            format!("the record has {} instead of {expected}", fields_counted(fields)),
         );
     }
+}
+
+fn fields_counted(fields: usize) -> String {
+    if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") }
 }
 
 /// Drops the cells of a record that is not to be.

@@ -69,7 +69,9 @@ impl JsonColumns {
             let bytes = blocks.look_ahead(0);
             let left = sample.records - seen.records as usize;
             let (records, used) = self.look_at_chunk(&mut shape, bytes, at_end, left);
-            if seen.records == 0 && records == 1 && at_end && shape.is_sequence() {
+            // A document may stand on one line, as a record does.
+            let is_alone = seen.records == 0 && records == 1 && at_end;
+            if is_alone && (shape.is_sequence() || shape.has_lines()) {
                 seen.records_at = records_inside(bytes);
             }
             (seen.records, bytes_seen) = (seen.records + records as u64, bytes_seen + used);

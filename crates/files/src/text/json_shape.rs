@@ -74,6 +74,14 @@ fn is_object(text: &[u8], start: usize, end: usize) -> bool {
     scan_object(text, start, end, |_| Ok::<(), NotJson>(())).is_ok()
 }
 
+/// The name that [`records_inside`] finds in a text that is one object.
+pub(crate) fn records_alone(text: &[u8]) -> Option<String> {
+    let start = text.len() - text.trim_ascii_start().len();
+    let end = element_end(text, start)?;
+    let is_alone = text[start] == b'{' && text[end..].trim_ascii().is_empty();
+    is_alone.then(|| records_inside(&text[start..end])).flatten()
+}
+
 /// The name of a member of the object that `text` is which is an array of objects.
 pub(crate) fn records_inside(text: &[u8]) -> Option<String> {
     let mut found = None;

@@ -17,6 +17,7 @@ use super::generated_key;
 use super::json::JsonSplitter;
 use super::json_detect::find_shape;
 use super::json_sample::JsonColumns;
+use super::json_shape::records_alone;
 use super::layout::{Layout, nullable, text_fields, wanted};
 use crate::batch::ReadBatch;
 use crate::format::Format;
@@ -39,6 +40,8 @@ pub(crate) struct TextReader {
     columns: usize,
     converter: Arc<Converter>,
     workers: Option<ConverterWorkers>,
+    /// Where in the only object of the source there is an array of objects.
+    records_at: Option<String>,
     ended: bool,
 }
 
@@ -55,6 +58,10 @@ impl TextReader {
             _ if options.documents.is_some() => return Err(no_documents(source, format)),
             _ => open_csv(source, &mut blocks, options)?,
         };
+        let records_at = match format {
+            Format::JsonLines if blocks.has_ended() => records_alone(blocks.look_ahead(0)),
+            _ => None,
+        };
         let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
         let generated_key =
             generated_key_column(&layout, options).map_err(|error| error.at(source.name()))?;
@@ -69,7 +76,11 @@ impl TextReader {
         let workers = (options.parallelism > 1)
             .then(|| ConverterWorkers::start(&converter, options.parallelism))
             .transpose()?;
-        Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
+        Ok(TextReader { blocks, splitter, columns, converter, workers, records_at, ended: false })
+    }
+
+    pub(crate) fn records_at(&self) -> Option<&str> {
+        self.records_at.as_deref()
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {
@@ -241,13 +252,11 @@ fn empty_csv(
 }
 
 pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8> {
-    let named_tsv = || source.name().to_ascii_lowercase().contains(".tsv");
-    let delimiter = options.csv.delimiter.unwrap_or_else(|| if named_tsv() { b'\t' } else { b',' });
-    match delimiter {
+    match options.delimiter_of(source.name()) {
         b'"' | b'\n' | b'\r' | 0x80.. => Err(Error::invalid(
             "a CSV delimiter is one ASCII character, neither a quote nor a line end",
         )),
-        _ => Ok(delimiter),
+        delimiter => Ok(delimiter),
     }
 }
 

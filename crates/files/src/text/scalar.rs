@@ -123,6 +123,9 @@ fn slow_double(text: &[u8]) -> Result<f64, Reason> {
     if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
         return Err("is out of the range of a double");
     }
+    if value == 0.0 && has_value(text) {
+        return Err("is closer to 0 than a double can be");
+    }
     Ok(value)
 }
 
@@ -135,7 +138,16 @@ pub(crate) fn float(text: &[u8]) -> Result<f32, Reason> {
     if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
         return Err("is out of the range of a float");
     }
+    if value == 0.0 && has_value(text) {
+        return Err("is closer to 0 than a float can be");
+    }
     Ok(value)
+}
+
+/// Whether a number has a digit other than 0 before its exponent.
+fn has_value(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    digits.into_iter().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
 /// `true`, `false`, `t`, `f`, `1` or `0`, in any case.

@@ -15,22 +15,23 @@ const LINES_BYTES: usize = 64 << 10;
 
 pub(super) struct CsvWriter<W> {
     target: W,
+    delimiter: u8,
     lines: Vec<u8>,
     value: Vec<u8>,
 }
 
 impl<W: Write> CsvWriter<W> {
     /// Writes the header.
-    pub(super) fn new(target: W, schema: &Schema) -> io::Result<Self> {
+    pub(super) fn new(target: W, schema: &Schema, delimiter: u8) -> io::Result<Self> {
         let mut lines = Vec::with_capacity(LINES_BYTES * 2);
         for (place, field) in schema.fields().iter().enumerate() {
             if place > 0 {
-                lines.push(b',');
+                lines.push(delimiter);
             }
-            push_text(field.name().as_bytes(), &mut lines);
+            push_text(field.name().as_bytes(), delimiter, &mut lines);
         }
         lines.push(b'\n');
-        Ok(Self { target, lines, value: Vec::new() })
+        Ok(Self { target, delimiter, lines, value: Vec::new() })
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -47,7 +48,7 @@ impl<W: Write> CsvWriter<W> {
     fn push_row(&mut self, columns: &[Column], row: usize) {
         for (place, column) in columns.iter().enumerate() {
             if place > 0 {
-                self.lines.push(b',');
+                self.lines.push(self.delimiter);
             }
             match column.style() {
                 // Quotes alone keep the line of a single NULL from being blank.
@@ -59,7 +60,7 @@ impl<W: Write> CsvWriter<W> {
                 Style::Text | Style::Json => {
                     self.value.clear();
                     column.write(row, &mut self.value);
-                    push_text(&self.value, &mut self.lines);
+                    push_text(&self.value, self.delimiter, &mut self.lines);
                 }
             }
         }
@@ -79,9 +80,9 @@ impl<W: Write> CsvWriter<W> {
 }
 
 /// Appends a text, in quotes if it would otherwise read back as something else.
-fn push_text(text: &[u8], out: &mut Vec<u8>) {
+fn push_text(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     let needs_quotes = text.is_empty()
-        || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'))
+        || text.iter().any(|byte| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r'))
         || text.starts_with(b"\xef");
     if !needs_quotes {
         return out.extend_from_slice(text);

@@ -25,6 +25,7 @@ use json::JsonWriter;
 /// | format | how values are written |
 /// |---|---|
 /// | CSV | a header with the names; NULL as nothing, empty text as `""`; text in quotes where it needs them |
+/// | TSV | the same with tabs for commas |
 /// | JSON lines | one object per line with every column, NULL as `null`; JSON columns as JSON, not as text |
 /// | Parquet | compressed with zstd inside, whatever the compression of the whole; moments in seconds as milliseconds, with a note |
 /// | Arrow IPC | as a file or as a stream |
@@ -57,7 +58,10 @@ impl<W: Write + Send> RecordWriter<W> {
     ) -> Result<Self> {
         let target = Compressor::new(target, compression).map_err(write_failed)?;
         let body = match format {
-            Format::Csv => Body::Csv(CsvWriter::new(target, &schema).map_err(write_failed)?),
+            Format::Csv | Format::Tsv => {
+                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                Body::Csv(CsvWriter::new(target, &schema, delimiter).map_err(write_failed)?)
+            }
             Format::JsonLines => Body::Json(JsonWriter::new(target)),
             Format::Parquet => Body::Parquet(Box::new(ParquetWriter::new(target, &schema)?)),
             Format::ArrowFile => Body::ArrowFile(Box::new(

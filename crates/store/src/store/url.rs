@@ -32,7 +32,7 @@ impl StoreUrl {
             "cassandra" | "scylla" => Ok(StoreUrl::Cluster(url.to_owned())),
             _ if scheme.contains(['/', '.', '\\']) => Ok(StoreUrl::RocksDb(url.into())),
             _ => Err(Error::invalid(format!(
-                "{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"
+                "{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH, memory: or cassandra://HOST/KEYSPACE, or grpc://HOST:PORT for a server"
             ))),
         }
     }

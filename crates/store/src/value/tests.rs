@@ -319,3 +319,13 @@ proptest! {
         }
     }
 }
+
+/// Digits behind the ninth were cut off. A TIMESTAMP refuses them.
+#[test]
+fn a_time_of_day_keeps_all_its_digits_or_is_refused() {
+    let read = |text: &str| Value::parse(text, ColumnType::Time);
+    assert_eq!(read("12:34:56.1234567890").unwrap(), Value::Time(45_296_123_456_789));
+    for text in ["12:34:56.1234567899", "12:34:56,12345678901"] {
+        assert!(read(text).unwrap_err().message().contains("finer fraction"), "{text}");
+    }
+}

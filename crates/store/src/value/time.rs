@@ -52,12 +52,16 @@ pub(crate) fn parse_exact(text: &str) -> Option<i128> {
     Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
 }
 
-/// Reads `06:00`, `06:00:00` or `06:00:00.123456789` as nanoseconds since midnight; further digits
-/// are cut off.
+/// Reads `06:00`, `06:00:00` or `06:00:00.123456789` as nanoseconds since midnight. Further digits
+/// are refused unless they are zeros.
 pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
     let mut cursor = Cursor { rest: text.trim().as_bytes() };
     let (seconds, nanoseconds) =
         cursor.time_of_day().filter(|_| cursor.rest.is_empty()).ok_or(TIME_SHAPE)?;
+    let digits = text.split(['.', ',']).nth(1).unwrap_or_default().trim_end();
+    if digits.bytes().skip(9).any(|digit| digit != b'0') {
+        return Err("it has a finer fraction of a second than nanoseconds");
+    }
     Ok(seconds * 1_000_000_000 + i64::from(nanoseconds))
 }
 

@@ -12,7 +12,7 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::output::LineOutput;
 use crate::place::Place;
 use crate::placed_lobs::PlacedLobWriter;
-use crate::values::{Durability, grouped};
+use crate::values::{self, Durability, grouped};
 use crate::{interrupt, time_limit};
 
 /// Bytes copied at once.
@@ -21,8 +21,8 @@ const COPY_BYTES: usize = 256 << 10;
 /// How large objects are written.
 #[derive(Args)]
 struct LobWriteArgs {
-    /// Bytes of a chunk (1 to 67108864), which one writer holds in memory
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    /// Size of a chunk, at most 64M, which one writer holds in memory
+    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = values::bytes)]
     chunk_bytes: usize,
     /// Store only if there is no object yet
     #[arg(long)]

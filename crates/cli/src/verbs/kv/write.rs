@@ -109,6 +109,7 @@ pub(crate) struct KvLoadArgs {
 
 impl KvLoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.job.check_destinations()?;
         let value_type = match self.values {
             BytesAs::Text => DataType::Utf8,
             BytesAs::Base64 => DataType::Binary,
@@ -124,7 +125,8 @@ impl KvLoadArgs {
         };
         let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
         let place = globals.place_or_create(true)?;
-        self.job.run(globals, &place, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })
+        let target = LoadTarget::Pairs { ttl: self.job.ttl };
+        self.job.run(globals, &place, inputs, &target).map(|end| end.exit)
     }
 }
 

@@ -13,7 +13,7 @@ use tonnage_files::{Inferred, NullWords};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
-use crate::load::{Mapping, RowMapping};
+use crate::load::{Mapping, RowMapping, records_hint};
 use crate::values::grouped;
 
 /// A primary key as `--primary-key` gives it.
@@ -122,7 +122,7 @@ impl ToMake {
         Ok(Self { definition, notes, sample })
     }
 
-    /// Records were rejected: the sample may be why.
+    /// Values were rejected: the sample may be why.
     pub(super) fn note_sample(&self, globals: &Globals) {
         if let Some(records) = self.sample {
             globals.info(format_args!(
@@ -151,10 +151,13 @@ fn check_names(columns: &[ColumnDefinition]) -> CliResult<()> {
     let is_wrong = |name: &str| name.contains('.') || name.chars().any(char::is_control);
     let Some(column) = columns.iter().find(|column| is_wrong(&column.name)) else { return Ok(()) };
     let name = &column.name;
+    if let Some(hint) = delimiter_hint(columns.iter().map(|column| column.name.as_str())) {
+        return Err(Failure::usage(format!("the files have a single column, {name:?}: {hint}")));
+    }
     let better = name.replace(|char: char| char == '.' || char.is_control(), "_");
-    let all = if name.contains('.') { ", or '.=_' for all names with points" } else { "" };
+    let all = if name.contains('.') { ", or '.=_' for all names with dots" } else { "" };
     Err(Failure::usage(format!(
-        "column {name} has a point or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}"
+        "column {name} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}"
     )))
 }
 
@@ -168,7 +171,8 @@ fn check_key_columns(
     let Some(name) = key.columns.iter().find(|name| !is_there(name)) else { return Ok(()) };
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     let hint = records_at
-        .map(|at| format!("; {at} is an array of objects: --records {at} makes rows of them"));
+        .map(records_hint)
+        .or_else(|| delimiter_hint(names.iter().copied()).map(|hint| format!("; {hint}")));
     Err(Failure::usage(format!(
         "--primary-key names {name}, but the files have no such column; they have {}{}",
         names.join(", "),
@@ -176,13 +180,25 @@ fn check_key_columns(
     )))
 }
 
+/// How a single column becomes several, if its name looks like several.
+fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let (Some(only), None) = (names.next(), names.next()) else { return None };
+    let delimiters = [(';', "';'"), ('\t', "tab"), ('|', "'|'")];
+    let (_, option) = delimiters.into_iter().find(|(delimiter, _)| only.contains(*delimiter))?;
+    Some(format!("--delimiter {option} splits it"))
+}
+
 /// What a newcomer would like to know of the types.
 fn notes(found: &Inferred) -> Vec<String> {
     let mut notes = Vec::new();
     if found.is_guessed && found.records == 0 && found.is_whole {
-        notes.push(
-            "hint: the files have no records, so all columns become STRING: make the table with other types first".to_owned(),
-        );
+        let why = match found.rejected {
+            0 => "the files have no records",
+            _ => "no record of the files can be read",
+        };
+        notes.push(format!(
+            "hint: {why}, so all columns become STRING: make the table with other types first"
+        ));
     }
     let mut by_words: Vec<(String, Vec<String>)> = Vec::new();
     for NullWords { column, words, data_type } in &found.null_words {
@@ -237,8 +253,12 @@ pub(super) fn check_columns(
         .collect();
     if !unknown.is_empty() && !ignore_unknown {
         let columns: Vec<_> = schema.columns.iter().map(|column| column.name.as_str()).collect();
+        let found = found.fields().iter().map(|field| field.name().as_str());
+        let remedy = delimiter_hint(found).unwrap_or_else(|| {
+            "add it with ALTER TABLE, load it under another name with --rename, or leave it out with --ignore-columns".to_owned()
+        });
         return Err(Failure::usage(format!(
-            "{source}: table {} has no column {} (it has {}): add it with ALTER TABLE, load it under another name with --rename, or leave it out with --ignore-columns",
+            "{source}: table {} has no column {} (it has {}): {remedy}",
             schema.path,
             unknown.join(", "),
             columns.join(", ")

@@ -16,8 +16,9 @@ pub(super) struct DocumentArgs {
     #[arg(long = "path", alias = "from", value_name = "COLUMN=PATH", value_parser = json_path, requires = "column")]
     paths: Vec<(String, Vec<String>)>,
     /// Make keys for records that have none. With --create, this column is the primary key, and
-    /// the store numbers the rows. With --document-column: a random UUID in a UUID column, the number
-    /// of the document in its file in a LONG column
+    /// the store numbers the rows. With --document-column it is a column that the table has, or that
+    /// --primary-key names: a UUID column gets a random UUID, a LONG column the number of the document
+    /// in its file
     #[arg(long = "make-key", value_name = "COLUMN", conflicts_with = "resume")]
     generated_key: Option<String>,
 }
@@ -46,6 +47,11 @@ impl DocumentArgs {
             }
         }
         Some(options)
+    }
+
+    /// Whether keys are made for documents.
+    pub(super) fn makes_keys(&self) -> bool {
+        self.column.is_some() && self.generated_key.is_some()
     }
 
     /// The column of numbers that the store gives to the rows of a table to make.

@@ -50,7 +50,7 @@ pub(super) fn run(
         report.total.failed += tally.counts.failed;
         report.streams.push(tally);
     }
-    failures.finish()?;
+    failures.finish().map_err(Failure::stopped)?;
     report.seconds = started.elapsed().as_secs_f64();
     let exit = match &stopped {
         Some(failure) => failure.exit,
@@ -61,9 +61,9 @@ pub(super) fn run(
     let summary = LoadSummary::new(&entry.schema.path, &report, &[], exit, error)
         .of_dry_run()
         .with_left_out(&states);
-    summary.write(job.summary.as_deref())?;
-    globals.info(summary);
-    stopped.map_or(Ok(exit), Err)
+    globals.info(&summary);
+    let written = summary.write(job.summary.as_deref()).map_err(Failure::stopped);
+    stopped.map_or(written.map(|()| exit), Err)
 }
 
 /// Counts a batch, and tells what of it would fail.

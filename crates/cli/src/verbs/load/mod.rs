@@ -79,7 +79,8 @@ Types of a table to make:
   Whole numbers become LONG, numbers with fractions DOUBLE.
   Numbers that a DOUBLE would round become NUMBER or STRING.
   JSON of several kinds becomes JSON.
-  Later records must fit: those that do not are rejected.";
+  A sample decides. Later records that do not fit the types are rejected, and a DOUBLE rounds later
+  numbers; --sample all looks at all records first.";
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
@@ -89,6 +90,7 @@ impl LoadArgs {
         if self.sample.is_some() && !self.create && mapping.is_none() {
             return Err(Failure::usage("--sample goes with --create, --map or --where"));
         }
+        self.job.check_destinations()?;
         let sources = self.job.sources()?;
         if self.dry_run {
             return self.dry_run(globals, sources, mapping);
@@ -99,16 +101,16 @@ impl LoadArgs {
         let place = globals.place_or_create(self.create)?;
         let table = self.table_in(&place, made.as_ref().map(|made| &made.definition))?;
         let inputs = self.inputs(sources, &table, mapping)?;
-        let exit = self.job.run(
+        let end = self.job.run(
             globals,
             &place,
             inputs,
             &LoadTarget::Table { path: table.schema.path.as_str().into(), ttl: self.job.ttl },
         )?;
-        if let (Exit::Rejected, Some(made)) = (exit, &made) {
+        if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
         }
-        Ok(exit)
+        Ok(end.exit)
     }
 
     fn table_to_make(
@@ -129,6 +131,11 @@ impl LoadArgs {
         let key = match (&self.primary_key, numbered) {
             (Some(key), _) => create::parse_key(key)?,
             (None, Some(column)) => PrimaryKey::of(column),
+            (None, None) if self.documents.makes_keys() => {
+                return Err(Failure::usage(
+                    "--create with --document-column needs the key of the table: give --primary-key and --make-key the same column",
+                ));
+            }
             (None, None) => {
                 return Err(Failure::usage(
                     "--create needs the key of the table: --primary-key 'COLUMNS', or --make-key COLUMN for a number that the store gives to each row",

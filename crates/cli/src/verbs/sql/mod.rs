@@ -5,6 +5,7 @@
 //! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
 //! error.
 
+mod outlet;
 mod server;
 
 use std::io::{IsTerminal, Read};
@@ -21,7 +22,9 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Backend, Shell, caret, describe};
+use crate::statements::statements;
 use crate::{interrupt, values};
+use outlet::RowOutlet;
 
 /// How `--memory` is divided: blocks of the store, the program with what it knows of files and keys,
 /// and the rest for statements, at least a part and what a session needs.
@@ -48,7 +51,7 @@ pub(crate) struct SqlArgs {
     /// Make the store if there is none
     #[arg(long)]
     create: bool,
-    /// Timeout per statement, such as 30s or 5m; statements that are all definitions share it
+    /// Timeout per statement, such as 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     timeout: Option<Duration>,
     /// Memory of the process, about; sorts, joins and groupings spill to disk [default: 1GiB for
@@ -67,7 +70,8 @@ Examples:
   tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"
   tonnage sql -f statements.sql --timeout 30s
 
-Each statement is carried out by itself. If one fails, what came before it stays.
+Each statement is carried out by itself. If one fails, what came before it stays, and the exit
+code is 2. It is 3 if the first one is refused.
 
 Without statements, at a terminal, there is a shell: Tab completes, Ctrl-C stops a statement, \
 help lists the rest. It remembers what you typed in $XDG_STATE_HOME/tonnage/history, or in the \
@@ -119,7 +123,7 @@ impl SqlArgs {
         }
         let backend = match globals.is_server() {
             true => Backend::of_server(self.connect(globals)?)?,
-            false => Backend::Store(self.sql(self.open(globals, self.create).map_err(missing)?)?),
+            false => Backend::Store(self.sql(self.open(globals, self.create)?)?),
         };
         Shell::new(backend, self.output.format).run(&globals.store_shown(), globals.quiet)
     }
@@ -144,28 +148,36 @@ impl SqlArgs {
 
     fn define(&self, globals: &Globals, text: &str) -> CliResult {
         let store = globals.open_or_create(true)?;
-        let mut output = LineOutput::stdout();
-        let done = match self.timeout {
-            None => store.execute(text)?,
-            Some(timeout) => store.execute_within(text, timeout)?,
-        };
-        for done in done {
-            match self.listed(&store, &done)? {
-                Some(rows) => {
-                    std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
-                    self.print_list(&rows)?;
+        let (mut output, mut outlet) = (LineOutput::stdout(), RowOutlet::new(&self.output));
+        for (number, statement) in statements(text).into_iter().enumerate() {
+            let done = match self.timeout {
+                None => store.execute(statement),
+                Some(timeout) => store.execute_within(statement, timeout),
+            };
+            for done in done.map_err(Failure::from).map_err(|failure| after(number, failure))? {
+                match self.listed(&store, &done)? {
+                    Some(rows) => {
+                        std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
+                        print_list(&mut outlet, &rows).map_err(|failure| after(number, failure))?;
+                    }
+                    None => tell(globals, &mut output, &done)?,
                 }
-                None => tell(globals, &mut output, &done)?,
             }
         }
         output.finish()?;
+        outlet.finish()?;
         Ok(Exit::Success)
+    }
+
+    /// Whether lists of tables and columns are to be rows.
+    fn wants_rows(&self) -> bool {
+        self.output.format.is_some() || self.output.file().is_some()
     }
 
     /// A list that was asked for as rows, if it is one.
     fn listed(&self, store: &Store, done: &tonnage::Outcome) -> CliResult<Option<RecordBatch>> {
         Ok(match done {
-            _ if self.output.format.is_none() => None,
+            _ if !self.wants_rows() => None,
             tonnage::Outcome::Tables(tables) => Some(describe::names(tables)?),
             tonnage::Outcome::Description(ddl) => match tonnage::ddl::parse(ddl)?.first() {
                 Some(Statement::CreateTable { definition, .. }) => {
@@ -177,22 +189,19 @@ impl SqlArgs {
         })
     }
 
-    fn print_list(&self, rows: &RecordBatch) -> CliResult<()> {
-        let mut output = self.output.open(rows.schema())?;
-        output.write(rows)?;
-        output.finish().map(drop)
-    }
-
     fn query(&self, globals: &Globals, text: &str, create: bool) -> CliResult {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create || create)?)?;
         let mut started = Instant::now();
-        for answer in sql.script(Request::new(text).cancel(&cancel))? {
-            let described = match answer.and_then_interrupted().map_err(ran_out)? {
-                Answer::Rows(rows) => describe_count(self.print(rows)?),
-                Answer::Changed(changes) => describe_changes(&changes),
-                Answer::Done(done) => done.to_string(),
+        let mut outlet = RowOutlet::new(&self.output);
+        for (number, answer) in sql.script(Request::new(text).cancel(&cancel))?.enumerate() {
+            let described = match answer.and_then_interrupted().map_err(ran_out) {
+                Ok(Answer::Rows(rows)) => print(&mut outlet, rows).map(describe_count),
+                Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
+                Ok(Answer::Done(done)) => Ok(done.to_string()),
+                Err(failure) => Err(failure),
             };
+            let described = described.map_err(|failure| after(number, failure))?;
             globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();
         }
@@ -202,6 +211,7 @@ impl SqlArgs {
             )
             .into());
         }
+        outlet.finish()?;
         Ok(Exit::Success)
     }
 
@@ -214,6 +224,9 @@ impl SqlArgs {
 
     fn sql(&self, store: Store) -> CliResult<Sql> {
         let defaults = SqlOptions::default();
+        if let Some(memory) = self.memory.filter(|memory| *memory < STATEMENTS_MIN) {
+            return Err(Failure::usage(format!("--memory is {memory} bytes: give 16M or more")));
+        }
         let for_statements = |memory: usize| {
             let rest = memory - memory / CACHE_PART;
             let part = rest.saturating_sub(PROGRAM_BYTES).max(memory / STATEMENTS_PART_MIN);
@@ -221,19 +234,6 @@ impl SqlArgs {
         };
         let memory_bytes_max = self.memory.map_or(defaults.memory_bytes_max, for_statements);
         Ok(Sql::new(store, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?)
-    }
-
-    /// Prints rows as they come. Gives how many came.
-    fn print(&self, rows: Rows) -> CliResult<u64> {
-        let mut output = self.output.open(rows.schema().clone())?;
-        let mut count = 0;
-        for batch in rows {
-            let batch = batch.and_then_interrupted().map_err(while_it_ran)?;
-            count += batch.num_rows() as u64;
-            output.write(&batch)?;
-        }
-        output.finish()?;
-        Ok(count)
     }
 
     fn text(&self, given: Option<&str>) -> CliResult<String> {
@@ -250,10 +250,27 @@ impl SqlArgs {
                     .map_err(|error| ("standard input".to_owned(), error))
             }
         };
-        Ok(read.map_err(|(place, error)| {
+        let text = read.map_err(|(place, error)| {
             Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error)
-        })?)
+        })?;
+        // Editors of Windows begin a file with a mark.
+        Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
     }
+}
+
+/// Prints rows as they come. Gives how many came.
+fn print(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
+    let mut output = outlet.open(rows.schema().clone())?;
+    for batch in rows {
+        output.write(&batch.and_then_interrupted().map_err(while_it_ran)?)?;
+    }
+    outlet.close(output)
+}
+
+fn print_list(outlet: &mut RowOutlet, rows: &RecordBatch) -> CliResult<()> {
+    let mut output = outlet.open(rows.schema())?;
+    output.write(rows)?;
+    outlet.close(output).map(drop)
 }
 
 /// What was asked for goes to standard output, what was done is told beside it.
@@ -288,6 +305,11 @@ fn while_it_ran(failure: Failure) -> Failure {
     }
 }
 
+/// What came before a statement that fails was carried out, and stays.
+fn after(number: usize, failure: Failure) -> Failure {
+    if number == 0 { failure } else { while_it_ran(failure) }
+}
+
 /// A statement that was under way when its time was up, or the disk full, was not refused.
 fn ran_out(failure: Failure) -> Failure {
     if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
@@ -303,18 +325,6 @@ fn is_store(given: &str) -> bool {
     let is_word =
         !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';');
     Path::new(given).is_dir() || is_word && !is_statement
-}
-
-/// For a store that is not there: how to get one.
-fn missing(failure: Failure) -> Failure {
-    match failure.error.kind() {
-        ErrorKind::NotFound => {
-            let message =
-                format!("{}: name another, or give --create to make it", failure.error.message());
-            Failure { error: Error::not_found(message), ..failure }
-        }
-        _ => failure,
-    }
 }
 
 /// The failure with the line that it names behind its message.

@@ -5,7 +5,8 @@ use std::time::Instant;
 use tonnage::Store;
 use tonnage_client::{Answer, Client, Rows};
 
-use super::{SqlArgs, pointed, tell, while_it_ran};
+use super::outlet::RowOutlet;
+use super::{SqlArgs, after, pointed, print_list, tell};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
@@ -26,18 +27,15 @@ impl SqlArgs {
                 .define_on_server(globals, &client, text)
                 .map_err(|failure| pointed(text, failure));
         }
+        let mut outlet = RowOutlet::new(&self.output);
         for (number, statement) in statements.into_iter().enumerate() {
             let started = Instant::now();
-            let described = self.answer(&client, statement);
-            let described = described.map_err(|failure| pointed(statement, failure));
-            // What came before it stays.
-            let described = match number {
-                0 => described,
-                _ => described.map_err(while_it_ran),
-            };
+            let described = answer(&client, statement, &mut outlet);
+            let described = described.map_err(|failure| after(number, pointed(statement, failure)));
             let seconds = started.elapsed().as_secs_f64();
             globals.info(format_args!("{} ({seconds:.3} s)", described?));
         }
+        outlet.finish()?;
         Ok(Exit::Success)
     }
 
@@ -51,53 +49,59 @@ impl SqlArgs {
     }
 
     fn define_on_server(&self, globals: &Globals, client: &Client, text: &str) -> CliResult {
-        let mut output = LineOutput::stdout();
-        for done in client.define(text)? {
-            // A list of columns is made from the definition, by a copy of the table.
-            let copy = match (&done, self.output.format) {
-                (tonnage::Outcome::Description(ddl), Some(_)) => copy_of(client, ddl)?,
-                _ => Store::open("memory:")?,
-            };
-            match self.listed(&copy, &done)? {
-                Some(rows) => {
-                    std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
-                    self.print_list(&rows)?;
+        let (mut output, mut outlet) = (LineOutput::stdout(), RowOutlet::new(&self.output));
+        for (number, statement) in statements(text).into_iter().enumerate() {
+            let done = client.define(statement).map_err(Failure::from);
+            for done in done.map_err(|failure| after(number, failure))? {
+                // A list of columns is made from the definition, by a copy of the table.
+                let copy = match &done {
+                    tonnage::Outcome::Description(ddl) if self.wants_rows() => {
+                        copy_of(client, ddl)?
+                    }
+                    _ => Store::open("memory:")?,
+                };
+                match self.listed(&copy, &done)? {
+                    Some(rows) => {
+                        std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
+                        print_list(&mut outlet, &rows).map_err(|failure| after(number, failure))?;
+                    }
+                    None => tell(globals, &mut output, &done)?,
                 }
-                None => tell(globals, &mut output, &done)?,
             }
         }
         output.finish()?;
+        outlet.finish()?;
         Ok(Exit::Success)
     }
+}
 
-    /// Carries a statement out, prints its rows, and says what became of it.
-    fn answer(&self, client: &Client, statement: &str) -> CliResult<String> {
-        if let Ok(definitions) = tonnage::ddl::parse(statement)
-            && !definitions.is_empty()
-        {
-            let done = client.define(statement)?;
-            let told: Vec<String> = done.iter().map(ToString::to_string).collect();
-            return Ok(told.join("; "));
-        }
-        Ok(match client.sql(statement)? {
-            Answer::Rows(rows) => describe_count(self.print_served(rows)?),
-            Answer::Changed(changes) => match changes.total() {
-                0 => "no rows changed".to_owned(),
-                count => format!("{} changed", describe_count(count)),
-            },
-            Answer::Done(done) => done.to_string(),
-        })
+/// Carries a statement out, prints its rows, and says what became of it.
+fn answer(client: &Client, statement: &str, outlet: &mut RowOutlet) -> CliResult<String> {
+    if let Ok(definitions) = tonnage::ddl::parse(statement)
+        && !definitions.is_empty()
+    {
+        let done = client.define(statement)?;
+        let told: Vec<String> = done.iter().map(ToString::to_string).collect();
+        return Ok(told.join("; "));
     }
+    Ok(match client.sql(statement)? {
+        Answer::Rows(rows) => describe_count(print_served(outlet, rows)?),
+        Answer::Changed(changes) => match changes.total() {
+            0 => "no rows changed".to_owned(),
+            count => format!("{} changed", describe_count(count)),
+        },
+        Answer::Done(done) => done.to_string(),
+    })
+}
 
-    fn print_served(&self, rows: Rows) -> CliResult<u64> {
-        let cancel = interrupt::cancel();
-        let mut output = self.output.open(rows.schema().clone())?;
-        for batch in rows {
-            interrupt::check(&cancel)?;
-            output.write(&batch.map_err(Failure::stopped)?)?;
-        }
-        output.finish()
+fn print_served(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
+    let cancel = interrupt::cancel();
+    let mut output = outlet.open(rows.schema().clone())?;
+    for batch in rows {
+        interrupt::check(&cancel)?;
+        output.write(&batch.map_err(Failure::stopped)?)?;
     }
+    outlet.close(output)
 }
 
 /// A store in memory that has the table of a definition, and its parents.

@@ -75,6 +75,7 @@ The files of --output-dir have the rows in no order. A folder is named column=va
 impl UnloadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        self.check_of_many()?;
         let place = globals.place()?;
         let table = place.table(&self.table)?;
         let cancel = interrupt::cancel();
@@ -100,6 +101,22 @@ impl UnloadArgs {
             grouped((written as f64 / seconds.max(1e-9)) as u64)
         ));
         Ok(Exit::Success)
+    }
+
+    /// What is for several files asks for their directory. Where --output stands instead, the parser
+    /// of options does not see to it.
+    fn check_of_many(&self) -> CliResult<()> {
+        let given = [
+            ("--split-size", self.split_size.is_some()),
+            ("--split-by", !self.split_by.is_empty()),
+            ("--compress", self.compress != CompressAs::None),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given && self.output_dir.is_none()) {
+            Some((option, _)) => Err(Failure::usage(format!(
+                "{option} is for the files of --output-dir: give that instead of --output, or leave {option} out"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn read(&self, place: &Place, table: &TableEntry, cancel: &Cancel) -> CliResult<PlacedRows> {

@@ -153,6 +153,11 @@ impl Parts {
     /// Files of an earlier unload would be taken for parts of this one.
     fn check_directory(&self) -> CliResult<()> {
         let shown = self.directory.display();
+        if self.directory.exists() && !self.directory.is_dir() {
+            return Err(Failure::usage(format!(
+                "--output-dir {shown}: it is a file: name a directory"
+            )));
+        }
         let failed = |error: std::io::Error| {
             let message = format!("--output-dir {shown}: cannot be written: {error}");
             Failure::from(Error::unavailable(message).with_source(error))

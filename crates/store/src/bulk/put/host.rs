@@ -244,10 +244,6 @@ impl<'a> Host<'a> {
         let Job { stream, first, batch, .. } = job;
         let EntryBatch { payload, ttl, ttls, positions, unread } = batch;
         let ttls = Ttls::new(ttl, ttls.as_deref());
-        self.outcomes.add_read(stream, unread.len() as u64);
-        for entry in &unread {
-            self.outcomes.fail_unread(stream, entry)?;
-        }
         let places = Places { first, positions: positions.as_deref() };
         let entries = payload.len();
         let mut offset = 0;
@@ -269,7 +265,7 @@ impl<'a> Host<'a> {
             }
             Ok(if offset < entries { Put::InPart } else { Put::Whole })
         };
-        match &payload {
+        let put = match &payload {
             Payload::Batch { table, rows } => {
                 let mut step = None;
                 put(&mut |encoder, offset| {
@@ -287,7 +283,15 @@ impl<'a> Host<'a> {
             Payload::Pairs(pairs) => put(&mut |encoder, offset| {
                 encoder.pairs(pairs, offset, ttls, |index| places.of(index))
             }),
+        }?;
+        // They come last: if they are too many, what is good in the batch is stored and counted.
+        if put == Put::Whole {
+            self.outcomes.add_read(stream, unread.len() as u64);
+            for entry in &unread {
+                self.outcomes.fail_unread(stream, entry)?;
+            }
         }
+        Ok(put)
     }
 
     /// Hands what the encoder made of `taken` entries to the session. Entries of indexes go before

@@ -110,7 +110,8 @@ impl Outcomes {
     pub(super) fn stopped(&self) -> Option<Error> {
         let error = lock(&self.stopped_by).as_ref().map(Error::restated)?;
         Some(match self.has_too_many_errors() {
-            true => error.with_source(TooManyErrors),
+            // Others have failed since.
+            true => self.too_many_errors().with_source(TooManyErrors),
             false => error,
         })
     }
@@ -147,10 +148,16 @@ impl Outcomes {
         let (read, failed) = self.progress.read_and_failed();
         if errors_max.is_exceeded(failed, read, at_end) && !self.is_stopped() {
             self.too_many_errors.store(true, Ordering::Relaxed);
-            self.stop(Error::invalid(format!(
-                "{failed} of {read} entries failed, more than errors_max ({errors_max}) allows: fix the input, or allow more"
-            )));
+            self.stop(self.too_many_errors());
         }
+    }
+
+    fn too_many_errors(&self) -> Error {
+        let (read, failed) = self.progress.read_and_failed();
+        Error::invalid(format!(
+            "{failed} of {read} entries failed, more than errors_max ({}) allows: fix the input, or allow more",
+            self.errors_max
+        ))
     }
 
     /// Reports an entry that its source could not read.
