@@ -49,6 +49,7 @@ mod plan;
 mod planner;
 mod request;
 mod row_expression;
+mod scopes;
 mod session;
 mod session_statement;
 mod settings;

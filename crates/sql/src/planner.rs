@@ -25,6 +25,7 @@ use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::{KeySets, joins_by_hash, or_sorting, with_null_joins};
 use crate::request::Parameters;
+use crate::scopes;
 use crate::text::Kind;
 use crate::views;
 use crate::wait::wait;
@@ -157,9 +158,17 @@ impl Planner {
 
     fn logical(&self, state: &SessionState, mut parsed: ast::Statement) -> Result<LogicalPlan> {
         views::expand(&self.context.store, &mut parsed)?;
+        scopes::resolve(&mut parsed, &|name| self.columns_of(name))?;
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
         planned
             .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
+    }
+
+    /// The columns of a table of the store, as SQL finds them.
+    fn columns_of(&self, name: &ast::ObjectName) -> Option<Vec<String>> {
+        let table = self.context.store.known_table(&views::path_of(name))?;
+        let columns = table.schema().columns.iter();
+        Some(columns.map(|column| column.name.to_ascii_lowercase()).collect())
     }
 
     /// For a table that the planner did not find: what the store says of it, at its place.

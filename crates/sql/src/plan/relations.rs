@@ -126,9 +126,12 @@ fn joined_by_names(
     let names = match constraint {
         JoinConstraint::Using(names) => names
             .into_iter()
-            .map(|name| Ok(context.object_name_to_table_reference(name)?.table().to_owned()))
+            .map(|name| {
+                let name = context.object_name_to_table_reference(name)?;
+                Ok((name.schema().map(str::to_owned), name.table().to_owned()))
+            })
             .collect::<Result<Vec<_>>>()?,
-        _ => using::common(&left, &right),
+        _ => using::common(&left, &right).into_iter().map(|name| (None, name)).collect(),
     };
     using::joined(left, right, join_type, &names)
 }

@@ -33,16 +33,23 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(name: &str, left: &LogicalPlan, right: &LogicalPlan) -> Result<Self> {
+    fn new(
+        (table, name): &(Option<String>, String),
+        left: &LogicalPlan,
+        right: &LogicalPlan,
+    ) -> Result<Self> {
         let column = |side: &LogicalPlan| {
             let schemas: &[&[&DFSchema]] = &[&[side.schema().as_ref()]];
             let column = Column::from_name(name);
             column.normalize_with_schemas_and_ambiguity_check(schemas, &side.using_columns()?)
         };
         let (left_column, right_column) = (column(left)?, column(right)?);
-        let table =
+        let of =
             |column: &Column| column.relation.as_ref().map(ToString::to_string).unwrap_or_default();
-        let table = format!("{BEFORE_ALL}{} {}", table(&left_column), table(&right_column));
+        let table = match table {
+            Some(table) => table.clone(),
+            None => format!("{BEFORE_ALL}{} {}", of(&left_column), of(&right_column)),
+        };
         let whole = Column::new(Some(TableReference::bare(table)), name);
         let mut others = left.schema().columns_with_unqualified_name(name);
         others.extend(right.schema().columns_with_unqualified_name(name));
@@ -70,12 +77,13 @@ impl Shared {
     }
 }
 
-/// A join by columns of the same names.
+/// A join by columns of the same names, each with the table that the made one comes into where that
+/// is written (`scopes/naming.rs`).
 pub(super) fn joined(
     left: LogicalPlan,
     right: LogicalPlan,
     join_type: JoinType,
-    names: &[String],
+    names: &[(Option<String>, String)],
 ) -> Result<LogicalPlan> {
     if names.is_empty() {
         // NATURAL finds none: every row meets every other.

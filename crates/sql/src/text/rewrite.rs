@@ -13,7 +13,7 @@ use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
     aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, lead,
-    names, pivot, sets, shared_columns, similar,
+    names, pivot, sets, similar,
 };
 
 /// The function that says of a column that it may be NULL.
@@ -89,7 +89,6 @@ impl Rewriter for Mender {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
-        shared_columns::name_in_where(select);
         if let Err(error) = joins::of_select(select) {
             return ControlFlow::Break(error);
         }

@@ -69,7 +69,7 @@ fn query_of(body: SetExpr) -> Result<Query> {
     Ok(query)
 }
 
-pub(super) fn read(text: &str) -> Result<Query> {
+pub(crate) fn read(text: &str) -> Result<Query> {
     let broken = || Error::internal(format!("'{text}' is no query"));
     let statements = Parser::parse_sql(&OwnDialect::default(), text).map_err(|_| broken())?;
     match statements.into_iter().next() {
@@ -78,6 +78,6 @@ pub(super) fn read(text: &str) -> Result<Query> {
     }
 }
 
-pub(super) fn derived(query: Query) -> TableFactor {
+pub(crate) fn derived(query: Query) -> TableFactor {
     TableFactor::Derived { lateral: false, subquery: Box::new(query), alias: None, sample: None }
 }

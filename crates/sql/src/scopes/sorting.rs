@@ -1,0 +1,163 @@
+//! Keys of ORDER BY that an alias of the list hides: `SELECT -k AS k FROM t ORDER BY k + 1`.
+//!
+//! In an expression a name is a column of FROM, as in PostgreSQL; alone it is one of the list. The
+//! planner takes it for one of the list in both, and refuses `t.k` beside it (DataFusion 55). So a
+//! key that is an item of the list is written by its alias, and any other one becomes a column beside
+//! the list, which a query around leaves out again.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor,
+    Value, ValueWithSpan,
+};
+use tonnage::{Error, Result};
+
+use super::visible::{ColumnNames, Meaning, VisibleColumns, folded};
+use crate::text::{Rewriter, derived, read, walk_mut};
+
+/// The places of such keys, and of those that must go with them.
+#[derive(Debug, Default)]
+pub(super) struct HiddenKeys {
+    places: Vec<usize>,
+    /// The columns that the query gives by themselves.
+    names: Vec<String>,
+}
+
+impl HiddenKeys {
+    /// Takes a key that is no bare name. Tells whether it is done: written by an alias.
+    pub(super) fn note(
+        &mut self,
+        place: usize,
+        key: &mut Expr,
+        select: &Select,
+        scope: &VisibleColumns,
+    ) -> Result<bool> {
+        let mut hiding = Hiding { select, scope, depth: 0, found: None };
+        walk_mut(key, &mut hiding)?;
+        let Some(column) = hiding.found else { return Ok(false) };
+        let is_item = |item: &SelectItem| match item {
+            SelectItem::ExprWithAlias { expr, alias } if *expr == *key => Some(alias.clone()),
+            _ => None,
+        };
+        if let Some(alias) = select.projection.iter().find_map(is_item) {
+            *key = Expr::Identifier(alias);
+            return Ok(true);
+        }
+        if select.distinct.is_some() {
+            return Err(Error::unsupported(format!(
+                "ORDER BY {key}: {column} is a column that another one of the list hides; give that one another name"
+            )));
+        }
+        // The names that are hidden are written with their tables.
+        walk_mut(key, &mut Qualifying { select, scope, depth: 0 })?;
+        self.places.push(place);
+        Ok(false)
+    }
+
+    pub(super) fn into_some(mut self, columns: &ColumnNames) -> Option<Self> {
+        self.names = columns.names.clone();
+        (!self.places.is_empty()).then_some(self)
+    }
+}
+
+/// Looks for a name that an alias hides.
+struct Hiding<'a> {
+    select: &'a Select,
+    scope: &'a VisibleColumns,
+    depth: usize,
+    found: Option<String>,
+}
+
+impl Rewriter for Hiding<'_> {
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        let name = match expr {
+            Expr::Identifier(name) => folded(name),
+            Expr::CompoundIdentifier(parts) if parts.len() == 2 => folded(&parts[1]),
+            _ => return ControlFlow::Continue(()),
+        };
+        let items = &self.select.projection;
+        if self.depth == 0 && items.iter().any(|item| self.scope.is_hidden_by(item, &name)) {
+            self.found = Some(expr.to_string());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Writes the tables of names that are hidden.
+struct Qualifying<'a> {
+    select: &'a Select,
+    scope: &'a VisibleColumns,
+    depth: usize,
+}
+
+impl Rewriter for Qualifying<'_> {
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Identifier(name) = expr
+            && self.depth == 0
+            && let name = folded(name)
+            && self.select.projection.iter().any(|item| self.scope.is_hidden_by(item, &name))
+            && let Meaning::One(column) = self.scope.find(&name)
+        {
+            *expr = column.written();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Puts the keys of an order beside the list, and a query around that leaves them out.
+pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> {
+    let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = &mut query.order_by else {
+        return Ok(());
+    };
+    let SetExpr::Select(select) = query.body.as_mut() else { return Ok(()) };
+    let mut made = Vec::new();
+    for (place, key) in keys.iter_mut().enumerate() {
+        let is_listed = match &key.expr {
+            Expr::Identifier(name) => hidden.names.contains(&folded(name)),
+            Expr::Value(ValueWithSpan { value: Value::Number(..), .. }) => true,
+            _ => false,
+        };
+        if !is_listed {
+            let alias = Ident::with_quote('"', format!("_sort{place}"));
+            let name = Expr::Identifier(alias.clone());
+            let expr = std::mem::replace(&mut key.expr, name);
+            select.projection.push(SelectItem::ExprWithAlias { expr, alias: alias.clone() });
+            made.push(alias.to_string());
+        }
+    }
+    let mut around = read(&format!("SELECT * EXCLUDE ({}) FROM nothing", made.join(", ")))?;
+    let SetExpr::Select(outer) = around.body.as_mut() else { return Ok(()) };
+    let mut inner = read("SELECT 1")?;
+    std::mem::swap(&mut inner.body, &mut query.body);
+    let mut table = derived(inner);
+    if let TableFactor::Derived { alias, .. } = &mut table {
+        let name = Ident::with_quote('"', "_sorted");
+        *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+    }
+    if let Some(first) = outer.from.first_mut() {
+        first.relation = table;
+    }
+    query.body = around.body;
+    Ok(())
+}
