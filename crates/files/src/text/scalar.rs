@@ -240,7 +240,11 @@ mod tests {
     proptest! {
         #[test]
         fn doubles_are_read_as_the_standard_library_reads_them(text in "-?[0-9]{0,12}(\\.[0-9]{0,9})?(e-?[0-9]{1,3})?") {
-            let expected = text.parse::<f64>().ok().filter(|value| value.is_finite());
+            // Not as 0, though, what is closer to it than a double can be.
+            let is_read = |value: &f64| {
+                value.is_finite() && (*value != 0.0 || !has_value(text.as_bytes()))
+            };
+            let expected = text.parse::<f64>().ok().filter(is_read);
             prop_assert_eq!(double(text.as_bytes()).ok().map(f64::to_bits), expected.map(f64::to_bits));
         }
 
