@@ -331,7 +331,9 @@ fn a_load_stops_when_more_fails_than_allowed() {
 fn a_load_that_stops_counts_all_records_of_its_last_batch() {
     let place = Place::new();
     place.run(&["sql", "CREATE TABLE t (id LONG, v LONG, PRIMARY KEY (id))"]).ends(0);
-    let row = |id: usize| if id % 2 == 0 { format!("{id},bad\n") } else { format!("{id},{id}\n") };
+    let row = |id: usize| {
+        if id.is_multiple_of(2) { format!("{id},bad\n") } else { format!("{id},{id}\n") }
+    };
     place.write("a.csv", format!("id,v\n{}", (0..40_000).map(row).collect::<String>()));
     let run =
         place.run(&["load", "t", "a.csv", "--errors-max", "5", "--summary", "s.json"]).ends(2);

@@ -44,8 +44,11 @@ struct Put {
     rows: Vec<HashMap<String, IgnoredAny>>,
 }
 
+/// The members of a row, each as it is written.
+type RowText<'a> = Vec<(String, &'a str)>;
+
 /// The rows of each put as they are written: numbers in documents keep their digits.
-fn rows_of(body: &str) -> Result<Vec<Vec<Vec<(String, &str)>>>> {
+fn rows_of(body: &str) -> Result<Vec<Vec<RowText<'_>>>> {
     let rows = list(body, "puts")?.into_iter().map(|put| {
         let rows = list(put, "rows")?;
         rows.into_iter().map(json_text::members).collect()
@@ -161,7 +164,7 @@ pub(super) async fn multi_put(
 }
 
 /// A row out of its members, each as it is written.
-pub(super) fn row_of(members: Vec<(String, &str)>, table: &TableSchema) -> Result<Row> {
+pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {
         let column = &table.columns[table.require_column(&name)?];

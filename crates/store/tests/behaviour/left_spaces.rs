@@ -86,11 +86,12 @@ impl OtherProcess {
         let members = space(engine, "members");
         let engine = SteppedEngine::over(engine, move |step| {
             match step {
-                EngineStep::Write(batch) if batch.space(0) == catalog => {
-                    if so_far.fetch_add(1, Ordering::SeqCst) == writes {
-                        reached.store(true, Ordering::SeqCst);
-                        wait_until(|| released.load(Ordering::SeqCst));
-                    }
+                EngineStep::Write(batch)
+                    if batch.space(0) == catalog
+                        && so_far.fetch_add(1, Ordering::SeqCst) == writes =>
+                {
+                    reached.store(true, Ordering::SeqCst);
+                    wait_until(|| released.load(Ordering::SeqCst));
                 }
                 EngineStep::Write(batch) if batch.space(0) == members => {
                     has_told.store(released.load(Ordering::SeqCst), Ordering::SeqCst);
