@@ -6,7 +6,7 @@
 //! - `p` is the number of a *bucket*, a hash of the shard key ([`bucket`]);
 //! - `c` is the whole key, so the rows of a shard key lie together in order;
 //! - `h` is version, expiry and what a writer left of itself ([`header`]); a row exists if and only
-//!   if it has an `h`;
+//!   if it has an `h` that has not expired;
 //! - `d` is the payload.
 //!
 //! Three rules make writes right:

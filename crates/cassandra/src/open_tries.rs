@@ -1,19 +1,20 @@
 //! The tries of one write, while it is not known which of them was carried out.
 //!
-//! A try that got no answer may reach a node at any time later. Suppose a read shows the rows as they
-//! were before, and the write is tried again:
+//! A try that got no answer may reach a node at any time later. Suppose a read shows the rows as
+//! they were before, and the write is tried again:
 //!
-//! 1. Each try is on condition that the rows are as they were. After one was carried out they never are
-//!    again: headers are unique, and deleted rows keep one ([`crate::header`]). So at most one is.
-//! 2. If the new try finds other rows, the mark in their headers may be that of an earlier try. Then that
-//!    one was carried out.
-//! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and its
-//!    rows written again. That is an error, whatever the conditions of the write say of the rows of now.
+//! 1. Each try is on condition that the rows are as they were. After one was carried out they never
+//!    are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at most one
+//!    is.
+//! 2. If the new try finds other rows, the mark in their headers may be that of an earlier try. Then
+//!    that one was carried out.
+//! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and
+//!    its rows written again. That is an error, whatever the conditions of the write say of the rows
+//!    of now.
 
-use tonnage_engine::{Error, Result};
+use tonnage_engine::Error;
 
-use crate::change::{Change, StoredRows, WRITTEN_SINCE, in_doubt};
-use crate::table::Table;
+use crate::change::{Change, StoredRows};
 
 /// The tries so far.
 #[derive(Default)]
@@ -46,24 +47,11 @@ impl OpenTries {
         self.tries.iter().find(|(mark, _)| is_of(*mark)).map(|(_, version)| *version)
     }
 
-    /// Refuses to go on where an earlier try may have been carried out.
-    ///
-    /// # Errors
-    /// `Unavailable`: the write is in doubt.
-    pub(crate) fn check(
-        &self,
-        table: &Table,
-        changes: &[Change<'_>],
-        stored: &StoredRows<'_>,
-    ) -> Result<()> {
-        match &self.left {
-            Some((before, error))
-                if !headers(changes, stored).eq(before.iter().map(Option::as_ref)) =>
-            {
-                Err(in_doubt(table, error, &WRITTEN_SINCE))
-            }
-            _ => Ok(()),
-        }
+    /// Why the write is in doubt: a try got no answer, and the rows are not as it wanted them.
+    pub(crate) fn doubt(&self, changes: &[Change<'_>], stored: &StoredRows<'_>) -> Option<&Error> {
+        let (before, error) = self.left.as_ref()?;
+        let is_before = headers(changes, stored).eq(before.iter().map(Option::as_ref));
+        (!is_before).then_some(error)
     }
 }
 
@@ -72,4 +60,67 @@ fn headers<'a>(
     stored: &'a StoredRows<'_>,
 ) -> impl Iterator<Item = Option<&'a Vec<u8>>> {
     changes.iter().map(|change| stored.get(change.key).map(|row| &row.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Stored;
+    use crate::header::RowHeader;
+    use crate::stamp::Stamp;
+
+    const KEY: &[u8] = b"k";
+    const CHANGES: [Change<'static>; 1] = [Change { key: KEY, operation: 0, is_conditional: true }];
+
+    /// A row as the try with this mark has left it.
+    fn rows_of(header: RowHeader, mark: u64) -> StoredRows<'static> {
+        let bytes = header.to_marked_bytes(mark);
+        StoredRows::from([(KEY, Stored { bytes, header, stamp: Stamp(0) })])
+    }
+
+    fn live(version: u64) -> RowHeader {
+        RowHeader { version, is_conditional: true, expires_at_ms: 0 }
+    }
+
+    /// A try with mark 7 that got no answer, and wanted these rows.
+    fn left_over(wanted: &StoredRows<'_>) -> OpenTries {
+        let mut open = OpenTries::default();
+        open.add(7, 700);
+        open.leave(&CHANGES, wanted, Error::unavailable("no answer"));
+        open
+    }
+
+    #[test]
+    fn rows_as_they_were_leave_no_doubt() {
+        for wanted in [StoredRows::new(), rows_of(live(1), 3)] {
+            let open = left_over(&wanted);
+            assert_eq!(open.carried_out(&CHANGES, &wanted), None);
+            assert!(open.doubt(&CHANGES, &wanted).is_none());
+        }
+    }
+
+    #[test]
+    fn the_mark_of_an_earlier_try_tells_that_it_was_carried_out() {
+        let open = left_over(&StoredRows::new());
+        assert_eq!(open.carried_out(&CHANGES, &rows_of(live(700), 7)), Some(700));
+        let deleted = rows_of(RowHeader::deleted(700, true), 7);
+        assert_eq!(open.carried_out(&CHANGES, &deleted), Some(700));
+    }
+
+    /// It was answered "refused", though somebody had seen the row that it put.
+    #[test]
+    fn rows_that_others_wrote_since_leave_a_try_without_an_answer_in_doubt() {
+        let open = left_over(&StoredRows::new());
+        for since in [rows_of(live(9), 8), rows_of(RowHeader::deleted(9, false), 8)] {
+            assert_eq!(open.carried_out(&CHANGES, &since), None);
+            assert!(open.doubt(&CHANGES, &since).is_some());
+        }
+    }
+
+    #[test]
+    fn a_try_that_was_answered_leaves_no_doubt() {
+        let mut open = OpenTries::default();
+        open.add(7, 700);
+        assert!(open.doubt(&CHANGES, &rows_of(live(9), 8)).is_none());
+    }
 }

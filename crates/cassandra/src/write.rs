@@ -12,8 +12,8 @@
 //!    ([`crate::entry_age`]), those deleted after it ([`crate::placed`]).
 //! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
 //!    way. A number in the headers tells whether the batch was carried out.
-//! 7. If it seems that it was not, it is tried again. The request may still reach a node, so only one of
-//!    the two can be carried out: both want the rows as they were ([`crate::open_tries`]).
+//! 7. If it seems that it was not, it is tried again. The request may still reach a node, so only
+//!    one of the two can be carried out: both want the rows as they were ([`crate::open_tries`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -323,7 +323,9 @@ impl OpenStore {
                 }
                 return Ok(Some(WriteOutcome::Applied { version }));
             }
-            open.check(table, changes, &stored)?;
+            if let Some(error) = open.doubt(changes, &stored) {
+                return Err(in_doubt(table, error, &WRITTEN_SINCE));
+            }
         }
         if let Some(refused) = self.refusal(batch, &stored) {
             return Ok(Some(refused).filter(|_| !is_guess));

@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cluster::Nodes;
+use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::value::{CqlValue, Row};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
 use tonnage_engine::{
@@ -228,18 +230,64 @@ fn a_scan_gets_past_expired_rows_behind_a_shard_key_that_has_given_its_rows() {
     }
 }
 
+/// Asks the nodes without the engine.
+fn asked<T>(harness: &OwnKeyspace, ask: impl AsyncFnOnce(Session) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let hosts: Vec<_> = harness.shared.hosts.split(',').collect();
+        ask(SessionBuilder::new().known_nodes(hosts).build().await.unwrap()).await
+    })
+}
+
 /// Whether the cluster has the table of a space.
 fn has_table(harness: &OwnKeyspace, space: SpaceId) -> bool {
     const FIND: &str =
         "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let hosts: Vec<_> = harness.shared.hosts.split(',').collect();
-        let session = SessionBuilder::new().known_nodes(hosts).build().await.unwrap();
-        let names = (&harness.keyspace, format!("s_{:08x}", space.0));
+    let names = (&harness.keyspace, format!("s_{:08x}", space.0));
+    asked(harness, async |session| {
         let found = session.query_unpaged(FIND, names).await.unwrap();
         found.into_rows_result().unwrap().rows_num() > 0
     })
+}
+
+/// The story of a bug: a request for a new row that reached a node late, after its writer had given
+/// it up and others had put and deleted the row, found no row and put it once more.
+#[test]
+fn a_request_for_a_new_row_that_comes_late_does_not_bring_back_what_was_deleted() {
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let engine = harness.open(Arc::new(SystemClock));
+    let space = engine.create_space("late", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    let table = format!("{}.s_{:08x}", harness.keyspace, space.0);
+    let write = |fill: &dyn Fn(&mut WriteBatch)| {
+        let mut batch = WriteBatch::new(space);
+        fill(&mut batch);
+        assert!(engine.write(&batch, Durability::Write).unwrap().version().is_some());
+    };
+    let found = || {
+        let mut rows = Rows::new();
+        engine
+            .read(space, &[&b"late"[..]].into_iter().collect(), Projection::KeysOnly, &mut rows)
+            .unwrap();
+        rows.len()
+    };
+    let put = |batch: &mut WriteBatch| batch.put(b"late", b"v", 0, Condition::IfAbsent);
+    write(&put);
+    let (place, header): (Vec<u8>, Vec<u8>) = asked(&harness, async |session| {
+        let rows = session.query_unpaged(format!("SELECT p, h FROM {table}"), ()).await.unwrap();
+        rows.into_rows_result().unwrap().first_row().unwrap()
+    });
+    write(&|batch| batch.delete(b"late", Condition::Always));
+    assert_eq!(found(), 0);
+    let is_put = asked(&harness, async |session| {
+        let late = format!("UPDATE {table} SET h = ?, d = ? WHERE p = ? AND c = ? IF h = null");
+        let values = (header, &b"v"[..], place, &b"late"[..]);
+        let answer = session.query_unpaged(late, values).await.unwrap();
+        let answer: Row = answer.into_rows_result().unwrap().first_row().unwrap();
+        answer.columns[0] == Some(CqlValue::Boolean(true))
+    });
+    assert!(!is_put && found() == 0, "the row is back");
+    write(&put);
+    assert_eq!(found(), 1);
 }
 
 /// The story of a bug: the row of a space went first, then its table. A drop that was cut short in
