@@ -16,6 +16,9 @@ mod multi;
 mod noting;
 #[path = "behaviour/requests.rs"]
 mod requests;
+#[path = "../../store/tests/behaviour/stepped.rs"]
+#[allow(dead_code, reason = "nothing is dropped here")]
+mod stepped;
 #[path = "behaviour/transactions.rs"]
 mod transactions;
 #[path = "behaviour/writes.rs"]

@@ -15,12 +15,15 @@ mod get;
 mod inputs;
 mod load;
 mod mapping;
+mod new_tables;
 mod pairs;
 #[cfg(unix)]
 mod pipes;
 mod real_data;
+mod rejects;
 #[cfg(unix)]
 mod remote;
+mod resume;
 mod serve;
 mod served;
 #[cfg(unix)]

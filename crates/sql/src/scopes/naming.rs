@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, Ident, Join, JoinConstraint, JoinOperator, LambdaFunction, ObjectName, OrderBy,
-    OrderByExpr, OrderByKind, Query, Select, SetExpr, SetQuantifier, Statement, TableAlias,
-    TableFactor, TableWithJoins, VisitMut,
+    Distinct, Expr, Ident, LambdaFunction, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query,
+    Select, SetExpr, SetQuantifier, Statement, VisitMut,
 };
 use tonnage::{Error, Result};
 
@@ -13,7 +12,7 @@ use super::outputs::{outputs, spell_out_stars};
 use super::sorting::{HiddenKeys, beside_list};
 use super::visible::{ColumnNames, Meaning, VisibleColumns, folded};
 use crate::error::invalid_at;
-use crate::text::{CATALOG, Rewriter, SCHEMA, is_by_names, is_counted, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, walk_mut};
 
 /// The columns of a table by its name, where they are known.
 type KnownColumns<'a> = &'a dyn Fn(&ObjectName) -> Option<Vec<String>>;
@@ -35,26 +34,26 @@ pub(crate) fn resolve(statement: &mut Statement, known: KnownColumns<'_>) -> Res
 }
 
 /// What is known at a place of the statement.
-struct NameResolver<'a> {
-    known: KnownColumns<'a>,
+pub(super) struct NameResolver<'a> {
+    pub(super) known: KnownColumns<'a>,
     /// The tables that WITH gives.
-    given: Vec<GivenTable>,
+    pub(super) given: Vec<GivenTable>,
     /// What the queries around see, the innermost last.
     scopes: Vec<VisibleColumns>,
     tables_made: usize,
 }
 
 /// A table that WITH gives.
-struct GivenTable {
-    name: String,
+pub(super) struct GivenTable {
+    pub(super) name: String,
     /// What it is called in the plan, where a WITH around gives a table of its name: the planner
     /// refuses such names, also of one within a view.
-    written: Option<Ident>,
-    columns: ColumnNames,
+    pub(super) written: Option<Ident>,
+    pub(super) columns: ColumnNames,
 }
 
 impl NameResolver<'_> {
-    fn query(&mut self, query: &mut Query) -> Result<ColumnNames> {
+    pub(super) fn query(&mut self, query: &mut Query) -> Result<ColumnNames> {
         let outside = self.given.len();
         if let Some(with) = &mut query.with {
             for table in &mut with.cte_tables {
@@ -184,193 +183,13 @@ impl NameResolver<'_> {
         )
     }
 
-    fn from(&mut self, from: &mut [TableWithJoins]) -> Result<VisibleColumns> {
-        let mut whole = VisibleColumns::default();
-        for table in from {
-            let columns = self.table(table, &whole)?;
-            whole = whole.beside(columns);
-        }
-        Ok(whole)
-    }
-
-    /// A table and what is joined to it, beside others that LATERAL sees.
-    fn table(
-        &mut self,
-        table: &mut TableWithJoins,
-        before: &VisibleColumns,
-    ) -> Result<VisibleColumns> {
-        if table.joins.iter().any(is_by_names) {
-            self.name(&mut table.relation);
-            table.joins.iter_mut().for_each(|join| self.name(&mut join.relation));
-        }
-        let mut left = self.factor(&mut table.relation, before)?;
-        for join in &mut table.joins {
-            let seen = before.clone().beside(left.clone());
-            let right = self.factor(&mut join.relation, &seen)?;
-            left = self.joined(left, right, join)?;
-        }
-        Ok(left)
-    }
-
-    /// Gives a query without name one: columns that are called alike are told apart by it.
-    fn name(&mut self, factor: &mut TableFactor) {
-        if let TableFactor::Derived { alias: alias @ None, .. } = factor {
-            let name = Ident::with_quote('"', self.made("_unnamed"));
-            *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
-        }
-    }
-
-    fn made(&mut self, what: &str) -> String {
+    pub(super) fn made(&mut self, what: &str) -> String {
         self.tables_made += 1;
         format!("{what}{}", self.tables_made)
     }
 
-    fn factor(
-        &mut self,
-        factor: &mut TableFactor,
-        before: &VisibleColumns,
-    ) -> Result<VisibleColumns> {
-        match factor {
-            TableFactor::Table { name, alias, args: None, .. } => {
-                let columns = self.columns_of(name).under(alias.as_ref());
-                let table = match alias {
-                    Some(alias) => Some(vec![alias.name.clone()]),
-                    None => name.0.iter().map(|part| part.as_ident().cloned()).collect(),
-                };
-                if let Some(written) = self.given(name).and_then(|given| given.written.clone()) {
-                    let own = name.0.last().and_then(|part| part.as_ident()).cloned();
-                    *name = ObjectName::from(vec![written]);
-                    let under =
-                        |name| TableAlias { explicit: true, name, columns: Vec::new(), at: None };
-                    if alias.is_none() {
-                        *alias = own.map(under);
-                    }
-                }
-                // A file is named between single quotes.
-                let is_plain =
-                    |parts: &Vec<Ident>| parts.iter().all(|part| part.quote_style != Some('\''));
-                let table = table.filter(is_plain).unwrap_or_default();
-                Ok(VisibleColumns::of_table(table, columns))
-            }
-            TableFactor::Derived { lateral, subquery, alias, .. } => {
-                let columns = match lateral {
-                    true => self.within(before.clone(), |names| names.query(subquery))?,
-                    false => self.query(subquery)?,
-                };
-                let table = alias.iter().map(|alias| alias.name.clone()).collect();
-                Ok(VisibleColumns::of_table(table, columns.under(alias.as_ref())))
-            }
-            TableFactor::NestedJoin { table_with_joins, alias } => {
-                let columns = self.table(table_with_joins, before)?;
-                let Some(alias) = alias else { return Ok(columns) };
-                let names = columns.columns.iter().map(|column| column.name.clone()).collect();
-                let names = ColumnNames { names, is_whole: columns.is_whole };
-                let names = names.under(Some(alias));
-                Ok(VisibleColumns::of_table(vec![alias.name.clone()], names))
-            }
-            TableFactor::Table { alias, .. }
-            | TableFactor::Function { alias, .. }
-            | TableFactor::UNNEST { alias, .. } => {
-                let table = alias.iter().map(|alias| alias.name.clone()).collect();
-                let columns = ColumnNames::unknown().under(alias.as_ref());
-                self.within(before.clone(), |names| names.expressions(factor))?;
-                Ok(VisibleColumns::of_table(table, columns))
-            }
-            _ => Ok(VisibleColumns::of_table(Vec::new(), ColumnNames::unknown())),
-        }
-    }
-
-    /// The table that WITH gives under a name.
-    fn given(&self, name: &ObjectName) -> Option<&GivenTable> {
-        let [part] = name.0.as_slice() else { return None };
-        let part = folded(part.as_ident()?);
-        self.given.iter().rev().find(|given| given.name == part)
-    }
-
-    fn columns_of(&self, name: &ObjectName) -> ColumnNames {
-        match self.given(name) {
-            Some(given) => given.columns.clone(),
-            None => (self.known)(name).map_or_else(ColumnNames::unknown, ColumnNames::whole),
-        }
-    }
-
-    fn joined(
-        &mut self,
-        left: VisibleColumns,
-        right: VisibleColumns,
-        join: &mut Join,
-    ) -> Result<VisibleColumns> {
-        use JoinOperator::{LeftAnti, LeftSemi, RightAnti, RightSemi};
-        if is_counted(join) {
-            return Ok(left);
-        }
-        let is_own = is_by_names(join);
-        let (mut is_left, mut is_right) = (true, true);
-        match &join.join_operator {
-            LeftSemi(_) | LeftAnti(_) => is_right = false,
-            RightSemi(_) | RightAnti(_) => is_left = false,
-            _ => {}
-        }
-        if let JoinOperator::AsOf { match_condition, .. } = &mut join.join_operator {
-            let both = left.clone().beside(right.clone());
-            self.within(both, |names| names.expressions(match_condition))?;
-        }
-        match constraint_of(&mut join.join_operator) {
-            Some(JoinConstraint::On(condition)) => {
-                let both = left.clone().beside(right.clone());
-                self.within(both, |names| names.expressions(condition))?;
-            }
-            Some(constraint) if is_own => return self.joined_by_names(left, right, constraint),
-            Some(JoinConstraint::Using(names)) => {
-                // The planner makes no column of these: the one of the left side stands for both.
-                let names: Vec<String> = names.iter().filter_map(last).collect();
-                return Ok(match (is_left, is_right) {
-                    (true, true) => left.beside(right.without(&names)),
-                    (true, false) => left,
-                    _ => right,
-                });
-            }
-            _ => {}
-        }
-        Ok(match (is_left, is_right) {
-            (true, true) => left.beside(right),
-            (true, false) => left,
-            _ => right,
-        })
-    }
-
-    fn joined_by_names(
-        &mut self,
-        left: VisibleColumns,
-        right: VisibleColumns,
-        constraint: &mut JoinConstraint,
-    ) -> Result<VisibleColumns> {
-        let names = match constraint {
-            JoinConstraint::Using(names) => names.iter().filter_map(last).collect(),
-            _ => match left.common(&right) {
-                Some(names) => names,
-                // The planner knows their columns.
-                None => return Ok(left.beside(right)),
-            },
-        };
-        let depth = left.depth.max(right.depth) + 1;
-        // Such tables come before all others, the outer ones before the inner ones.
-        let table = format!("{}{}", " ".repeat(depth), self.made("joined"));
-        let parts =
-            |name: &String| [&table, name].map(|part| Ident::with_quote('"', part)).to_vec();
-        *constraint =
-            JoinConstraint::Using(names.iter().map(|name| ObjectName::from(parts(name))).collect());
-        let made = |name: String| {
-            let column = Expr::CompoundIdentifier(parts(&name));
-            (name, column)
-        };
-        let mut joined = left.joined(right, names.into_iter().map(made).collect());
-        joined.depth = depth;
-        Ok(joined)
-    }
-
     /// Does something where these columns are seen too.
-    fn within<T>(
+    pub(super) fn within<T>(
         &mut self,
         columns: VisibleColumns,
         work: impl FnOnce(&mut Self) -> Result<T>,
@@ -382,7 +201,7 @@ impl NameResolver<'_> {
     }
 
     /// Resolves the names in expressions, and in the subqueries of these.
-    fn expressions(&mut self, part: &mut impl VisitMut) -> Result<()> {
+    pub(super) fn expressions(&mut self, part: &mut impl VisitMut) -> Result<()> {
         walk_mut(part, &mut NameRewriter { names: self, depth: 0, parameters: Vec::new() })
     }
 
@@ -431,36 +250,6 @@ fn ambiguous(name: &Ident, scope: &VisibleColumns) -> Error {
     match name.span.start.line {
         0 => Error::invalid(message),
         _ => invalid_at(name.span.start, message),
-    }
-}
-
-fn last(name: &ObjectName) -> Option<String> {
-    name.0.last().and_then(|part| part.as_ident()).map(folded)
-}
-
-fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    use JoinOperator::{
-        Anti, AsOf, CrossJoin, FullOuter, Inner, Join as Plain, Left, LeftAnti, LeftOuter,
-        LeftSemi, Right, RightAnti, RightOuter, RightSemi, Semi, StraightJoin,
-    };
-    match operator {
-        Plain(constraint)
-        | Inner(constraint)
-        | Left(constraint)
-        | LeftOuter(constraint)
-        | Right(constraint)
-        | RightOuter(constraint)
-        | FullOuter(constraint)
-        | CrossJoin(constraint)
-        | Semi(constraint)
-        | LeftSemi(constraint)
-        | RightSemi(constraint)
-        | Anti(constraint)
-        | LeftAnti(constraint)
-        | RightAnti(constraint)
-        | StraightJoin(constraint)
-        | AsOf { constraint, .. } => Some(constraint),
-        _ => None,
     }
 }
 

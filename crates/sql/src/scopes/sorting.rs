@@ -33,9 +33,20 @@ impl HiddenKeys {
         select: &Select,
         scope: &VisibleColumns,
     ) -> Result<bool> {
-        let mut hiding = Hiding { select, scope, depth: 0, found: None };
-        walk_mut(key, &mut hiding)?;
-        let Some(column) = hiding.found else { return Ok(false) };
+        let is_hidden =
+            |name: &str| select.projection.iter().any(|item| scope.is_hidden_by(item, name));
+        let mut found = None;
+        each_part(key, |part| {
+            let name = match part {
+                Expr::Identifier(name) => name,
+                Expr::CompoundIdentifier(parts) if parts.len() == 2 => &parts[1],
+                _ => return,
+            };
+            if is_hidden(&folded(name)) {
+                found = Some(part.to_string());
+            }
+        })?;
+        let Some(column) = found else { return Ok(false) };
         let is_item = |item: &SelectItem| match item {
             SelectItem::ExprWithAlias { expr, alias } if *expr == *key => Some(alias.clone()),
             _ => None,
@@ -50,7 +61,15 @@ impl HiddenKeys {
             )));
         }
         // The names that are hidden are written with their tables.
-        walk_mut(key, &mut Qualifying { select, scope, depth: 0 })?;
+        each_part(key, |part| {
+            if let Expr::Identifier(name) = part
+                && let name = folded(name)
+                && is_hidden(&name)
+                && let Meaning::One(column) = scope.find(&name)
+            {
+                *part = column.written();
+            }
+        })?;
         self.places.push(place);
         Ok(false)
     }
@@ -61,15 +80,17 @@ impl HiddenKeys {
     }
 }
 
-/// Looks for a name that an alias hides.
-struct Hiding<'a> {
-    select: &'a Select,
-    scope: &'a VisibleColumns,
-    depth: usize,
-    found: Option<String>,
+/// Does something to each part of a key that stands in no subquery.
+fn each_part(key: &mut Expr, work: impl FnMut(&mut Expr)) -> Result<()> {
+    walk_mut(key, &mut KeyParts { work, depth: 0 })
 }
 
-impl Rewriter for Hiding<'_> {
+struct KeyParts<F> {
+    work: F,
+    depth: usize,
+}
+
+impl<F: FnMut(&mut Expr)> Rewriter for KeyParts<F> {
     fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
         self.depth += 1;
         ControlFlow::Continue(())
@@ -81,45 +102,8 @@ impl Rewriter for Hiding<'_> {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        let name = match expr {
-            Expr::Identifier(name) => folded(name),
-            Expr::CompoundIdentifier(parts) if parts.len() == 2 => folded(&parts[1]),
-            _ => return ControlFlow::Continue(()),
-        };
-        let items = &self.select.projection;
-        if self.depth == 0 && items.iter().any(|item| self.scope.is_hidden_by(item, &name)) {
-            self.found = Some(expr.to_string());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Writes the tables of names that are hidden.
-struct Qualifying<'a> {
-    select: &'a Select,
-    scope: &'a VisibleColumns,
-    depth: usize,
-}
-
-impl Rewriter for Qualifying<'_> {
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        if let Expr::Identifier(name) = expr
-            && self.depth == 0
-            && let name = folded(name)
-            && self.select.projection.iter().any(|item| self.scope.is_hidden_by(item, &name))
-            && let Meaning::One(column) = self.scope.find(&name)
-        {
-            *expr = column.written();
+        if self.depth == 0 {
+            (self.work)(expr);
         }
         ControlFlow::Continue(())
     }

@@ -1,5 +1,6 @@
 //! Arrays, maps and records: out of JSON, into JSON, and made to fit a column.
 
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 
 use serde_json::Value as Json;
@@ -36,15 +37,19 @@ fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
             items.collect::<Read<_>>().map(Value::Array)
         }
         (JsonKind::Object, ColumnType::Map(element)) => {
-            let members = json_text::members(text).map_err(broken)?;
-            let members = members.into_iter().map(|(name, member)| {
+            let members = json_text::all_members(text).map_err(broken)?;
+            let mut names = HashSet::with_capacity(members.len());
+            let members = members.iter().map(|(name, member)| {
+                if !names.insert(name.as_str()) {
+                    return Err(given_twice("key", name));
+                }
                 let value = of_text(member, element.column_type());
-                value.map_err(|reason| at_field(&name, &reason)).map(|value| (name, value))
+                value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
             });
             members.collect::<Read<_>>().map(Value::Map)
         }
         (JsonKind::Object, ColumnType::Record(fields)) => {
-            record(json_text::members(text).map_err(broken)?, fields, of_text)
+            record(json_text::all_members(text).map_err(broken)?, fields, of_text)
         }
         (JsonKind::String, column_type) => {
             Value::read(&json_text::string(text).map_err(broken)?, column_type)
@@ -112,6 +117,11 @@ fn at_field(name: &str, reason: &str) -> Reason {
     format!("'{}': {reason}", name.escape_debug())
 }
 
+#[cold]
+fn given_twice(what: &str, name: &str) -> Reason {
+    format!("the {what} '{}' is given twice", name.escape_debug())
+}
+
 /// A record out of members by name; fields without a member are NULL.
 fn record<T>(
     members: impl IntoIterator<Item = (String, T)>,
@@ -132,7 +142,7 @@ fn record<T>(
         let value =
             read(member, own[place].column_type).map_err(|reason| at_field(&name, &reason))?;
         if values[place].replace(value).is_some() {
-            return Err(format!("the field '{}' is given twice", name.escape_debug()));
+            return Err(given_twice("field", &name));
         }
     }
     let named = own.iter().zip(values);

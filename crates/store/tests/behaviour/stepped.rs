@@ -1,24 +1,28 @@
 //! An engine in memory that several processes may have open, as far as it says, and that tells a
-//! test what it is just about to do.
+//! test what it is just about to do, and at which levels.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use tonnage::{Deadline, Durability, Result};
 use tonnage_engine::{
-    Capability, Cuts, Engine, KeyShape, LoadOptions, LoadSession, MemoryEngine, Part, Ranges,
-    ReadOptions, Rows, ScanOptions, ScanPosition, Scanner, ShardId, Slices, SpaceId, SpaceInfo,
-    Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Cuts, Engine, KeyShape, Levels, LoadOptions, LoadSession, MemoryEngine, Part,
+    Ranges, ReadOptions, Rows, ScanOptions, ScanPosition, Scanner, ShardId, Slices, SpaceId,
+    SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// What an engine does.
 pub(crate) enum EngineStep<'s> {
+    /// It is about to read rows by their keys.
+    Read,
     /// It is about to scan a space.
     Scan(SpaceId),
     /// A scan of a space has come to its end.
     Scanned(SpaceId),
     /// It is about to write.
     Write(&'s WriteBatch),
+    /// It is about to begin a load.
+    Load,
     /// It is about to end decisions under way.
     Settle,
     /// It is about to drop a space.
@@ -26,11 +30,14 @@ pub(crate) enum EngineStep<'s> {
 }
 
 /// What a test does at each step. Its error is the engine's.
-type Hook = Arc<dyn Fn(EngineStep<'_>) -> Result<()> + Send + Sync>;
+type Hook = Arc<dyn Fn(EngineStep<'_>, Levels) -> Result<()> + Send + Sync>;
 
 /// The engine.
+#[derive(Clone)]
 pub(crate) struct SteppedEngine {
     engine: Arc<MemoryEngine>,
+    capability: Capability,
+    levels: Levels,
     hook: Hook,
 }
 
@@ -39,13 +46,32 @@ impl SteppedEngine {
         engine: &Arc<MemoryEngine>,
         hook: impl Fn(EngineStep<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Engine> {
-        Arc::new(Self { engine: engine.clone(), hook: Arc::new(hook) })
+        let (engine, capability) = (engine.clone(), engine.capability().clone());
+        let hook: Hook = Arc::new(move |step, _| hook(step));
+        Arc::new(Self { engine, capability, levels: Levels::default(), hook })
+    }
+
+    /// One that has copies on a cluster, as far as it says, and so takes levels.
+    pub(crate) fn with_levels(
+        hook: impl Fn(EngineStep<'_>, Levels) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<dyn Engine> {
+        let engine = Arc::new(MemoryEngine::shared());
+        let capability = Capability { acks_all: true, ..engine.capability().clone() };
+        Arc::new(Self { engine, capability, levels: Levels::default(), hook: Arc::new(hook) })
+    }
+
+    fn step(&self, step: EngineStep<'_>) -> Result<()> {
+        (self.hook)(step, self.levels)
     }
 }
 
 impl Engine for SteppedEngine {
+    fn at(&self, levels: Levels) -> Option<Arc<dyn Engine>> {
+        self.capability.acks_all.then(|| Arc::new(Self { levels, ..self.clone() }) as _)
+    }
+
     fn capability(&self) -> &Capability {
-        self.engine.capability()
+        &self.capability
     }
 
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
@@ -57,7 +83,7 @@ impl Engine for SteppedEngine {
     }
 
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
-        (self.hook)(EngineStep::Drop(deadline))?;
+        self.step(EngineStep::Drop(deadline))?;
         self.engine.drop_space_by(space, deadline)
     }
 
@@ -72,6 +98,7 @@ impl Engine for SteppedEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
+        self.step(EngineStep::Read)?;
         self.engine.read_some(space, keys, options, rows)
     }
 
@@ -82,7 +109,7 @@ impl Engine for SteppedEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        (self.hook)(EngineStep::Settle)?;
+        self.step(EngineStep::Settle)?;
         self.engine.read_some(space, keys, options, rows)
     }
 
@@ -92,9 +119,9 @@ impl Engine for SteppedEngine {
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        (self.hook)(EngineStep::Scan(space))?;
+        self.step(EngineStep::Scan(space))?;
         let scan = self.engine.scan(space, ranges, options)?;
-        Ok(Box::new(SteppedScan { scan, space, hook: self.hook.clone() }))
+        Ok(Box::new(SteppedScan { scan, space, engine: self.clone() }))
     }
 
     fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>> {
@@ -107,6 +134,7 @@ impl Engine for SteppedEngine {
         part: &Part,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
+        self.step(EngineStep::Scan(space))?;
         self.engine.scan_part(space, part, options)
     }
 
@@ -120,11 +148,12 @@ impl Engine for SteppedEngine {
         durability: Durability,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        (self.hook)(EngineStep::Write(batch))?;
+        self.step(EngineStep::Write(batch))?;
         self.engine.write_by(batch, durability, deadline)
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
+        self.step(EngineStep::Load)?;
         self.engine.load(options)
     }
 
@@ -162,14 +191,14 @@ impl Engine for SteppedEngine {
 struct SteppedScan {
     scan: Box<dyn Scanner>,
     space: SpaceId,
-    hook: Hook,
+    engine: SteppedEngine,
 }
 
 impl Scanner for SteppedScan {
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
         let has_more = self.scan.next_batch(rows)?;
         if !has_more {
-            (self.hook)(EngineStep::Scanned(self.space))?;
+            self.engine.step(EngineStep::Scanned(self.space))?;
         }
         Ok(has_more)
     }

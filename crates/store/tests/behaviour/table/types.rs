@@ -150,6 +150,8 @@ fn a_key_that_its_column_would_round_is_never_found(#[values(Memory, RocksDb)] o
 #[case("a ARRAY(INTEGER)", "a", "1, 2", "is not JSON")]
 #[case("m MAP(DATE)", "m", "{\"a\": 5}", "'a': a value of type LONG does not fit")]
 #[case("r RECORD(a LONG)", "r", "{\"b\": 5}", "has no field 'b'; it has a")]
+#[case("m MAP(LONG)", "m", "{\"a\": 1, \"a\": 2}", "the key 'a' is given twice")]
+#[case("r RECORD(a LONG)", "r", "{\"a\": 1, \"A\": 2}", "the field 'A' is given twice")]
 #[case("d DATE", "d", "2022-02-30", "'2022-02-30' is not a DATE")]
 #[case("m TIME", "m", "24:00", "'24:00' is not a TIME")]
 fn a_value_that_is_none_of_its_type_is_refused_with_the_reason(

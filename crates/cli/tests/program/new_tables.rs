@@ -1,0 +1,151 @@
+//! Tables that a load makes from its files.
+
+use crate::common::{Place, ships_csv};
+
+#[test]
+fn a_table_is_made_from_the_columns_of_a_file() {
+    let place = Place::new();
+    place.write("a.csv", ships_csv(3));
+    let key = ["--create", "--primary-key", "SHARD(ship), at"];
+    place
+        .run(&[&["load", "ships", "a.csv"], &key[..]].concat())
+        .ends(0)
+        .says(&["3 read, 3 inserted, 0 existed, 0 failed"]);
+    let ddl = place.run(&["sql", "DESCRIBE ships"]).ends(0).out;
+    assert!(
+        ddl.contains("ship LONG")
+            && ddl.contains("at TIMESTAMP(0)")
+            && ddl.contains("SHARD(ship), at"),
+        "{ddl}"
+    );
+    // The same command again finds its table and its rows.
+    place
+        .run(&[&["load", "ships", "a.csv"], &key[..]].concat())
+        .ends(0)
+        .says(&["0 inserted, 3 existed"]);
+    assert_eq!(place.run(&["count", "ships"]).ends(0).out, "3\n");
+}
+
+#[test]
+fn days_become_a_column_of_days() {
+    let place = Place::new();
+    place.write("a.csv", "id,day\n1,2022-01-03\n2,\n3,1969-12-31\n");
+    place.run(&["load", "t", "a.csv", "--create", "--primary-key", "id"]).ends(0);
+    assert!(place.run(&["sql", "DESCRIBE t"]).out.contains("day DATE"));
+    let rows = place.run(&["scan", "t", "--direction", "forward"]).ends(0).out;
+    assert_eq!(rows, "id,day\n1,2022-01-03\n2,\n3,1969-12-31\n");
+    // A row without a day is refused by its line, the others are stored.
+    place.write("b.csv", "id,day\n4,2022-02-30\n5,2022-02-28\n");
+    place.run(&["load", "t", "b.csv"]).says(&["1 inserted", "1 failed"]);
+}
+
+#[test]
+fn the_types_of_several_files_are_brought_together() {
+    let place = Place::new();
+    place.write("a.csv", "id,x\n1,5\n");
+    place.write("b.csv", "id,x,y\n2,5.5,text\n");
+    place
+        .run(&["load", "t", "*.csv", "--create", "--primary-key", "id"])
+        .ends(0)
+        .says(&["2 read, 2 inserted"]);
+    assert!(place.run(&["sql", "DESCRIBE t"]).out.contains("x DOUBLE"));
+}
+
+/// Whole numbers among fractions became doubles, and lost their last digits without a word.
+#[test]
+fn the_types_of_a_new_table_change_no_number() {
+    let place = Place::new();
+    place.write("x.csv", "id,v\n1,9007199254740993\n2,1.5\n3,9223372036854775807\n");
+    place.run(&["load", "--create", "--primary-key", "id", "x", "x.csv"]).ends(0);
+    let rows = place.run(&["scan", "x", "--columns", "v", "--direction", "forward"]).ends(0).out;
+    assert_eq!(rows, "v\n9007199254740993.0\n1.5\n9223372036854775807.0\n");
+    place.write("y.jsonl", "{\"id\":1,\"v\":1}\n{\"id\":2,\"v\":\"1\"}\n{\"id\":3,\"v\":[1,2]}\n{\"id\":4,\"v\":true}\n");
+    place.run(&["load", "--create", "--primary-key", "id", "y", "y.jsonl"]).ends(0);
+    let rows = place.run(&["unload", "y", "--format", "jsonl"]).ends(0).out;
+    assert_eq!(rows, place.read("y.jsonl"));
+}
+
+#[test]
+fn the_sample_that_decides_types_can_be_everything() {
+    let place = Place::new();
+    let rows: String = (0..3_000).map(|id| format!("{id},{id}\n")).collect();
+    place.write("a.csv", format!("id,v\n{rows}3000,1.5\n"));
+    let load = |table: &str, sample: &str| {
+        place.run(&["load", "--create", "--primary-key", "id", table, "a.csv", "--sample", sample])
+    };
+    load("t", "1000").ends(1).says(&[
+        "line 3002, column v",
+        "the first 1,000 records",
+        "--sample all",
+    ]);
+    load("u", "all").ends(0).says(&["3,001 inserted"]);
+    load("v", "none").ends(3).says(&["a number of records"]);
+}
+
+#[test]
+fn what_makes_a_column_text_is_told() {
+    let place = Place::new();
+    place.write("a.csv", "id,temp\n1,NA\n2,1.5\n");
+    let load = ["load", "--create", "--primary-key", "id", "t", "a.csv"];
+    place
+        .run(&load)
+        .ends(0)
+        .says(&["with --null 'NA' there would be temp DOUBLE instead of STRING"]);
+    place.write("b.csv", "id,v\n");
+    place
+        .run(&["load", "--create", "--primary-key", "id", "u", "b.csv"])
+        .ends(0)
+        .says(&["no records", "STRING"]);
+    place.write("c.csv", "");
+    place
+        .run(&["load", "--create", "--primary-key", "id", "v", "c.csv"])
+        .ends(3)
+        .says(&["c.csv: it is empty"]);
+}
+
+#[test]
+fn records_in_a_document_are_found_by_their_path() {
+    let place = Place::new();
+    place
+        .write("q.json", "{\n\"type\": \"x\",\n\"features\": [\n{\"id\": 1},\n{\"id\": 2}\n]\n}\n");
+    let load = ["load", "--create", "--primary-key", "id", "t", "q.json"];
+    place.run(&load).ends(3).says(&["features is an array of objects: --records features"]);
+    place.run(&[&load[..], &["--records", "features"]].concat()).ends(0).says(&["2 inserted"]);
+}
+
+#[test]
+fn text_in_other_encodings_is_loaded() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", b"ship,at,name\n1,2022-01-03T00:00:00,caf\xe9\n");
+    place.run(&["load", "ships", "a.csv"]).ends(1).says(&["Latin-1"]);
+    place.run(&["load", "ships", "a.csv", "--encoding", "latin1"]).ends(0);
+    assert_eq!(place.run(&["get", "ships", "1", "--columns", "name"]).out, "name\ncafé\n");
+}
+
+#[test]
+fn columns_without_a_type_can_be_left_out_of_a_new_table() {
+    use arrow::array::{ArrayRef, DurationSecondArray, Int64Array, RecordBatch};
+    let place = Place::new();
+    let columns: [(&str, ArrayRef); 2] = [
+        ("id", std::sync::Arc::new(Int64Array::from(vec![1]))),
+        ("hour", std::sync::Arc::new(DurationSecondArray::from(vec![3_600]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let target = std::fs::File::create(place.path("a.parquet")).unwrap();
+    let (format, plain) = (tonnage_files::Format::Parquet, tonnage_files::Compression::None);
+    let mut writer =
+        tonnage_files::RecordWriter::new(format, target, batch.schema(), plain).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let load = ["load", "--create", "--primary-key", "id", "t", "a.parquet"];
+    place.run(&load).ends(3).says(&["column hour holds", "--ignore-columns"]);
+    place.run(&[&load[..], &["--ignore-columns"]].concat()).ends(0).says(&["1 inserted"]);
+}
+
+#[test]
+fn a_table_with_another_key_is_not_taken_for_the_one_asked_for() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    let run = place.run(&["load", "ships", "a.csv", "--create", "--primary-key", "at"]);
+    run.ends(3).says(&["another primary key", "choose another name"]);
+}
