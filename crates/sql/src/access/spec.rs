@@ -21,6 +21,9 @@ const PARALLEL_ROWS_MIN: u64 = 100_000;
 /// another.
 const PARTS_PER_READER: usize = 4;
 
+/// A row that is found by its key costs as much as this many rows of columns that are kept.
+const KEPT_ROWS_PER_KEY: u64 = 32;
+
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
@@ -100,6 +103,22 @@ impl ReadSpec {
             (Some(rows), Some(limit)) => Some(rows.min(limit)),
             (rows, limit) => rows.or(limit),
         }
+    }
+
+    /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
+    pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
+        let found = match path {
+            Path::Nothing | Path::All => return false,
+            Path::Keys { keys, .. } => keys.num_rows() as u64,
+            Path::Index(path) => path.entries(),
+        };
+        let all = self.table.rows_estimate.unwrap_or(u64::MAX);
+        self.has_parts()
+            && found.saturating_mul(KEPT_ROWS_PER_KEY) > all
+            && self
+                .cache
+                .as_ref()
+                .is_some_and(|cache| cache.keeps(&self.table.table, &self.columns))
     }
 
     /// How many readers a plan gives this, each with rows of its own.

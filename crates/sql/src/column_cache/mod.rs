@@ -141,6 +141,14 @@ impl ColumnCache {
         Lookup::Fill(Arc::new(ColumnFill::new(self.clone(), table.clone(), all, (count, now))))
     }
 
+    /// Whether these columns of a table would come from memory now.
+    pub(crate) fn keeps(&self, table: &Table, columns: &[usize]) -> bool {
+        let Ok(Some(count)) = table.change_count() else { return false };
+        let state = self.state();
+        let note = state.tables.get(table.path()).filter(|note| note.is_of(table, count));
+        note.and_then(|note| note.kept.as_ref()).is_some_and(|kept| kept.has(columns))
+    }
+
     pub(crate) fn statistics(&self) -> ColumnCacheStatistics {
         let state = self.state();
         let tables = state.tables.values().filter(|note| note.kept.is_some()).count();
