@@ -170,7 +170,9 @@ impl ReadSpec {
         let look_up = |cache: &Arc<ColumnCache>| {
             cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
         };
-        self.cache.as_ref().map_or(Lookup::Pass, look_up)
+        // The latest of each are not all rows.
+        let cache = self.cache.as_ref().filter(|_| self.latest.is_none());
+        cache.map_or(Lookup::Pass, look_up)
     }
 
     /// A scan of all rows in parts, one for a single reader.

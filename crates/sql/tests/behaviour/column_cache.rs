@@ -112,6 +112,19 @@ fn columns_come_from_memory_in_any_company() {
     }
 }
 
+/// A read of the latest rows under each key gives up the others: they must not be missed later.
+#[test]
+fn the_latest_of_each_are_not_taken_for_all_rows() {
+    let sql = super::fleet();
+    let latest = "SELECT ship, max(at) FROM positions GROUP BY ship ORDER BY ship";
+    let first = rows(&sql, latest);
+    assert_eq!(rows(&sql, latest), first);
+    assert_eq!(rows(&sql, latest), first);
+    let all = "SELECT count(*), sum(at + 0) FROM positions";
+    assert_eq!(warm(&sql, all), [["1000", "49500"]]);
+    assert_eq!(rows(&sql, latest), first);
+}
+
 #[test]
 fn rows_that_expire_are_not_kept() {
     let clock = Arc::new(ManualClock::new(1_000_000));
