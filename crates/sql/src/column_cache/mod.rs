@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow::array::RecordBatch;
 use tonnage::{Store, Table, TableSchema};
 
-pub(crate) use fill::{ColumnFill, Filling, PartFill};
+pub(crate) use fill::{ColumnFill, Filling};
 
 /// How many tables are noted.
 const TABLES_MAX: usize = 256;
