@@ -171,6 +171,15 @@ pub trait Engine: Send + Sync {
     /// them at most. Few rows are counted; those that expired or were replaced may be among many.
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64>;
 
+    /// How often a space was changed since the store was opened, about; nothing while a change is
+    /// under way, or where the engine cannot tell. Two answers that are the same say that nothing
+    /// was changed from the first call to the second: whatever was read between them is what is
+    /// still stored, but for rows that have expired. An acknowledged write is counted.
+    fn change_count(&self, space: SpaceId) -> Result<Option<u64>> {
+        let _ = space;
+        Ok(None)
+    }
+
     /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or
     /// nothing; others may do so before the batch is as durable as was asked for, which it is once
     /// the call returns. The version it answers is greater than that of any earlier write of these

@@ -24,6 +24,7 @@ use rocksdb::WriteBatch;
 use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
 use crate::attempt::Attempt;
+use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
@@ -190,6 +191,7 @@ fn remove_range(
     shard.pace.write(start.len() + end.len(), Patience::until(deadline), || {
         let _alone = shard.gate_alone_by(deadline)?;
         check()?;
+        let _counted = shard.changes.begin(SpaceSet::of_key(start));
         if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
             return Ok(Attempt::Stopped(refusal));
         }
@@ -227,7 +229,7 @@ fn write_tombstone(
 ) -> Result<Attempt<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
-    shard.attempt(durability == Durability::Fsync, batch)
+    shard.attempt(durability == Durability::Fsync, SpaceSet::of_key(start), batch)
 }
 
 /// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes

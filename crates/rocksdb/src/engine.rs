@@ -126,6 +126,12 @@ impl Engine for RocksEngine {
         self.store.estimate_rows(space, ranges)
     }
 
+    fn change_count(&self, space: SpaceId) -> Result<Option<u64>> {
+        self.store.space(space)?;
+        let counts = self.store.shards().iter().map(|shard| shard.changes.count(space));
+        Ok(counts.sum())
+    }
+
     fn write_by(
         &self,
         batch: &WriteBatch,

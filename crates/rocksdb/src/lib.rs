@@ -18,6 +18,7 @@
 
 mod attempt;
 mod backlog;
+mod changes;
 mod compaction;
 mod copy;
 mod database;

@@ -60,7 +60,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             data_directories: Vec::new(),
-            cache_bytes: (memory_bytes() / 4).clamp(64 << 20, 32 << 30),
+            cache_bytes: (tonnage_engine::memory_bytes() / 4).clamp(64 << 20, 32 << 30),
             memtable_bytes: 64 << 20,
             compression: Compression::Lz4,
             background_threads: tonnage_engine::cores().clamp(2, 16),
@@ -69,15 +69,6 @@ impl Default for Settings {
             direct_io: false,
         }
     }
-}
-
-/// The memory of the machine; 1 GiB where it cannot be found out.
-fn memory_bytes() -> usize {
-    let kibibytes = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.split_whitespace().next()?.parse::<usize>().ok()
-    });
-    kibibytes.map_or(1 << 30, |kibibytes| kibibytes << 10)
 }
 
 /// How many times as many bytes of data files as of cache a store may have with their filters and
@@ -202,7 +193,7 @@ pub(crate) fn memtable_bound(settings: &Settings, shards: usize) -> WriteBufferM
     // One shard may fill all of its memtables. Of many few are full at a time; beyond the bound
     // they are flushed earlier.
     let own = MEMTABLES * settings.memtable_bytes;
-    let all = shards.saturating_mul(own).min((memory_bytes() / 8).max(own));
+    let all = shards.saturating_mul(own).min((tonnage_engine::memory_bytes() / 8).max(own));
     // Nobody is stalled by it: see `patience`.
     WriteBufferManager::new_write_buffer_manager(all, false)
 }

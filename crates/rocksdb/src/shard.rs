@@ -14,6 +14,7 @@ use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
 use crate::attempt::Attempt;
 use crate::backlog::STEADY;
+use crate::changes::{ChangeCounters, SpaceSet};
 use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
 use crate::descriptors;
@@ -63,6 +64,8 @@ pub(crate) struct Shard {
     /// How often files of rows were ingested, those of shard-prefixed spaces left aside. Counted before,
     /// under the gate.
     pub(crate) ingestions: AtomicU64,
+    /// How often each space was changed.
+    pub(crate) changes: ChangeCounters,
     /// How far the log is known to be on the disk, and who is syncing it.
     syncs: GroupSync,
     /// How often files were dropped: a view older than that may show rows that lay below them.
@@ -98,8 +101,14 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Shard {
-    /// Writes a batch, unless writes are stopped.
-    pub(crate) fn attempt(&self, sync: bool, batch: WriteBatch) -> Result<Attempt<()>> {
+    /// Writes a batch of rows of these spaces, unless writes are stopped.
+    pub(crate) fn attempt(
+        &self,
+        sync: bool,
+        spaces: SpaceSet,
+        batch: WriteBatch,
+    ) -> Result<Attempt<()>> {
+        let _counted = self.changes.begin(spaces);
         match stall::attempt(self.db(), sync, batch) {
             Ok(()) => Ok(Attempt::Done(())),
             Err(error) if stall::is_stop(&error) => Ok(Attempt::Stopped(error)),
@@ -144,6 +153,7 @@ impl Shard {
             windows: LoadWindows::default(),
             loading: RangeLocks::default(),
             ingestions: AtomicU64::new(0),
+            changes: ChangeCounters::default(),
             syncs: GroupSync::default(),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),

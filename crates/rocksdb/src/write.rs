@@ -37,6 +37,7 @@ use tonnage_engine::{
 };
 
 use crate::attempt::Attempt;
+use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::left::Left;
 use crate::open_store::OpenStore;
@@ -81,7 +82,7 @@ impl OpenStore {
             let version = shard.versions.next_until(patience.end)?;
             let mut rows = Encoder::new(shard);
             rows.add(batch, version);
-            Ok(match shard.attempt(false, rows.batch)? {
+            Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
                 Attempt::Done(()) => {
                     Attempt::Done((WriteOutcome::Applied { version }, shard.written()))
                 }
@@ -252,6 +253,8 @@ pub(crate) struct Encoder<'a> {
     physical: Vec<u8>,
     stored: Vec<u8>,
     pub(crate) batch: rocksdb::WriteBatch,
+    /// The spaces of its rows.
+    pub(crate) spaces: SpaceSet,
 }
 
 impl<'a> Encoder<'a> {
@@ -262,15 +265,17 @@ impl<'a> Encoder<'a> {
             physical: Vec::new(),
             stored: Vec::new(),
             batch: rocksdb::WriteBatch::default(),
+            spaces: SpaceSet::default(),
         }
     }
 
     /// Adds a batch; its keys are noted in the shard's load windows.
     pub(crate) fn add(&mut self, batch: &WriteBatch, version: u64) {
-        let Self { shard, family, physical, stored, .. } = self;
+        let Self { shard, family, physical, stored, batch: rows, spaces } = self;
         for (space, run) in batch.runs() {
             for index in run {
                 physical_key(space, batch.key(index), physical);
+                spaces.add_key(physical);
                 shard.windows.record(physical);
                 if batch.condition(index) != Condition::Always {
                     shard.windows.record_judged(physical, version);
@@ -281,9 +286,9 @@ impl<'a> Encoder<'a> {
                         Header { version, expires_at_ms: batch.expires_at_ms(index) }
                             .append_to(stored);
                         stored.extend_from_slice(batch.value(index));
-                        self.batch.put_cf(family, &*physical, &*stored);
+                        rows.put_cf(&**family, &*physical, &*stored);
                     }
-                    Operation::Delete => self.batch.delete_cf(family, &*physical),
+                    Operation::Delete => rows.delete_cf(&**family, &*physical),
                 }
             }
         }

@@ -125,7 +125,7 @@ impl OpenStore {
         if rows.batch.is_empty() {
             return Ok(Attempt::Done((answers, shard.written())));
         }
-        Ok(match shard.attempt(false, rows.batch)? {
+        Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
             Attempt::Done(()) => Attempt::Done((answers, shard.written())),
             Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
         })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use tonnage::{Error, Result, cores};
+use tonnage::{Error, Result, cores, memory_bytes};
 
 use crate::address::Address;
 
@@ -80,6 +80,10 @@ pub struct Settings {
     /// Memory for sorts, joins and groupings of all statements together [default: 1GiB]
     #[arg(long, env = "TONNAGE_SQL_MEMORY", value_name = "SIZE")]
     pub sql_memory: Option<String>,
+    /// Memory for columns of tables that are scanned again and again while nobody writes to them; 0
+    /// for none [default: an eighth of the machine's]
+    #[arg(long, env = "TONNAGE_COLUMN_CACHE", value_name = "SIZE")]
+    pub column_cache: Option<String>,
     /// Longest time that a statement may take [default: none]
     #[arg(long, env = "TONNAGE_STATEMENT_TIMEOUT", value_name = "TIME")]
     pub statement_timeout: Option<String>,
@@ -143,6 +147,8 @@ pub struct Config {
     pub key_memory_bytes: usize,
     /// Memory for sorts, joins and groupings of all statements.
     pub sql_memory_bytes: usize,
+    /// Memory for columns of tables that rest.
+    pub column_cache_bytes: usize,
     /// The longest time that a statement may take.
     pub statement_timeout: Option<Duration>,
     /// The longest wait for a place.
@@ -202,6 +208,7 @@ impl Settings {
             load_memory: self.load_memory.or(other.load_memory),
             key_memory: self.key_memory.or(other.key_memory),
             sql_memory: self.sql_memory.or(other.sql_memory),
+            column_cache: self.column_cache.or(other.column_cache),
             statement_timeout: self.statement_timeout.or(other.statement_timeout),
             admission_wait: self.admission_wait.or(other.admission_wait),
             idle_timeout: self.idle_timeout.or(other.idle_timeout),
@@ -267,10 +274,14 @@ impl Settings {
             load_memory_bytes: bytes(
                 "load_memory",
                 self.load_memory.as_deref(),
-                machine_memory_mib() / 8,
+                (memory_bytes() >> 20) / 8,
             )?,
             key_memory_bytes: bytes("key_memory", self.key_memory.as_deref(), 64)?,
             sql_memory_bytes: bytes("sql_memory", self.sql_memory.as_deref(), 1 << 10)?,
+            column_cache_bytes: match self.column_cache.as_deref() {
+                Some("0") => 0,
+                given => bytes("column_cache", given, (memory_bytes() >> 20) / 8)?,
+            },
             statement_timeout: match self.statement_timeout.as_deref() {
                 None => None,
                 given => Some(time("statement_timeout", given, 0)?),
@@ -383,14 +394,6 @@ pub(crate) fn parse_time(text: &str) -> Option<Duration> {
 fn split_unit(text: &str) -> Option<(u64, &str)> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..digits].parse().ok()?, text[digits..].trim()))
-}
-
-fn machine_memory_mib() -> usize {
-    const DEFAULT_MIB: usize = 2 << 10;
-    let Ok(meminfo) = std::fs::read_to_string("/proc/meminfo") else { return DEFAULT_MIB };
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kibibytes = total.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
-    kibibytes.map_or(DEFAULT_MIB, |kibibytes: usize| kibibytes >> 10)
 }
 
 #[cfg(test)]

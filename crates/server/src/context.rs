@@ -63,6 +63,7 @@ impl Context {
         let wait = config.admission_wait;
         let options = SqlOptions {
             memory_bytes_max: config.sql_memory_bytes,
+            column_cache_bytes_max: Some(config.column_cache_bytes),
             timeout: config.statement_timeout,
             is_local: false,
             ..SqlOptions::default()

@@ -1,6 +1,6 @@
 //! What is counted, as Prometheus reads it.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tonnage::Statistics;
+use tonnage_sql::ColumnCacheStatistics;
 
 /// A listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
@@ -68,6 +69,8 @@ pub(crate) struct Metrics {
     pub(crate) slow_readers: Counter,
     pub(crate) reloads_failed: Counter,
     statements_running: Gauge,
+    column_cache_bytes: Gauge,
+    column_cache_scans: Counter,
     store: StoreGauges,
 }
 
@@ -101,6 +104,8 @@ impl Metrics {
             slow_readers: Counter::default(),
             reloads_failed: Counter::default(),
             statements_running: Gauge::default(),
+            column_cache_bytes: Gauge::default(),
+            column_cache_scans: Counter::default(),
             store: StoreGauges::default(),
         };
         metrics.register();
@@ -129,6 +134,10 @@ impl Metrics {
         registry.register("reloads_failed", help, self.reloads_failed.clone());
         let help = "SQL statements that run, or whose rows are being fetched";
         registry.register("statements_running", help, statements_running.clone());
+        let help = "Memory of columns that are kept of tables that rest";
+        registry.register("column_cache_bytes", help, self.column_cache_bytes.clone());
+        let help = "Scans of tables answered from columns that are kept";
+        registry.register("column_cache_scans", help, self.column_cache_scans.clone());
         let help = "Rows in the store, estimated";
         registry.register("store_rows_estimate", help, store.rows_estimate.clone());
         registry.register("store_disk_bytes", "Bytes of data files", store.disk_bytes.clone());
@@ -198,8 +207,15 @@ impl Metrics {
     }
 
     /// All of it, as text.
-    pub(crate) fn text(&self, statistics: Option<&Statistics>, statements: usize) -> String {
+    pub(crate) fn text(
+        &self,
+        statistics: Option<&Statistics>,
+        statements: usize,
+        columns: ColumnCacheStatistics,
+    ) -> String {
         self.statements_running.set(i64::try_from(statements).unwrap_or(i64::MAX));
+        self.column_cache_bytes.set(i64::try_from(columns.bytes).unwrap_or(i64::MAX));
+        self.column_cache_scans.inner().store(columns.scans, Ordering::Relaxed);
         if let Some(statistics) = statistics {
             self.store.rows_estimate.set(statistics.rows_estimate() as f64);
             self.store.disk_bytes.set(statistics.disk_bytes() as f64);

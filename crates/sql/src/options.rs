@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Acks, Consistency, Durability, Error, Result, cores};
+use tonnage::{Acks, Consistency, Durability, Error, Result, cores, memory_bytes};
 
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -12,6 +12,9 @@ pub struct SqlOptions {
     /// spill to disk (16 MiB or more). The results of [`crate::Sql::fetch_all`] may take as much
     /// again.
     pub memory_bytes_max: usize,
+    /// The memory for columns of tables that are scanned again and again while nobody writes to
+    /// them; 0 for none. Default: an eighth of the machine's memory.
+    pub column_cache_bytes_max: Option<usize>,
     /// The most bytes on disk that spilled data may take.
     pub spill_bytes_max: u64,
     /// Where spilled data goes; the system's directory for temporary files without it.
@@ -48,6 +51,7 @@ impl Default for SqlOptions {
     fn default() -> Self {
         Self {
             memory_bytes_max: 1 << 30,
+            column_cache_bytes_max: None,
             spill_bytes_max: 100 << 30,
             spill_directory: None,
             timeout: None,
@@ -77,6 +81,10 @@ impl SqlOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    pub(crate) fn column_cache_bytes(&self) -> usize {
+        self.column_cache_bytes_max.unwrap_or_else(|| memory_bytes() / 8)
     }
 
     pub(crate) fn workers(&self) -> usize {

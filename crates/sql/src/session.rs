@@ -10,6 +10,7 @@ use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 use crate::answer::{Answer, Rows};
 use crate::cache::{Cache, Statement, Statements};
 use crate::catalog::Context;
+use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{Direct, bind};
 use crate::engine::Engine;
 use crate::guard::Guard;
@@ -45,7 +46,8 @@ impl Sql {
     pub fn new(store: Store, options: SqlOptions) -> Result<Self> {
         options.check()?;
         let cache = Cache::new(options.plans_max);
-        let context = Context { store, options: Arc::new(options), transaction: None };
+        let columns = Arc::new(ColumnCache::new(store.clone(), options.column_cache_bytes()));
+        let context = Context { store, options: Arc::new(options), columns, transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
         let (settings, transaction) = (Settings::default(), Mutex::default());
@@ -56,6 +58,11 @@ impl Sql {
     /// The store underneath.
     pub fn store(&self) -> &Store {
         &self.inner.planner.context.store
+    }
+
+    /// What the session keeps of tables that rest.
+    pub fn column_cache(&self) -> ColumnCacheStatistics {
+        self.inner.planner.context.columns.statistics()
     }
 
     /// Carries out a statement and gives its answer; of several, separated by semicolons, the last
@@ -299,7 +306,7 @@ impl Sql {
         // A table that is not there is told of by the planner, with its place.
         let Ok(table) = statement.table(&context.store, &simple.path) else { return Ok(None) };
         let consistency = self.settings().consistency(&context.options);
-        bind(simple, &table, parameters, consistency, &context.options, engine)
+        bind(simple, &table, parameters, consistency, context, engine)
     }
 
     fn explain(

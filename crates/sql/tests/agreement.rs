@@ -30,8 +30,13 @@ impl World {
         let disk = filled(Store::builder(path).rocksdb_settings(settings).open().unwrap());
         let memory = filled(Store::open("memory:").unwrap());
         let session = |store: &Store, direct, push_down| {
-            let options =
-                SqlOptions { direct, push_down, batch_rows_max: 7, ..SqlOptions::default() };
+            let options = SqlOptions {
+                direct,
+                push_down,
+                batch_rows_max: 7,
+                column_cache_bytes_max: (!push_down).then_some(0),
+                ..SqlOptions::default()
+            };
             Sql::new(store.clone(), options).unwrap()
         };
         let sessions = vec![

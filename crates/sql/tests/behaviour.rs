@@ -1,5 +1,7 @@
 //! What a session does beside giving the right rows.
 
+#[path = "behaviour/column_cache.rs"]
+mod column_cache;
 #[path = "behaviour/files.rs"]
 mod files;
 #[path = "behaviour/functions.rs"]

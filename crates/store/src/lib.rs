@@ -101,7 +101,7 @@ pub use table::{
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
     Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Result, ShardStatistics,
-    Statistics, SystemClock, cores,
+    Statistics, SystemClock, cores, memory_bytes,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};

@@ -1,8 +1,9 @@
 //! The house rules, held against every crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::process::Command;
 
 use tonnage_tidy::imports::Modules;
 use tonnage_tidy::sources::{crates, root, rust_files};
@@ -45,6 +46,46 @@ fn fewer_than_one_line_of_a_hundred_is_too_long() -> io::Result<()> {
         long.join("\n")
     );
     Ok(())
+}
+
+/// `cargo build` after `cargo test` builds nothing anew that tests stand on: each crate has the same
+/// features in both. Before, a feature that only tests asked for built all of Tonnage twice.
+#[test]
+fn tests_ask_for_no_features_that_the_program_is_built_without() {
+    let (program, tests) = (features("normal,build"), features("normal,build,dev"));
+    assert!(program.len() > 100, "cargo tells of {} crates", program.len());
+    let is_built = |(name, with): &(&String, &BTreeSet<String>)| {
+        tests.get(*name).is_some_and(|built| built.is_superset(with))
+    };
+    let differing: Vec<_> = program.iter().filter(|one| !is_built(one)).collect();
+    assert!(differing.is_empty(), "pin the features of these as CONTRIBUTING says: {differing:#?}");
+}
+
+/// The features of each crate of the workspace and of those below it.
+fn features(edges: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let told = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
+        .args([
+            "tree",
+            "--workspace",
+            "--locked",
+            "--prefix",
+            "none",
+            "-f",
+            "{p}\t{f}",
+            "-e",
+            edges,
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8_lossy(&told.stdout).lines() {
+        let (name, with) = line.split_once('\t').unwrap_or((line, ""));
+        let with = with.trim_end_matches(" (*)");
+        features.entry(name.to_owned()).or_default().insert(with.to_owned());
+    }
+    features
 }
 
 /// Who looks for a type by its name should find one.

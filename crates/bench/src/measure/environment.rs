@@ -1,12 +1,11 @@
 //! The machine and the program: what stands in every report.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
-use super::process::{number_after, read};
+use super::process::read;
 
 /// The machine and the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ impl Environment {
             cpu: value_of(&read("/proc/cpuinfo"), "model name", ':')
                 .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
-            memory_bytes: memory_bytes(),
+            memory_bytes: tonnage::memory_bytes() as u64,
             kernel: read("/proc/version").split_whitespace().take(3).collect::<Vec<_>>().join(" "),
             system: value_of(&read("/etc/os-release"), "PRETTY_NAME", '=').map_or_else(
                 || std::env::consts::OS.to_owned(),
@@ -55,46 +54,6 @@ impl Environment {
                 .unwrap_or(0.0),
         }
     }
-}
-
-fn memory_bytes() -> u64 {
-    let machine = number_after(&read("/proc/meminfo"), "MemTotal:").map(|kib| kib * 1024);
-    let limit = memory_bytes_max(&read("/proc/self/cgroup"));
-    machine.into_iter().chain(limit).min().unwrap_or(0)
-}
-
-const CGROUPS: &str = "/sys/fs/cgroup";
-
-/// The least memory limit of the control groups that this process is in, given what
-/// `/proc/self/cgroup` says. In both versions a group's ancestors bind it, too; and in a container
-/// the path that the kernel tells may be that of the outside, while the group itself is mounted at
-/// the root. So every directory up to the root is asked.
-fn memory_bytes_max(groups: &str) -> Option<u64> {
-    files_of_limits(groups).iter().filter_map(|file| limit(file)).min()
-}
-
-/// Lines look like `0::/a/b` in version 2 and `4:memory,cpu:/a/b` in version 1.
-fn files_of_limits(groups: &str) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let (root, file) = match controllers {
-            "" => (Path::new(CGROUPS).to_owned(), "memory.max"),
-            names if names.split(',').any(|name| name == "memory") => {
-                (Path::new(CGROUPS).join("memory"), "memory.limit_in_bytes")
-            }
-            _ => continue,
-        };
-        let ancestors = Path::new(path.trim_start_matches('/')).ancestors();
-        files.extend(ancestors.map(|group| root.join(group).join(file)));
-    }
-    files
-}
-
-/// `max`, and in version 1 a number near 2^63, mean no limit: the machine's memory is less.
-fn limit(file: &Path) -> Option<u64> {
-    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 /// The value of the first line of a name.
@@ -126,22 +85,5 @@ mod tests {
         let disk = &environment.disks[0];
         assert!(disk.size_bytes >= disk.free_bytes && disk.size_bytes > 0, "{disk:?}");
         assert!(!disk.file_system.is_empty());
-    }
-
-    #[test]
-    fn a_group_of_version_2_is_asked_with_its_ancestors() {
-        let files = files_of_limits("0::/a/b\n");
-        assert_eq!(
-            files,
-            ["a/b/memory.max", "a/memory.max", "memory.max"]
-                .map(|file| Path::new(CGROUPS).join(file))
-        );
-    }
-
-    #[test]
-    fn in_version_1_the_memory_controller_alone_is_asked() {
-        let files = files_of_limits("5:cpu:/a\n4:hugetlb,memory:/b\n");
-        let expected = ["memory/b/memory.limit_in_bytes", "memory/memory.limit_in_bytes"];
-        assert_eq!(files, expected.map(|file| Path::new(CGROUPS).join(file)));
     }
 }

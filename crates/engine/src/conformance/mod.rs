@@ -14,6 +14,7 @@ mod model;
 mod recorder;
 mod suite;
 
+pub mod changes;
 pub mod conditions;
 pub mod deadlines;
 pub mod errors;

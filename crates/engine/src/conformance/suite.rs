@@ -66,6 +66,10 @@ macro_rules! conformance_suite {
                 a_deletion_after_its_deadline_deletes_nothing,
                 a_space_is_neither_made_nor_dropped_after_a_deadline,
             }
+            changes {
+                equal_counts_mean_that_nothing_changed,
+                what_is_read_between_equal_counts_stays_true_beside_writers,
+            }
             limits {
                 each_range_has_its_own_limit,
                 each_shard_key_has_its_own_limit,

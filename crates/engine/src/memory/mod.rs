@@ -157,6 +157,10 @@ impl Engine for MemoryEngine {
         Ok(self.store.space(space)?.count(ranges))
     }
 
+    fn change_count(&self, space: SpaceId) -> Result<Option<u64>> {
+        Ok(Some(self.store.space(space)?.change_count()).filter(|_| !self.store.capability.shared))
+    }
+
     fn write_by(
         &self,
         batch: &WriteBatch,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
@@ -28,11 +29,13 @@ pub(super) struct Stored {
 pub(super) struct Space {
     info: SpaceInfo,
     rows: RwLock<RowMap>,
+    /// How often the rows were locked to be changed. Counted under that lock.
+    changes: AtomicU64,
 }
 
 impl Space {
     pub(super) fn new(info: SpaceInfo) -> Self {
-        Self { info, rows: RwLock::new(RowMap::new()) }
+        Self { info, rows: RwLock::new(RowMap::new()), changes: AtomicU64::new(0) }
     }
 
     pub(super) fn info(&self) -> &SpaceInfo {
@@ -47,7 +50,14 @@ impl Space {
 
     /// The rows, to change.
     pub(super) fn rows_mut(&self) -> RwLockWriteGuard<'_, RowMap> {
-        self.rows.write().unwrap_or_else(PoisonError::into_inner)
+        let rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        rows
+    }
+
+    pub(super) fn change_count(&self) -> u64 {
+        let _unchanged = self.rows();
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// At most `parts` ranges that hold about as many rows each.

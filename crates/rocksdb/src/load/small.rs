@@ -26,6 +26,7 @@ use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
 use crate::attempt::Attempt;
+use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::shard::{Shard, Stripe};
 use crate::stall::Patience;
@@ -110,7 +111,7 @@ impl<'a> Small<'a> {
         let now_ms = self.context.engine.clock().now_ms();
         self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
         self.fates.clear();
-        let mut batch = WriteBatch::default();
+        let (mut batch, mut spaces) = (WriteBatch::default(), SpaceSet::default());
         let mut space = None;
         let mut is_taken = true;
         for record in chunk.records() {
@@ -122,10 +123,12 @@ impl<'a> Small<'a> {
             self.fates.push(fate);
             match fate {
                 EntryOutcome::Inserted | EntryOutcome::Replaced => {
-                    self.put(&mut batch, &record, record.value)
+                    self.put(&mut batch, &record, record.value);
+                    spaces.add_key(record.key);
                 }
                 EntryOutcome::Renewed => {
-                    self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?)
+                    self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?);
+                    spaces.add_key(record.key);
                 }
                 EntryOutcome::Existed | EntryOutcome::Duplicate
                     if self.context.options.on_existing == OnExisting::Fail =>
@@ -138,7 +141,10 @@ impl<'a> Small<'a> {
                 | EntryOutcome::Overtaken => {}
             }
         }
-        if batch.is_empty() { Ok(Attempt::Done(())) } else { self.shard.attempt(false, batch) }
+        if batch.is_empty() {
+            return Ok(Attempt::Done(()));
+        }
+        self.shard.attempt(false, spaces, batch)
     }
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to

@@ -31,6 +31,7 @@ pub(super) async fn metrics(
     // A store that does not answer must not hide the other numbers.
     let statistics = context.blocking(|context| context.store.statistics()).await.ok();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let text = context.metrics.text(statistics.as_ref(), context.statements.count());
+    let (statements, columns) = (context.statements.count(), context.sql.column_cache());
+    let text = context.metrics.text(statistics.as_ref(), statements, columns);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

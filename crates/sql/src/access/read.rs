@@ -9,17 +9,55 @@ use tonnage::{Error, Result, TableBatch};
 use crate::guard::Guard;
 use crate::plan::settle;
 
-/// Where batches come from: a bulk get, a scan, an index.
-pub(super) type Batches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
+/// Where rows of the store come from: a bulk get, a scan, an index.
+pub(super) type StoredBatches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
+
+/// The same as a plan sees them.
+pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// Batches of the columns asked for, under their SQL names, up to the limit.
 pub(crate) struct Read {
     rows: Option<Batches>,
+    left: u64,
+    guard: Guard,
+}
+
+impl Read {
+    pub(super) fn new(rows: Option<Batches>, limit: Option<u64>, guard: Guard) -> Self {
+        Self { rows, left: limit.unwrap_or(u64::MAX), guard }
+    }
+}
+
+impl Iterator for Read {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Err(error) = self.guard.check() {
+            self.rows = None;
+            return Some(Err(error)).filter(|_| std::mem::take(&mut self.left) > 0);
+        }
+        let batch = self.rows.as_mut()?.next()?;
+        let Ok(batch) = batch else {
+            self.rows = None;
+            return Some(batch);
+        };
+        let count = batch.num_rows() as u64;
+        let batch = if count > self.left { batch.slice(0, self.left as usize) } else { batch };
+        self.left -= count.min(self.left);
+        if self.left == 0 {
+            self.rows = None;
+        }
+        Some(Ok(batch))
+    }
+}
+
+/// Brings rows of the store into the columns asked for. Each batch comes with whether some row of
+/// it expires.
+pub(super) struct Shaped {
+    rows: StoredBatches,
     schema: SchemaRef,
     /// For each column wanted where it comes from.
     origins: Vec<ColumnOrigin>,
-    left: u64,
-    guard: Guard,
 }
 
 /// Where a column comes from: the table itself, or what the store notes of each row.
@@ -30,35 +68,29 @@ enum ColumnOrigin {
     Expiry,
 }
 
-impl Read {
-    /// A read of columns, given as places in the SQL schema of a table with `own` columns.
+impl Shaped {
+    /// Columns are given as places in the SQL schema of a table with `own` columns.
     pub(super) fn new(
         own: usize,
         columns: &[usize],
         schema: SchemaRef,
-        limit: Option<u64>,
-        rows: Option<Batches>,
-        guard: Guard,
+        rows: StoredBatches,
     ) -> Self {
         let origin = |column: &usize| match column.checked_sub(own) {
             None => ColumnOrigin::Own,
             Some(0) => ColumnOrigin::Version,
             Some(_) => ColumnOrigin::Expiry,
         };
-        let origins = columns.iter().map(origin).collect();
-        Self { rows, schema, origins, left: limit.unwrap_or(u64::MAX), guard }
+        Self { rows, schema, origins: columns.iter().map(origin).collect() }
     }
 
-    fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
-        let rows = batch.rows.num_rows();
+    fn shape(&self, batch: &TableBatch) -> Result<RecordBatch> {
         let is_own = self.origins.iter().all(|origin| *origin == ColumnOrigin::Own);
         let mut arrays =
-            if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
+            if is_own { batch.rows.columns().to_vec() } else { self.with_notes(batch) };
         arrays.iter_mut().for_each(settle);
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(|error| {
-            Error::internal(format!("table {}: {error}", batch.table)).with_source(error)
-        })
+        with_schema(&self.schema, arrays, batch.rows.num_rows())
+            .map_err(|error| error.at(format_args!("table {}", batch.table)))
     }
 
     fn with_notes(&self, batch: &TableBatch) -> Vec<ArrayRef> {
@@ -74,25 +106,31 @@ impl Read {
     }
 }
 
-impl Iterator for Read {
-    type Item = Result<RecordBatch>;
+impl Iterator for Shaped {
+    type Item = Result<(RecordBatch, bool)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Err(error) = self.guard.check() {
-            self.rows = None;
-            return Some(Err(error)).filter(|_| std::mem::take(&mut self.left) > 0);
-        }
-        let batch = self.rows.as_mut()?.next()?.and_then(|batch| self.shape(batch));
-        let Ok(batch) = batch else {
-            self.rows = None;
-            return Some(batch);
+        let batch = match self.rows.next()? {
+            Ok(batch) => batch,
+            Err(error) => return Some(Err(error)),
         };
-        let count = batch.num_rows() as u64;
-        let batch = if count > self.left { batch.slice(0, self.left as usize) } else { batch };
-        self.left -= count.min(self.left);
-        if self.left == 0 {
-            self.rows = None;
-        }
-        Some(Ok(batch))
+        let expires = batch.expiries_ms.iter().any(|expiry| *expiry != 0);
+        Some(self.shape(&batch).map(|shaped| (shaped, expires)))
     }
+}
+
+/// Some columns of batches, given as places among those that they have.
+pub(super) fn projected(
+    batch: &RecordBatch,
+    columns: &[usize],
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
+    let arrays = columns.iter().map(|column| batch.column(*column).clone()).collect();
+    with_schema(schema, arrays, batch.num_rows())
+}
+
+fn with_schema(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema.clone(), arrays, &options)
+        .map_err(|error| Error::internal(error.to_string()).with_source(error))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::UInt32Array;
+use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use tonnage::{
@@ -10,8 +10,9 @@ use tonnage::{
     TableScanOptions,
 };
 
-use super::read::Batches;
+use super::read::{Batches, Shaped, StoredBatches, projected};
 use super::{IndexPath, Path, Read, SqlTable};
+use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
 use crate::guard::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
@@ -19,6 +20,9 @@ const PARALLEL_ROWS_MIN: u64 = 100_000;
 /// Parts are cut by estimates, so there are more of them than readers: who is done early takes
 /// another.
 const PARTS_PER_READER: usize = 4;
+
+/// A row that is found by its key costs as much as this many rows of columns that are kept.
+const KEPT_ROWS_PER_KEY: u64 = 32;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,8 @@ pub(crate) struct ReadSpec {
     pub(crate) batch_rows_max: usize,
     pub(crate) consistency: Option<Consistency>,
     pub(crate) workers: usize,
+    /// Where columns of tables that rest are kept; none for what must be read from the store.
+    pub(crate) cache: Option<Arc<ColumnCache>>,
     /// Why no index is read through, where there is one that could be.
     pub(crate) remark: Option<String>,
 }
@@ -99,6 +105,22 @@ impl ReadSpec {
         }
     }
 
+    /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
+    pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
+        let found = match path {
+            Path::Nothing | Path::All => return false,
+            Path::Keys { keys, .. } => keys.num_rows() as u64,
+            Path::Index(path) => path.entries(),
+        };
+        let all = self.table.rows_estimate.unwrap_or(u64::MAX);
+        self.has_parts()
+            && found.saturating_mul(KEPT_ROWS_PER_KEY) > all
+            && self
+                .cache
+                .as_ref()
+                .is_some_and(|cache| cache.keeps(&self.table.table, &self.columns))
+    }
+
     /// How many readers a plan gives this, each with rows of its own.
     pub(crate) fn readers(&self) -> usize {
         let is_large = self.table.rows_estimate.is_some_and(|rows| rows >= PARALLEL_ROWS_MIN);
@@ -112,30 +134,93 @@ impl ReadSpec {
 
     /// Starts to read.
     pub(crate) fn open(&self, guard: Guard) -> Result<Read> {
-        let batches: Option<Batches> = match &self.path {
+        let rows: Option<StoredBatches> = match &self.path {
             Path::Nothing => None,
             _ if self.limit == Some(0) => None,
             Path::All => Some(Box::new(self.scan()?)),
             Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
             Path::Index(path) => Some(self.index_scan(path)?),
         };
-        Ok(self.read(batches, guard))
+        Ok(Read::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
     }
 
-    /// Starts to read in parts, for several readers; in one where that is not possible, or too
-    /// little to share.
-    pub(crate) fn open_parts(&self, guard: &Guard) -> Result<Vec<Read>> {
+    /// Starts to read in parts for so many readers; in one where that is not possible, or too little
+    /// to share.
+    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<Read>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
-        let parts =
-            self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;
-        Ok(parts.into_iter().map(|part| self.read(Some(Box::new(part)), guard.clone())).collect())
+        let read = |rows| Read::new(Some(rows), None, guard.clone());
+        let rows: Vec<Batches> = match self.look_up() {
+            Lookup::Kept(kept) => self.kept(&kept),
+            Lookup::Fill(fill) => {
+                let wide = Self { columns: fill.columns.clone(), ..self.clone() };
+                let parts = wide.parts(readers)?;
+                let fills = fill.into_parts(parts.len());
+                let filled =
+                    |(part, fill)| self.narrow(&wide, Filling::new(wide.shaped(part), fill));
+                parts.into_iter().zip(fills).map(filled).collect()
+            }
+            Lookup::Pass => self.parts(readers)?.into_iter().map(|part| self.plain(part)).collect(),
+        };
+        Ok(rows.into_iter().map(read).collect())
     }
 
-    fn read(&self, batches: Option<Batches>, guard: Guard) -> Read {
-        let own = self.table.schema().columns.len();
-        Read::new(own, &self.columns, self.schema(), self.limit, batches, guard)
+    fn look_up(&self) -> Lookup {
+        let look_up = |cache: &Arc<ColumnCache>| {
+            cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
+        };
+        // The latest of each are not all rows.
+        let cache = self.cache.as_ref().filter(|_| self.latest.is_none());
+        cache.map_or(Lookup::Pass, look_up)
+    }
+
+    /// A scan of all rows in parts, one for a single reader.
+    fn parts(&self, readers: usize) -> Result<Vec<StoredBatches>> {
+        if readers == 1 {
+            return Ok(vec![Box::new(self.scan()?)]);
+        }
+        let parts = PARTS_PER_READER * readers;
+        let parts = self.table.table.scan_parts(&self.scan_options(), parts)?;
+        Ok(parts.into_iter().map(|part| Box::new(part) as StoredBatches).collect())
+    }
+
+    /// The columns out of those that are kept.
+    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<Batches> {
+        let (schema, places) = (self.schema(), self.places_in(&kept.columns));
+        let part = |part: usize| {
+            let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
+            let batch = move |batch: usize| {
+                let batch = kept.parts[part].get(batch)?;
+                Some(projected(batch, &places, &schema))
+            };
+            Box::new((0..).map_while(batch)) as Batches
+        };
+        (0..kept.parts.len()).map(part).collect()
+    }
+
+    /// The columns out of a read of more.
+    fn narrow(
+        &self,
+        wide: &Self,
+        rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> Batches {
+        let (schema, places) = (self.schema(), self.places_in(&wide.columns));
+        Box::new(rows.map(move |batch| projected(&batch?, &places, &schema)))
+    }
+
+    /// Where the columns stand among others.
+    fn places_in(&self, columns: &[usize]) -> Vec<usize> {
+        let place = |wanted: &usize| columns.iter().position(|column| column == wanted);
+        self.columns.iter().filter_map(place).collect()
+    }
+
+    fn shaped(&self, rows: StoredBatches) -> Shaped {
+        Shaped::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
+    }
+
+    fn plain(&self, rows: StoredBatches) -> Batches {
+        Box::new(self.shaped(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
     /// How the read is told of by EXPLAIN.
@@ -206,7 +291,7 @@ impl ReadSpec {
         }
     }
 
-    fn index_scan(&self, path: &IndexPath) -> Result<Batches> {
+    fn index_scan(&self, path: &IndexPath) -> Result<StoredBatches> {
         let options = IndexScanOptions {
             columns: Some(self.names()),
             limit: self.limit,
@@ -256,7 +341,7 @@ impl ReadSpec {
     }
 }
 
-fn reversed(keys: &arrow::array::RecordBatch) -> Result<arrow::array::RecordBatch> {
+fn reversed(keys: &RecordBatch) -> Result<RecordBatch> {
     if keys.num_rows() < 2 {
         return Ok(keys.clone());
     }

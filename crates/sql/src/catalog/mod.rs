@@ -27,6 +27,7 @@ pub(crate) use json_conditions::json_conditions_of;
 pub(crate) use provider::StoreTable;
 
 use crate::access::SqlTable;
+use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
 use crate::text::{CATALOG, FileName, SCHEMA};
@@ -37,6 +38,8 @@ use crate::transaction::Transaction;
 pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) options: Arc<SqlOptions>,
+    /// Columns of tables that rest.
+    pub(crate) columns: Arc<ColumnCache>,
     /// The transaction that is open.
     pub(crate) transaction: Option<Arc<Transaction>>,
 }
@@ -187,7 +190,8 @@ impl SchemaProvider for Names {
                 // What a statement changes it changes by what is stored last.
                 let stored = match self.target {
                     Some(_) => stored.at_its_latest(),
-                    None => stored,
+                    None if transaction.is_some() => stored,
+                    None => stored.with_cache(&self.context.columns),
                 };
                 match changed {
                     Some(changed) => overlay::overlaid(stored, &changed).map(Some),

@@ -17,6 +17,7 @@ use super::{condition_of, json_conditions_of};
 use crate::access::{
     ColumnCondition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
 };
+use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -27,6 +28,7 @@ use crate::plan::StoreScan;
 pub(crate) struct StoreTable {
     table: Arc<SqlTable>,
     options: Arc<SqlOptions>,
+    cache: Option<Arc<ColumnCache>>,
     latest: Option<Latest>,
     /// Whether its rows must be the latest, whatever the session asks for.
     at_its_latest: bool,
@@ -34,7 +36,7 @@ pub(crate) struct StoreTable {
 
 impl StoreTable {
     pub(crate) fn new(table: SqlTable, options: Arc<SqlOptions>) -> Self {
-        Self { table: Arc::new(table), options, latest: None, at_its_latest: false }
+        Self { table: Arc::new(table), options, cache: None, latest: None, at_its_latest: false }
     }
 
     pub(crate) fn table(&self) -> &Arc<SqlTable> {
@@ -53,6 +55,11 @@ impl StoreTable {
     /// no error.
     pub(crate) fn with_latest(&self, latest: Latest) -> Self {
         Self { latest: Some(latest), ..self.clone() }
+    }
+
+    /// The same table, whose columns may be kept.
+    pub(crate) fn with_cache(self, cache: &Arc<ColumnCache>) -> Self {
+        Self { cache: Some(cache.clone()), ..self }
     }
 
     /// The same table for a statement that changes rows by what it reads.
@@ -225,6 +232,7 @@ impl TableProvider for StoreTable {
             batch_rows_max: self.options.batch_rows_max,
             consistency: self.consistency(state),
             workers: self.options.workers(),
+            cache: self.cache.clone(),
             remark,
         };
         match left {

@@ -12,8 +12,8 @@ use crate::access::{
     Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
     choose_index, direction_for,
 };
+use crate::catalog::Context;
 use crate::engine::Engine;
-use crate::options::SqlOptions;
 use crate::request::Parameters;
 
 /// A simple statement, ready to run.
@@ -36,7 +36,7 @@ pub(crate) fn bind(
     table: &Arc<SqlTable>,
     parameters: &Parameters,
     consistency: Option<Consistency>,
-    options: &SqlOptions,
+    context: &Context,
     engine: &Engine,
 ) -> Result<Option<Direct>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
@@ -56,9 +56,10 @@ pub(crate) fn bind(
         direction: Direction::Unordered,
         limit,
         latest: None,
-        batch_rows_max: options.batch_rows_max,
+        batch_rows_max: context.options.batch_rows_max,
         consistency,
-        workers: options.workers(),
+        workers: context.options.workers(),
+        cache: Some(context.columns.clone()),
         remark: None,
     };
     Ok(match &simple.items {

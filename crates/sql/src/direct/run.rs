@@ -67,7 +67,7 @@ pub(crate) fn aggregate(
 
 /// Reads by as many threads as the session may have, when there is enough to read.
 fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<()> {
-    let parts = spec.open_parts(guard)?;
+    let parts = spec.open_parts(spec.workers, guard)?;
     let readers = spec.workers.min(parts.len());
     let parts = Mutex::new(parts.into_iter());
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();

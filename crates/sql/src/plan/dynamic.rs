@@ -68,13 +68,18 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
     }
     let choice = choose(spec.table.schema(), &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
-    if choice.path != Path::All || is_ordered {
-        return Ok(ReadSpec { path: choice.path, ..spec });
-    }
-    match choose_index(&spec.table, &conditions, &[], &Path::All).map_err(into_datafusion)? {
-        IndexChoice::Taken { path, .. } => Ok(ReadSpec { path: Path::Index(path), ..spec }),
-        IndexChoice::Left(_) | IndexChoice::None => Ok(spec),
-    }
+    let path = match choice.path {
+        Path::All if !is_ordered => {
+            match choose_index(&spec.table, &conditions, &[], &Path::All)
+                .map_err(into_datafusion)?
+            {
+                IndexChoice::Taken { path, .. } => Path::Index(path),
+                IndexChoice::Left(_) | IndexChoice::None => Path::All,
+            }
+        }
+        path => path,
+    };
+    Ok(if spec.is_faster_kept(&path) { spec } else { ReadSpec { path, ..spec } })
 }
 
 /// An expression as a condition on one column of the table.

@@ -280,9 +280,7 @@ fn rows(
     reader: usize,
 ) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
     let is_small = spec.is_small();
-    let open = move || {
-        if spec.readers() > 1 { spec.open_parts(&guard) } else { Ok(vec![spec.open(guard)?]) }
-    };
+    let open = move || spec.open_parts(spec.readers(), &guard);
     let begin = move || shared.begin(reader, open).map_err(into_datafusion);
     if is_small {
         return match begin() {

@@ -289,6 +289,17 @@ impl Table {
         self.store.engine.rows_estimate(self.entry.space, &Ranges::whole_space())
     }
 
+    /// How often rows of this table or of its relatives were changed since the store was opened,
+    /// about; nothing while one is being changed, or where the store cannot tell, as on a cluster.
+    /// Where two answers are the same, all that was read between them still holds, but for rows
+    /// that have expired: so a reader may keep it.
+    ///
+    /// # Errors
+    /// `NotFound` once the table was dropped.
+    pub fn change_count(&self) -> Result<Option<u64>> {
+        self.store.engine.change_count(self.entry.space)
+    }
+
     /// Counts the rows, by reading their keys.
     ///
     /// # Errors

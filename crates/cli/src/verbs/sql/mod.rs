@@ -233,7 +233,14 @@ impl SqlArgs {
             part.max(memory.min(STATEMENTS_MIN))
         };
         let memory_bytes_max = self.memory.map_or(defaults.memory_bytes_max, for_statements);
-        Ok(Sql::new(store, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?)
+        let options = SqlOptions {
+            timeout: self.timeout,
+            memory_bytes_max,
+            // What bounds the process leaves no memory for more.
+            column_cache_bytes_max: self.memory.map(|_| 0),
+            ..defaults
+        };
+        Ok(Sql::new(store, options)?)
     }
 
     fn text(&self, given: Option<&str>) -> CliResult<String> {

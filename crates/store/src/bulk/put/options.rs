@@ -189,14 +189,7 @@ fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
 
 /// An eighth of the machine's memory, between 256 MiB and 4 GiB.
 fn default_memory_bytes() -> usize {
-    (machine_memory_bytes().unwrap_or(2 << 30) / 8).clamp(256 << 20, 4 << 30)
-}
-
-fn machine_memory_bytes() -> Option<usize> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes << 10)
+    (tonnage_engine::memory_bytes() / 8).clamp(256 << 20, 4 << 30)
 }
 
 impl std::fmt::Debug for BulkPutOptions {
