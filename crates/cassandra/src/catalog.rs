@@ -12,14 +12,15 @@
 
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::CqlValue;
-use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::address::Address;
-use crate::cluster::{Cluster, Tries, rows};
+use crate::cluster::{Cluster, Tries, jitter, rows};
 use crate::error::Failure;
 use crate::home;
 use crate::table::table_name;
 
+const WHAT: &str = "a row of the store's own table";
 const STORE: &str = "store";
 const SPACES: &str = "spaces";
 const SINGLE_COPIES: &str = "acks none";
@@ -53,7 +54,8 @@ impl Catalog {
         let table = format!("{}.tonnage", cluster.keyspace());
         cluster
             .change_schema(&format!(
-                "CREATE TABLE IF NOT EXISTS {table} (part text, name blob, d blob, PRIMARY KEY (part, name)) WITH comment = 'Tonnage: the spaces of this store'"
+                "CREATE TABLE IF NOT EXISTS {table} (part text, name blob, d blob, PRIMARY KEY (part, name)) WITH ID = '{}' AND comment = 'Tonnage: the spaces of this store'",
+                new_table_id()
             ))
             .await?;
         let is_new = is_new(cluster, &table).await?;
@@ -150,7 +152,8 @@ impl Catalog {
         let comment = name.replace('\'', "''");
         cluster
             .change_schema(&format!(
-                "CREATE TABLE IF NOT EXISTS {table} (p blob, c blob, h blob, d blob, PRIMARY KEY (p, c)) WITH comment = '{comment}'"
+                "CREATE TABLE IF NOT EXISTS {table} (p blob, c blob, h blob, d blob, PRIMARY KEY (p, c)) WITH ID = '{}' AND comment = '{comment}'",
+                new_table_id()
             ))
             .await?;
         let bytes = [&id.0.to_be_bytes()[..], &shape.to_bytes()].concat();
@@ -206,9 +209,8 @@ impl Catalog {
     }
 
     async fn read(&self, cluster: &Cluster, part: &str, name: &[u8]) -> Result<Option<Vec<u8>>> {
-        let what = "a row of the store's own table";
-        let answer = cluster.ask(what, &self.get, (part, name)).await?;
-        match rows::<(Option<Vec<u8>>,)>(what, &answer)?.next() {
+        let answer = cluster.ask(WHAT, &self.get, (part, name)).await?;
+        match rows::<(Option<Vec<u8>>,)>(WHAT, &answer)?.next() {
             Some(row) => row.map(|(bytes,)| bytes),
             None => Ok(None),
         }
@@ -227,7 +229,10 @@ impl Catalog {
         let mut tries = Tries::new();
         loop {
             match self.put_once(cluster, part, name, expected, bytes).await {
-                Ok(is_applied) => return Ok(is_applied),
+                Ok(true) => return Ok(true),
+                // Perhaps for an earlier try, which was carried out after the read behind it.
+                Ok(false) if tries.go_on().await => {}
+                Ok(false) => return Ok(false),
                 Err(failure) => tries.after(failure).await?,
             }
             let stored = self.read(cluster, part, name).await?;
@@ -248,7 +253,7 @@ impl Catalog {
         let mut values = vec![blob(bytes), text(part), blob(name)];
         values.extend(expected.map(blob));
         let statement = if expected.is_some() { &self.put_over } else { &self.put_new };
-        cluster.decide("a row of the store's own table", statement, &values).await
+        cluster.decide(WHAT, statement, &values, Deadline::NONE).await
     }
 
     async fn delete(
@@ -261,8 +266,7 @@ impl Catalog {
         let mut tries = Tries::new();
         loop {
             let values = [text(part), blob(name), blob(expected)];
-            let what = "a row of the store's own table";
-            match cluster.decide(what, &self.delete_over, &values).await {
+            match cluster.decide(WHAT, &self.delete_over, &values, Deadline::NONE).await {
                 Ok(_) => return Ok(()),
                 Err(failure) => tries.after(failure).await?,
             }
@@ -317,6 +321,26 @@ async fn make_keyspace(cluster: &Cluster, address: &Address) -> Result<()> {
         .await
 }
 
+/// The number by which the cluster knows a new table. A statement that makes one may be sent twice,
+/// to two nodes. Without a number in it, each of them would make a table of its own under the same
+/// name, and later one of the two would go with all its rows.
+fn new_table_id() -> String {
+    // What tells that it is a random one: version 4, variant 1.
+    const KIND: u128 = (0b0100 << 76) | (0b10 << 62);
+    const KIND_BITS: u128 = (0b1111 << 76) | (0b11 << 62);
+    let random = (u128::from(jitter()) << 64) | u128::from(jitter());
+    let id = (random & !KIND_BITS) | KIND;
+    let part = |bits: u32, digits: u32| (id >> bits) & ((1_u128 << (4 * digits)) - 1);
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        part(96, 8),
+        part(80, 4),
+        part(64, 4),
+        part(48, 4),
+        part(0, 12)
+    )
+}
+
 fn blob(bytes: &[u8]) -> CqlValue {
     CqlValue::Blob(bytes.to_vec())
 }
@@ -347,4 +371,21 @@ fn exists(name: &str) -> Error {
 #[cold]
 fn damaged() -> Error {
     Error::corruption("table 'tonnage' of the keyspace cannot be read: restore it from a copy")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_has_a_random_number_of_its_own() {
+        let ids: Vec<String> = (0..100).map(|_| new_table_id()).collect();
+        for id in &ids {
+            let parts: Vec<usize> = id.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12], "{id}");
+            assert!(id[14..].starts_with('4') && "89ab".contains(&id[19..20]), "{id}");
+        }
+        let different: std::collections::HashSet<&String> = ids.iter().collect();
+        assert_eq!(different.len(), ids.len());
+    }
 }

@@ -55,6 +55,10 @@ pub(crate) fn changes<'a>(batch: &'a WriteBatch, operations: &[usize]) -> Vec<Ch
 /// Why it cannot be found out what became of a write.
 pub(crate) const WRITTEN_SINCE: &str = "the rows were written again since";
 
+/// Why it is not known yet.
+pub(crate) const STILL_UNDER_WAY: &str =
+    "an earlier try got no answer, and may still be carried out";
+
 /// That nobody knows what became of a write.
 #[cold]
 pub(crate) fn in_doubt(table: &Table, error: &Error, why: &dyn Display) -> Error {

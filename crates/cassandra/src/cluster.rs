@@ -22,10 +22,10 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency, Statement};
 use scylla::value::{CqlValue, Row};
 use tokio::sync::Semaphore;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Deadline, Error, Result};
 
 use crate::address::Address;
-use crate::error::{Failure, Sent, failure, not_prepared, not_understood};
+use crate::error::{Failure, Sent, failure, is_too_much, not_prepared, not_understood};
 use crate::first_node::FirstNode;
 use crate::login::Login;
 use crate::reach::{self, Reach};
@@ -58,6 +58,15 @@ const SCHEMA_TIME: Duration = Duration::from_secs(60);
 
 /// How often a request that changes nothing when it comes twice is tried.
 const ATTEMPTS: u32 = 8;
+
+/// How often one is that nodes give up: mostly they do so each time.
+const READ_FAILURES: u32 = 4;
+
+/// What a call waits for whose deadline passes.
+pub(crate) const AN_ANSWER: &str = "an answer of the cluster";
+
+/// Whether rows may still be sent.
+type GoesOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// A connection to a keyspace.
 pub(crate) struct Cluster {
@@ -168,11 +177,18 @@ impl Cluster {
     }
 
     /// Carries out a change of the schema, and waits until all nodes know of it.
+    ///
+    /// All processes ask the same node, as far as they reach it: two nodes that make a table of one
+    /// name at the same time make two, one of which is lost later with all its rows.
     pub(crate) async fn change_schema(&self, cql: &str) -> Result<()> {
         let mut tries = Tries::new();
         loop {
             let mut statement = Statement::new(cql);
             statement.set_request_timeout(Some(SCHEMA_TIME));
+            if let Some(node) = self.first_node() {
+                let others = Arc::clone(&self.nodes);
+                statement.set_load_balancing_policy(Some(Arc::new(FirstNode { node, others })));
+            }
             match self.session.query_unpaged(statement, ()).await {
                 Ok(_) => return Ok(()),
                 Err(error) => {
@@ -180,6 +196,18 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    /// The node that all processes agree on: the first by its number, of those that are reached.
+    fn first_node(&self) -> Option<Arc<Node>> {
+        let state = self.session.get_cluster_state();
+        let wanted = self.data_center.as_deref();
+        let nodes = state.get_nodes_info().iter();
+        nodes
+            .filter(|node| wanted.is_none() || node.datacenter.as_deref() == wanted)
+            .filter(|node| node.is_connected())
+            .min_by_key(|node| node.host_id)
+            .cloned()
     }
 
     /// Prepares a statement that changes nothing when it comes twice.
@@ -280,11 +308,24 @@ impl Cluster {
         statement: &PreparedStatement,
         values: impl SerializeRow,
     ) -> Result<()> {
+        self.store_while(&|| Ok(()), level, what, statement, values).await
+    }
+
+    /// The same as long as `goes_on` does not object: it is asked right before each try.
+    async fn store_while(
+        &self,
+        goes_on: GoesOn<'_>,
+        level: Consistency,
+        what: &str,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<()> {
         let mut statement = statement.clone();
         statement.set_consistency(level);
         let mut tries = Tries::new();
         loop {
             let _permit = self.permit().await;
+            goes_on()?;
             match self.session.execute_unpaged(&statement, &values).await {
                 Ok(_) => return Ok(()),
                 Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
@@ -302,10 +343,23 @@ impl Cluster {
         values: &[V],
         stamp: Stamp,
     ) -> Result<()> {
+        self.store_all_while(&|| Ok(()), level, what, statement, values, stamp).await
+    }
+
+    /// The same as long as `goes_on` does not object: it is asked right before each try.
+    pub(crate) async fn store_all_while<V: SerializeRow>(
+        &self,
+        goes_on: GoesOn<'_>,
+        level: Consistency,
+        what: &str,
+        statement: &PreparedStatement,
+        values: &[V],
+        stamp: Stamp,
+    ) -> Result<()> {
         if let [only] = values {
             let mut statement = statement.clone();
             statement.set_timestamp(Some(stamp.0));
-            return self.store(level, what, &statement, only).await;
+            return self.store_while(goes_on, level, what, &statement, only).await;
         }
         let mut batch = Batch::new(BatchType::Unlogged);
         batch.set_consistency(level);
@@ -315,6 +369,7 @@ impl Cluster {
         let mut tries = Tries::new();
         loop {
             let _permit = self.permit().await;
+            goes_on()?;
             match self.session.batch(&batch, values).await {
                 Ok(_) => return Ok(()),
                 Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
@@ -328,8 +383,11 @@ impl Cluster {
         what: &str,
         statement: &PreparedStatement,
         values: &[CqlValue],
+        deadline: Deadline,
     ) -> std::result::Result<bool, Failure> {
         let _permit = self.permit().await;
+        // The last moment at which nothing is done yet: this process may have stood still.
+        deadline.check(AN_ANSWER).map_err(Failure::Refused)?;
         let answer = self.session.execute_unpaged(statement, values).await;
         let answer =
             answer.map_err(|error| self.failed(what, statement.get_consistency(), error))?;
@@ -340,11 +398,15 @@ impl Cluster {
     pub(crate) async fn decide_batch(
         &self,
         what: &str,
-        batch: &Batch,
+        mut batch: Batch,
         values: &[Vec<CqlValue>],
+        deadline: Deadline,
     ) -> std::result::Result<bool, Failure> {
+        batch.set_request_timeout(Some(DECISION_TIME));
+        batch.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
         let _permit = self.permit().await;
-        let answer = self.session.batch(batch, values).await;
+        deadline.check(AN_ANSWER).map_err(Failure::Refused)?;
+        let answer = self.session.batch(&batch, values).await;
         let answer = answer.map_err(|error| self.failed(what, batch.get_consistency(), error))?;
         is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
     }
@@ -401,7 +463,8 @@ impl Tries {
     pub(crate) async fn after(&mut self, failure: Failure) -> Result<()> {
         self.count += 1;
         let error = failure.into_error();
-        if !error.is_retryable() || self.are_over() {
+        let is_over = self.are_over() || (self.count >= READ_FAILURES && is_too_much(&error));
+        if !error.is_retryable() || is_over {
             return Err(error);
         }
         self.pause().await;

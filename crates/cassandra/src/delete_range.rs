@@ -2,6 +2,11 @@
 //!
 //! A whole space is emptied partition by partition too. To truncate its table would be faster, but
 //! needs every node, and may take away what is written meanwhile.
+//!
+//! It leaves no headers ([`crate::header`]): to know of which rows it would have to read all keys.
+//! So a request for a new row alone that a node gets late, behind the deletion, brings that row
+//! back. The library deletes chunks of large objects so, and sends none: each chunk goes with the
+//! draft of its writer, on condition of the draft's own header.
 
 use std::future::Future;
 
@@ -28,7 +33,7 @@ impl OpenStore {
         deadline: Deadline,
     ) -> Result<()> {
         deadline.check("its turn")?;
-        let table = self.table(space).await?;
+        let table = self.table_by(space, deadline).await?;
         let extents = self.extents(&table, ranges)?;
         self.time.check()?;
         let level = self.cluster.reach().of(acks.max(Acks::Majority));
@@ -95,8 +100,7 @@ impl OpenStore {
                 self.cluster.store(level, what, statement, (stamp.0, p, start)).await?;
             }
         }
-        self.time.pass(stamp).await;
-        Ok(())
+        self.time.pass(stamp).await
     }
 }
 

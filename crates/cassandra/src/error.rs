@@ -64,6 +64,13 @@ pub(crate) fn not_prepared(error: PrepareError) -> Failure {
     failure(sent, ExecutionError::PrepareError(error))
 }
 
+/// Whether nodes gave a read up themselves: most of all, one that met too many deleted rows.
+pub(crate) fn is_too_much(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    let error = source.and_then(|source| source.downcast_ref::<ExecutionError>());
+    matches!(error.and_then(db_error), Some((DbError::ReadFailure { .. }, _)))
+}
+
 /// What a node answered, and its own words.
 fn db_error(error: &ExecutionError) -> Option<(&DbError, &str)> {
     let attempt = match error {

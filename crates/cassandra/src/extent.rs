@@ -53,6 +53,24 @@ impl Stretch {
         })
     }
 
+    /// How much of the ring it is.
+    pub(crate) fn width(self) -> u64 {
+        self.last.abs_diff(self.after)
+    }
+
+    /// Its beginning: so much of the ring at most.
+    pub(crate) fn first(self, width: u64) -> Self {
+        match self.width() <= width {
+            true => self,
+            false => Self { last: self.after.wrapping_add_unsigned(width), ..self },
+        }
+    }
+
+    /// What lies behind its beginning, if anything does.
+    pub(crate) fn behind(self, first: Self) -> Option<Self> {
+        (first.last < self.last).then_some(Self { after: first.last, ..self })
+    }
+
     pub(crate) fn holds(self, token: i64) -> bool {
         self.after < token && token <= self.last
     }
@@ -127,6 +145,20 @@ mod tests {
             assert_eq!(stretches[0].after, i64::MIN);
             assert_eq!(stretches[parts - 1].last, i64::MAX);
             assert!(stretches.windows(2).all(|pair| pair[0].last == pair[1].after));
+        }
+    }
+
+    #[test]
+    fn the_beginnings_of_a_stretch_cover_it() {
+        for ring in [Stretch::RING, Stretch { after: -7, last: 6 }, Stretch { after: 3, last: 3 }] {
+            let (mut left, mut after) = (Some(ring), ring.after);
+            while let Some(stretch) = left {
+                let first = stretch.first(ring.width() / 3);
+                assert_eq!(first.after, after);
+                left = stretch.behind(first);
+                after = first.last;
+            }
+            assert_eq!(after, ring.last);
         }
     }
 

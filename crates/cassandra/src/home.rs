@@ -6,7 +6,7 @@
 
 use scylla::statement::Consistency;
 use scylla::value::CqlValue;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Deadline, Error, Result};
 
 use crate::address::Address;
 use crate::cluster::{Cluster, Tries, rows};
@@ -90,7 +90,7 @@ async fn put(cluster: &Cluster, table: &str, home: &str) -> Result<String> {
     ];
     let mut tries = Tries::new();
     loop {
-        if let Err(failure) = cluster.decide(WHAT, &put, &values).await {
+        if let Err(failure) = cluster.decide(WHAT, &put, &values, Deadline::NONE).await {
             tries.after(failure).await?;
         }
         if let Some(home) = read(cluster, table, Consistency::Serial).await? {

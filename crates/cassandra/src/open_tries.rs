@@ -11,6 +11,7 @@
 //! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and
 //!    its rows written again. That is an error, whatever the conditions of the write say of the rows
 //!    of now.
+//! 4. Whatever else ends the write then, a deadline too, leaves it in doubt.
 
 use tonnage_engine::Error;
 
@@ -33,6 +34,11 @@ impl OpenTries {
     /// Notes that the last try got no answer, and that the rows are as before.
     pub(crate) fn leave(&mut self, changes: &[Change<'_>], stored: &StoredRows<'_>, error: Error) {
         self.left = Some((headers(changes, stored).map(|header| header.cloned()).collect(), error));
+    }
+
+    /// Whether a try got no answer: it may be carried out at any time later.
+    pub(crate) fn may_be_carried_out(&self) -> bool {
+        self.left.is_some()
     }
 
     /// The version of a try that was carried out after all.
@@ -96,6 +102,7 @@ mod tests {
             let open = left_over(&wanted);
             assert_eq!(open.carried_out(&CHANGES, &wanted), None);
             assert!(open.doubt(&CHANGES, &wanted).is_none());
+            assert!(open.may_be_carried_out(), "all the same it may come late");
         }
     }
 
@@ -121,6 +128,7 @@ mod tests {
     fn a_try_that_was_answered_leaves_no_doubt() {
         let mut open = OpenTries::default();
         open.add(7, 700);
+        assert!(!open.may_be_carried_out());
         assert!(open.doubt(&CHANGES, &rows_of(live(9), 8)).is_none());
     }
 }

@@ -7,6 +7,8 @@
 //! - Along the ring, a page holds rows of several partitions. If it is full, its last partition
 //!   may be cut. Where that gave few rows they are left out, and the next page begins with it.
 //!   Else the next page is the rest of that partition, and the ring goes on behind it.
+//! - Deleted rows stay for days, and a node gives up a request that meets too many. Then less of
+//!   the ring is asked for at a time.
 //! - Cassandra gives no rows of several partitions backwards. So a scan backwards learns which
 //!   partitions there are, and reads one after another.
 
@@ -15,10 +17,11 @@ use std::collections::VecDeque;
 use scylla::response::query_result::QueryRowsResult;
 use scylla::statement::Consistency;
 use tonnage_engine::range::append_successor;
-use tonnage_engine::{Direction, Projection, Result, Rows};
+use tonnage_engine::{Direction, Error, Projection, Result, Rows};
 
 use crate::bucket::Bucket;
 use crate::cluster::rows;
+use crate::error::is_too_much;
 use crate::extent::{Extent, Stretch};
 use crate::header::RowHeader;
 use crate::store::OpenStore;
@@ -38,6 +41,11 @@ const ROWS_PER_ROW_AGAIN: usize = 8;
 
 /// Keys that are read to learn of partitions.
 const PARTITION_KEYS: usize = 500;
+
+/// A request that too many deleted rows stand in the way of is sent for such a part of the ring
+/// instead, down to about a partition.
+const NARROWER: u64 = 8;
+const NARROWEST: u64 = 1 << 44;
 
 /// What is read next.
 #[derive(Clone, Debug)]
@@ -63,6 +71,8 @@ pub(crate) struct Pages {
     page_rows: usize,
     /// The level of its requests; a majority without it.
     level: Option<Consistency>,
+    /// How much of the ring is asked for at most.
+    width: u64,
 }
 
 impl Pages {
@@ -76,8 +86,15 @@ impl Pages {
             Extent::Ring(stretch) => Next::Ring(stretch),
         };
         let is_reverse = direction == Direction::Reverse;
-        let partitions = VecDeque::new();
-        Self { next, is_reverse, projection, partitions, page_rows: PAGE_ROWS_FIRST, level: None }
+        Self {
+            next,
+            is_reverse,
+            projection,
+            partitions: VecDeque::new(),
+            page_rows: PAGE_ROWS_FIRST,
+            level: None,
+            width: u64::MAX,
+        }
     }
 
     /// The same read at a level.
@@ -218,11 +235,17 @@ impl Pages {
         stretch: Stretch,
     ) -> Result<()> {
         let statement = table.statement(&store.cluster, Text::Ring.with(self.projection)).await?;
-        let bounds = (stretch.after, stretch.last, limit as i32);
-        let answer = store.cluster.ask_at(self.level(store), WHAT, statement, bounds).await?;
+        let (first, answer) = loop {
+            let first = stretch.first(self.width);
+            let bounds = (first.after, first.last, limit as i32);
+            match store.cluster.ask_at(self.level(store), WHAT, statement, bounds).await {
+                Ok(answer) => break (first, answer),
+                Err(error) => self.width = narrower(first, error)?,
+            }
+        };
         let read = take(&answer, self.projection, page)?;
         let Some(last) = page.keys.last().filter(|_| read == limit) else {
-            self.next = Next::Nothing;
+            self.next = stretch.behind(first).map_or(Next::Nothing, Next::Ring);
             return Ok(());
         };
         let bucket_of = |key: &[u8]| -> Result<Bucket> {
@@ -278,9 +301,15 @@ pub(crate) async fn partitions(
     level: Consistency,
 ) -> Result<(Vec<Bucket>, Option<Stretch>)> {
     let statement = table.statement(&store.cluster, Text::RingKeys).await?;
-    let bounds = (stretch.after, stretch.last, PARTITION_KEYS as i32);
     let what = "the partitions of a space";
-    let answer = store.cluster.ask_at(level, what, statement, bounds).await?;
+    let mut first = stretch;
+    let answer = loop {
+        let bounds = (first.after, first.last, PARTITION_KEYS as i32);
+        match store.cluster.ask_at(level, what, statement, bounds).await {
+            Ok(answer) => break answer,
+            Err(error) => first = stretch.first(narrower(first, error)?),
+        }
+    };
     let mut page = Rows::new();
     let read = take(&answer, Projection::KeysOnly, &mut page)?;
     let mut found: Vec<Bucket> = Vec::new();
@@ -290,9 +319,19 @@ pub(crate) async fn partitions(
             found.push(bucket);
         }
     }
-    let last = found.last().filter(|_| read == PARTITION_KEYS);
-    let rest = last.map(|last| Stretch { after: last.token(), ..stretch });
+    let rest = match found.last().filter(|_| read == PARTITION_KEYS) {
+        Some(last) => Some(Stretch { after: last.token(), ..stretch }),
+        None => stretch.behind(first),
+    };
     Ok((found, rest))
+}
+
+/// How much of the ring to ask for instead, where so much of it was too much.
+fn narrower(asked: Stretch, error: Error) -> Result<u64> {
+    match asked.width() / NARROWER {
+        width if width >= NARROWEST && is_too_much(&error) => Ok(width),
+        _ => Err(error),
+    }
 }
 
 fn keep_first(page: &mut Rows, count: usize) {

@@ -108,7 +108,7 @@ impl OpenStore {
         asked: Asked,
         rows: &mut Rows,
     ) -> Result<usize> {
-        let table = by(options.deadline, "a space", self.table(space)).await?;
+        let table = self.table_by(space, options.deadline).await?;
         let wanted = options.keys.clone();
         let mut buckets = Vec::with_capacity(wanted.len());
         for index in wanted.clone() {

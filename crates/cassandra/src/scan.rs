@@ -54,7 +54,7 @@ impl OpenStore {
         options: ScanOptions,
         consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
-        let table = self.background.wait(self.table(space))?;
+        let table = self.background.wait(self.table_by(space, options.deadline))?;
         let extents = self.extents(&table, ranges)?;
         let level = self.level_of_scan(&options, consistency)?;
         Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
@@ -69,7 +69,7 @@ impl OpenStore {
         consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
         let extents = vec![Extent::Ring(Stretch::from_part(part)?)];
-        let table = self.background.wait(self.table(space))?;
+        let table = self.background.wait(self.table_by(space, options.deadline))?;
         let level = self.level_of_scan(&options, consistency)?;
         Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
     }

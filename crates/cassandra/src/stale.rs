@@ -55,7 +55,7 @@ impl OpenStore {
         deadline: Deadline,
     ) -> Result<u64> {
         self.time.check()?;
-        let table = self.table(space).await?;
+        let table = self.table_by(space, deadline).await?;
         let mut by_partition: BTreeMap<Bucket, Vec<&[u8]>> = BTreeMap::new();
         for entry in entries.iter() {
             let len = self.shard_key_len(&table, entry)?;

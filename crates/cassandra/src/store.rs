@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use scylla::statement::Consistency;
 use tokio::sync::OnceCell;
 use tonnage_engine::{
-    Capability, Clock, Error, ErrorKind, KeyShape, Result, ShardId, SpaceId, SpaceInfo,
+    Capability, Clock, Deadline, Error, ErrorKind, KeyShape, Result, ShardId, SpaceId, SpaceInfo,
     prefixed_shard,
 };
 
 use crate::address::Address;
-use crate::blocking::Background;
+use crate::blocking::{Background, by};
 use crate::bucket::Bucket;
 use crate::catalog::Catalog;
 use crate::cluster::Cluster;
@@ -108,6 +108,14 @@ impl OpenStore {
         let info = spaces.into_iter().find(|info| info.id == space);
         let table = Table::new(self.cluster.keyspace(), info.ok_or_else(|| no_such_space(space))?);
         Ok(self.remember(table))
+    }
+
+    /// The same by a deadline: a process that sees a space first asks the cluster for it.
+    pub(crate) async fn table_by(&self, space: SpaceId, deadline: Deadline) -> Result<Arc<Table>> {
+        match self.known(space) {
+            Some(table) => Ok(table),
+            None => by(deadline, "a space", self.table(space)).await,
+        }
     }
 
     fn known(&self, space: SpaceId) -> Option<Arc<Table>> {

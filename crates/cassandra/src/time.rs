@@ -5,7 +5,7 @@
 //! theirs, which must be later than all that was acknowledged before, and earlier than all that
 //! begins afterwards:
 //!
-//! 1. Every node is asked for its clock, again every ten seconds. The time that a question takes
+//! 1. Every node is asked for its clock, again every two seconds. The time that a question takes
 //!    bounds how far that clock is ahead of this process's own steady one. The machine's wall
 //!    clock is never used.
 //! 2. A *stamp* lies half a millisecond or more behind the greatest that any clock may show now.
@@ -32,14 +32,17 @@ use crate::stamp::{Stamp, VERSION_STEP};
 /// How far the clocks of two nodes may be apart.
 const APART_MAX_US: i64 = 500_000;
 
+/// For how long somebody waits until a node's clock is past a stamp.
+const AHEAD_MAX_US: i64 = 5_000_000;
+
 /// How often a node is asked in one measurement: the answers bound its clock together.
 const QUESTIONS: usize = 5;
 
 /// How long a measurement is good for.
 const GOOD_FOR: Duration = Duration::from_secs(60);
 
-/// How fast a clock may run away from another.
-const DRIFT_US_PER_SECOND: i64 = 200;
+/// How fast a clock may run away from another: as fast as NTP lets it while it sets it right.
+const DRIFT_US_PER_SECOND: i64 = 500;
 
 /// How many stamps there are in a millisecond, one for each process.
 const STAMPS: u64 = 400;
@@ -205,12 +208,22 @@ impl ClusterTime {
     }
 
     /// Waits until all that begins from now on comes after a time stamp.
-    pub(crate) async fn pass(&self, stamp: Stamp) {
+    ///
+    /// # Errors
+    /// `Unavailable` where that takes long: clocks are far apart, or were set back.
+    pub(crate) async fn pass(&self, stamp: Stamp) -> Result<()> {
         loop {
             let (least_us, _) = self.now_us();
             let missing_us = (stamp.0 / 1_000 + 1) * 1_000 - least_us;
             if missing_us <= 0 {
-                return;
+                return Ok(());
+            }
+            if missing_us > AHEAD_MAX_US {
+                self.check()?;
+                return Err(Error::unavailable(format!(
+                    "rows were stored {} s ahead of the clock of a node: set the clocks of all nodes, by NTP or chrony, and try again by then",
+                    missing_us / 1_000_000
+                )));
             }
             tokio::time::sleep(Duration::from_micros(missing_us as u64)).await;
         }
@@ -270,6 +283,18 @@ mod tests {
         let error = time(&[("a", 0, 1_000), ("b", 700_000, 701_000)]).check().unwrap_err();
         assert!(error.message().contains("node b is 699 ms ahead"), "{error}");
         assert!(error.is_retryable() && error.message().contains("node a"), "{error}");
+    }
+
+    /// Such a write waited without a word until the clock had caught up: for an hour, or a year.
+    #[tokio::test]
+    async fn nobody_waits_for_a_clock_that_is_far_behind() {
+        let apart = time(&[("a", 0, 1_000), ("b", 60_000_000, 60_001_000)]);
+        let error = apart.pass(apart.stamp()).await.unwrap_err();
+        assert!(error.is_retryable() && error.message().contains("node b is"), "{error}");
+        let together = time(&[("a", 0, 1_000)]);
+        let error = together.pass(Stamp(3_600_000_500)).await.unwrap_err();
+        assert!(error.message().contains(" s ahead of the clock"), "{error}");
+        together.pass(together.stamp()).await.unwrap();
     }
 
     #[test]

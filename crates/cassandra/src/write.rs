@@ -30,8 +30,10 @@ use tonnage_engine::{
 
 use crate::blocking::by;
 use crate::bucket::Bucket;
-use crate::change::{Change, Stored, StoredRows, WRITTEN_SINCE, changes, in_doubt};
-use crate::cluster::{Tries, jitter, rows};
+use crate::change::{
+    Change, STILL_UNDER_WAY, Stored, StoredRows, WRITTEN_SINCE, changes, in_doubt,
+};
+use crate::cluster::{AN_ANSWER, Tries, jitter, rows};
 use crate::entry_age::RENEWED_AFTER;
 use crate::error::Failure;
 use crate::header::{DELETED_TTL_SECONDS, RowHeader, ttl_seconds};
@@ -124,7 +126,7 @@ impl OpenStore {
         let mut order = Order { place: None, operations: Vec::new(), entries: Vec::new() };
         let (mut shard, mut rows) = (None, None);
         for (space, run) in batch.runs() {
-            let table = self.table(space).await?;
+            let table = self.table_by(space, deadline).await?;
             let is_entry = table.is_shard_prefixed();
             for operation in run.clone() {
                 let shard_key = self
@@ -212,7 +214,11 @@ impl OpenStore {
             None => WriteOutcome::Applied { version },
         };
         if outcome.version().is_some() {
-            self.remove_entries(&order.entries, batch).await?;
+            let removed = self.remove_entries(&order.entries, batch).await;
+            // The rows are written, so nothing else may be told. An entry that stays is stale.
+            if order.place.is_none() {
+                removed?;
+            }
         }
         Ok(outcome)
     }
@@ -225,7 +231,7 @@ impl OpenStore {
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        let table = self.table(place.space).await?;
+        let table = self.table_by(place.space, deadline).await?;
         let changes = changes(batch, &order.operations);
         let mut put_at = Instant::now();
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
@@ -234,8 +240,10 @@ impl OpenStore {
         let mut open = OpenTries::default();
         let written = loop {
             if put_at.elapsed() >= RENEWED_AFTER {
-                self.put_entries(&order.entries, batch, acks, deadline).await?;
-                put_at = Instant::now();
+                match self.put_entries(&order.entries, batch, acks, deadline).await {
+                    Ok(_) => put_at = Instant::now(),
+                    Err(error) => break Err(error),
+                }
             }
             let attempt = Attempt { table: &table, bucket: place.bucket, batch, changes: &changes };
             let is_guess = guess.is_some();
@@ -260,7 +268,11 @@ impl OpenStore {
         if let Ok(WriteOutcome::Applied { version }) = &written {
             *turn = (*turn).max(*version);
         }
-        written.map_err(|error| self.explain(&table, error))
+        let written = written.map_err(|error| self.explain(&table, error));
+        written.map_err(|error| match open.may_be_carried_out() && !error.is_retryable() {
+            true => in_doubt(&table, &error, &STILL_UNDER_WAY),
+            false => error,
+        })
     }
 
     /// What is stored under the keys, as far as this process knows ([`crate::known`]), if that may
@@ -313,7 +325,7 @@ impl OpenStore {
             Some(stored) => stored,
             None => {
                 let read = self.judged(table, bucket, changes, level);
-                by(deadline, "an answer of the cluster", read).await?
+                by(deadline, AN_ANSWER, read).await?
             }
         };
         if !is_guess {
@@ -345,16 +357,12 @@ impl OpenStore {
         // Over a row whose time stamp lies ahead Cassandra would report success and change nothing.
         let stamps = stored.values().map(|row| row.stamp);
         if let Some(stamp) = stamps.filter(|stamp| stamp.is_chosen()).max() {
-            by(deadline, "the clocks of the nodes", async {
-                self.time.pass(stamp).await;
-                Ok(())
-            })
-            .await?;
+            by(deadline, "the clocks of the nodes", self.time.pass(stamp)).await?;
         }
-        deadline.check("an answer of the cluster")?;
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
         let leaving = Version { version, mark, level };
-        let decided = self.decide(table, bucket, batch, changes, &stored, leaving).await;
+        let attempt = Attempt { table, bucket, batch, changes };
+        let decided = self.decide(attempt, &stored, leaving, deadline).await;
         open.add(mark, version);
         self.remember_rows(table, batch, changes, leaving, matches!(decided, Ok(true)));
         match decided {
@@ -434,12 +442,10 @@ impl OpenStore {
     /// Carries the changes out, on condition that the rows are as they were read.
     async fn decide(
         &self,
-        table: &Table,
-        bucket: Bucket,
-        batch: &WriteBatch,
-        changes: &[Change<'_>],
+        Attempt { table, bucket, batch, changes }: Attempt<'_>,
         stored: &StoredRows<'_>,
         leaving: Version,
+        deadline: Deadline,
     ) -> std::result::Result<bool, Failure> {
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
         let now_ms = self.clock.now_ms();
@@ -480,9 +486,9 @@ impl OpenStore {
             (Some(statement), [values]) => {
                 let mut statement = statement.clone();
                 statement.set_consistency(leaving.level);
-                self.cluster.decide(what, &statement, values).await
+                self.cluster.decide(what, &statement, values, deadline).await
             }
-            _ => self.cluster.decide_batch(what, &together, &values).await,
+            _ => self.cluster.decide_batch(what, together, &values, deadline).await,
         }
     }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cluster::Nodes;
-use ledger::{Access, Counter, Event, Histories, Loads, Registers, is_linearizable};
+use ledger::{Access, Counter, Event, Histories, Loads, Registers, Twins, is_linearizable};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{Engine, KeyPart, KeyShape};
 
@@ -40,7 +40,7 @@ fn keeps_what_it_acknowledged(test: &str, nodes: &mut Nodes, faults: impl FnOnce
     let histories = Histories::default();
     let is_over = AtomicBool::new(false);
     let goes_on = || !is_over.load(Ordering::Relaxed);
-    let (registers, counter, loads) = thread::scope(|threads| {
+    let (registers, counter, twins, loads) = thread::scope(|threads| {
         let (engine, other): (&dyn Engine, &dyn Engine) = (&*engine, &other);
         for (seed, engine) in (1..).zip([engine, other, engine, other]) {
             let histories = &histories;
@@ -52,6 +52,7 @@ fn keeps_what_it_acknowledged(test: &str, nodes: &mut Nodes, faults: impl FnOnce
         let counters: Vec<_> = (0..2)
             .map(|_| threads.spawn(move || Counter::count(engine, space, &goes_on)))
             .collect();
+        let twins = threads.spawn(move || Twins::write(engine, space, &goes_on));
         let loads = threads.spawn(move || Loads::load(engine, space, &goes_on));
         let end = End(&is_over);
         faults(nodes);
@@ -60,14 +61,20 @@ fn keeps_what_it_acknowledged(test: &str, nodes: &mut Nodes, faults: impl FnOnce
         let registers: Vec<Registers> =
             registers.into_iter().map(|writer| writer.join().unwrap()).collect();
         let counter = counters.into_iter().map(|counter| counter.join().unwrap()).sum::<Counter>();
-        (registers, counter, loads.join().unwrap())
+        (registers, counter, twins.join().unwrap(), loads.join().unwrap())
     });
     registers.iter().for_each(|registers| registers.check(&*engine, space));
     counter.check(&*engine, space);
+    twins.check(&*engine, space);
     loads.check(&*engine, space);
     histories.check(&*engine, space, test);
     let written: u64 = registers.iter().map(|registers| registers.acknowledged).sum();
-    eprintln!("{written} writes, {counter:?}, {} loaded rows: all there", loads.acknowledged());
+    let pairs = twins.acknowledged;
+    eprintln!(
+        "{written} writes, {pairs} of two rows, {counter:?}, {} loaded rows: all there",
+        loads.acknowledged()
+    );
+    assert!(pairs > 0);
     assert!(written > 0 && counter.acknowledged > 0 && loads.acknowledged() > 0);
 }
 

@@ -109,6 +109,13 @@ pub trait LoadObserver: Send + Sync {
         let _ = value;
         self.existed(stream, position, space, key)
     }
+
+    /// Whether rows may still be sent: asked right before, by engines that several processes use.
+    /// A process may have stood still since they were pushed. An error ends the load with it, and
+    /// what was not sent yet is not stored.
+    fn goes_on(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// An observer that looks away.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tonnage_engine::{Acks, Deadline, Error, OnExisting, Result};
+use tonnage_engine::{Acks, Deadline, Error, LoadObserver, OnExisting, Result};
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
@@ -30,6 +30,8 @@ pub(super) struct ChunkOrder {
     pub(super) rows_until: Option<Instant>,
     /// Set when the load has ended: then nothing more is sent.
     pub(super) is_off: Arc<AtomicBool>,
+    /// Says whether the process may write at all.
+    pub(super) observer: Arc<dyn LoadObserver>,
 }
 
 impl ChunkOrder {
@@ -37,6 +39,7 @@ impl ChunkOrder {
         if self.is_off.load(Ordering::Acquire) {
             return Err(Error::cancelled("the load has ended"));
         }
+        self.observer.goes_on()?;
         match self.rows_until.is_some_and(|until| Instant::now() >= until) {
             true => Err(Error::unavailable(
                 "rows of a load waited too long behind their entries in indexes: the cluster is too busy; load them again, fewer at a time",
@@ -70,12 +73,9 @@ impl OpenStore {
         let stamp = self.time.stamp();
         let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
-            order.check()?;
             *turn = (*turn).max(greatest);
-            // An index never misses a row, however few copies of the row are waited for.
-            let acks = if is_entries { order.acks.max(Acks::Majority) } else { order.acks };
-            self.send(generation, table, &winners, stamp, acks).await?;
-            self.time.pass(stamp).await;
+            self.send(generation, table, &winners, stamp, order).await?;
+            self.time.pass(stamp).await?;
         }
         Ok(fates)
     }
@@ -158,7 +158,7 @@ impl OpenStore {
         table: &Table,
         winners: &[Winner],
         stamp: Stamp,
-        acks: Acks,
+        order: &ChunkOrder,
     ) -> Result<()> {
         let what = "storing rows of a load";
         let now_ms = self.clock.now_ms();
@@ -175,7 +175,10 @@ impl OpenStore {
         let _room = self.cluster.room(winners.iter().map(bytes).sum()).await;
         let values: Vec<Row<'_>> = winners.iter().map(row).collect();
         let statement = table.statement(&self.cluster, Text::Load).await?;
-        let level = self.cluster.reach().of(acks);
-        self.cluster.store_all(level, what, statement, &values, stamp).await
+        // An index never misses a row, however few copies of the row are waited for.
+        let least = if table.is_shard_prefixed() { Acks::Majority } else { Acks::None };
+        let level = self.cluster.reach().of(order.acks.max(least));
+        let goes_on = || order.check();
+        self.cluster.store_all_while(&goes_on, level, what, statement, &values, stamp).await
     }
 }

@@ -141,16 +141,33 @@ impl ClusterLoad {
         }
     }
 
-    /// Stores chunks, so many at a time, until their entries are old. They go on by themselves
-    /// while the observer is told of others.
+    /// Stores chunks, so many at a time, until their entries are old. Where that ends early, those
+    /// under way have an end too, which may be in doubt.
     fn store_chunks(
         &self,
         generation: &Arc<Generation>,
         waiting: &mut vec::IntoIter<Range<usize>>,
         pass: Pass,
     ) -> Result<()> {
-        let (background, deadline) = (&self.store.background, pass.deadline);
         let mut tasks = Tasks::new(&self.store);
+        let stored = self.follow_chunks(generation, waiting, pass, &mut tasks);
+        stored.map_err(|error| match tasks.end().filter(|_| !error.is_retryable()) {
+            Some(doubt) => Error::unavailable(format!(
+                "{error}; other rows of the load may or may not be stored: {doubt}"
+            )),
+            None => error,
+        })
+    }
+
+    /// Chunks go on by themselves while the observer is told of others.
+    fn follow_chunks(
+        &self,
+        generation: &Arc<Generation>,
+        waiting: &mut vec::IntoIter<Range<usize>>,
+        pass: Pass,
+        tasks: &mut Tasks<'_>,
+    ) -> Result<()> {
+        let (background, deadline) = (&self.store.background, pass.deadline);
         loop {
             deadline.check("the load to store what was pushed")?;
             while tasks.chunks.len() < CHUNKS
@@ -164,6 +181,7 @@ impl ClusterLoad {
                     deadline,
                     rows_until: pass.behind.map(|entries| entries.begin + FOLLOWED_WITHIN),
                     is_off: Arc::clone(&tasks.is_off),
+                    observer: Arc::clone(&self.options.observer),
                 };
                 let task = async move {
                     let fates = store.store_chunk(&generation, &chunk, &order).await;
@@ -224,12 +242,25 @@ impl<'a> Tasks<'a> {
     fn new(store: &'a OpenStore) -> Self {
         Self { store, chunks: JoinSet::new(), is_off: Arc::default() }
     }
+
+    /// Waits for those under way. Answers an error that leaves one of them in doubt.
+    fn end(&mut self) -> Option<Error> {
+        self.is_off.store(true, Ordering::Release);
+        let chunks = &mut self.chunks;
+        self.store.background.wait(async {
+            let mut doubt = None;
+            while let Some(ended) = chunks.join_next().await {
+                let error = ended.ok().and_then(|(_, fates)| fates.err());
+                doubt = doubt.or(error.filter(Error::is_retryable));
+            }
+            doubt
+        })
+    }
 }
 
 impl Drop for Tasks<'_> {
     fn drop(&mut self) {
-        self.is_off.store(true, Ordering::Release);
-        self.store.background.wait(async { while self.chunks.join_next().await.is_some() {} });
+        self.end();
     }
 }
 
@@ -242,7 +273,7 @@ impl ClusterLoad {
         deadline: Deadline,
     ) -> Result<()> {
         deadline.check("its turn")?;
-        let table = self.store.background.wait(self.store.table(space))?;
+        let table = self.store.background.wait(self.store.table_by(space, deadline))?;
         self.check(&table, entries)?;
         let mut state = self.state(deadline)?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);

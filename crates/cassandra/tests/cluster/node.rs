@@ -372,6 +372,8 @@ snapshot_before_compaction: false
 incremental_backups: false
 hinted_handoff_enabled: true
 batch_size_warn_threshold: 64KiB
+tombstone_failure_threshold: 20000
+tombstone_warn_threshold: 10000
 {secrets}"#
     )
 }

@@ -146,6 +146,54 @@ impl Register {
     }
 }
 
+/// Two rows of one shard key that one writer writes together: neither is ever without the other.
+#[derive(Debug, Default)]
+pub(crate) struct Twins {
+    known: Option<u64>,
+    /// Later values whose writes got no answer.
+    in_doubt: Vec<u64>,
+    pub(crate) acknowledged: u64,
+}
+
+impl Twins {
+    pub(crate) fn write(engine: &dyn Engine, space: SpaceId, goes_on: &dyn Fn() -> bool) -> Self {
+        let mut twins = Self::default();
+        for value in 1_u64.. {
+            if !goes_on() {
+                break;
+            }
+            let mut batch = WriteBatch::new(space);
+            for key in twin_keys() {
+                batch.put(&key, &value.to_le_bytes(), 0, Condition::Always);
+            }
+            match write(engine, &batch) {
+                Some(outcome) => {
+                    assert!(matches!(outcome, WriteOutcome::Applied { .. }), "{outcome:?}");
+                    twins.known = Some(value);
+                    twins.in_doubt.clear();
+                    twins.acknowledged += 1;
+                }
+                None => twins.in_doubt.push(value),
+            }
+            twins.check(engine, space);
+        }
+        twins
+    }
+
+    pub(crate) fn check(&self, engine: &dyn Engine, space: SpaceId) {
+        let keys = twin_keys();
+        let rows = read(engine, space, &keys);
+        let [first, second] = [0, 1].map(|twin| rows.get(&keys[twin]).map(|row| row.1));
+        assert_eq!(first, second, "one of two rows was written without the other: {self:?}");
+        let is_in_doubt = first.is_some_and(|value| self.in_doubt.contains(&value));
+        assert!(first == self.known || is_in_doubt, "stored {first:?}: {self:?}");
+    }
+}
+
+fn twin_keys() -> Vec<Vec<u8>> {
+    [b"a", b"b"].map(|twin| [&key("twins")[..], twin].concat()).into()
+}
+
 /// A row that several writers count up, each on condition of the version that it read.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {

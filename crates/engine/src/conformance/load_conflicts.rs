@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::fixture::{Fixture, entries, group_range, key, kind, load_options};
 use super::{Harness, LoadRecorder};
 use crate::{
-    Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, Ranges,
-    ScanOptions, WriteBatch,
+    Clock, Condition, Durability, Entries, Error, ErrorKind, LoadObserver, LoadOptions,
+    LoadSession, OnExisting, Ranges, Result, ScanOptions, SpaceId, StoredRun, WriteBatch,
 };
 
 const ALL: [OnExisting; 4] =
@@ -296,6 +296,42 @@ pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
     assert_eq!(stopped.unwrap_err().message(), "the observer has seen enough");
     assert_eq!(kind(session.push(fixture.space, 0, &batch)), ErrorKind::Unavailable);
     assert_eq!(kind(session.finish()), ErrorKind::Unavailable);
+}
+
+/// Of a process that may not write any more.
+struct Halted;
+
+impl LoadObserver for Halted {
+    fn stored(&self, run: StoredRun) {
+        panic!("{run:?}");
+    }
+
+    fn existed(&self, stream: u32, _: u64, _: SpaceId, _: &[u8]) -> Result<()> {
+        panic!("an entry of stream {stream}");
+    }
+
+    fn goes_on(&self) -> Result<()> {
+        Err(Error::unavailable("others have gone on without this process"))
+    }
+}
+
+/// Where several processes have a store, one that stood still must not go on where it was.
+pub fn a_load_that_may_not_go_on_stores_nothing(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    if !fixture.engine().capability().shared {
+        return;
+    }
+    for on_existing in ALL {
+        let options =
+            LoadOptions { on_existing, observer: Arc::new(Halted), ..LoadOptions::default() };
+        let session = fixture.engine().load(options).unwrap();
+        let mut batch = Entries::new();
+        ["a", "b", "c"].iter().for_each(|group| batch.push(&key(group, "1"), b"", 0, 0));
+        let stored = session.push(fixture.space, 0, &batch).and_then(|()| session.flush());
+        assert!(stored.unwrap_err().message().contains("without this process"));
+        assert_eq!(kind(session.finish()), ErrorKind::Unavailable);
+        ["a", "b", "c"].iter().for_each(|group| assert!(fixture.value(&key(group, "1")).is_none()));
+    }
 }
 
 /// Among rows that were put, replaced and deleted by small writes, a load sees exactly those that

@@ -160,6 +160,7 @@ macro_rules! conformance_suite {
                 existing_entries_of_a_key_are_told_in_stream_order,
                 of_two_streams_with_one_key_one_wins,
                 the_error_of_an_observer_stops_the_load,
+                a_load_that_may_not_go_on_stores_nothing,
                 a_load_sees_the_rows_of_small_writes,
                 a_write_after_the_push_is_not_lost,
                 an_entry_replaces_what_was_written_before_its_push,

@@ -139,6 +139,9 @@ impl MemoryLoad {
         let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
         for chunk in run.chunks(CHUNK_ENTRIES) {
             deadline.check("the load to store what was pushed")?;
+            if self.store.capability.shared {
+                self.options.observer.goes_on()?;
+            }
             fates.clear();
             match &space {
                 Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tonnage_engine::{Deadline, Result, SpaceId};
+use tonnage_engine::{
+    Deadline, Durability, Engine, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome,
+};
 
 use super::{Catalog, rows};
 use crate::members::Members;
@@ -26,13 +28,66 @@ impl Catalog {
         self.members.as_ref()
     }
 
-    /// Whether this opening knows the tables well enough to write.
+    /// Whether this opening knows the tables well enough to write, and to read by indexes.
     ///
     /// # Errors
     /// `Unavailable`: see [`Members::check`].
     #[inline]
     pub(crate) fn check_member(&self) -> Result<()> {
         self.members.as_ref().map_or(Ok(()), Members::check)
+    }
+
+    /// Writes what was made of the tables as they are known here, and sends nothing behind the end
+    /// of the lease: this process may stand still at any time, and others then go on without it.
+    /// What was given up for that is tried again as long as it may write.
+    ///
+    /// # Errors
+    /// As [`Engine::write_by`]; `Unavailable` where the lease has ended.
+    pub(crate) fn write_within_lease(
+        &self,
+        engine: &dyn Engine,
+        batch: &WriteBatch,
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        loop {
+            self.check_member()?;
+            let by = self.by_lease(deadline);
+            match engine.write_by(batch, durability, by) {
+                Err(error)
+                    if error.kind() == ErrorKind::TimedOut
+                        && !deadline.is_over()
+                        && by != deadline => {}
+                written => return written,
+            }
+        }
+    }
+
+    /// The same for batches of which each is carried out by itself.
+    pub(crate) fn write_many_within_lease(
+        &self,
+        engine: &dyn Engine,
+        batches: &[WriteBatch],
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Vec<Result<WriteOutcome>> {
+        let by = self.by_lease(deadline);
+        let written = engine.write_many_by(batches, durability, by);
+        let again = |(batch, written): (&WriteBatch, Result<WriteOutcome>)| match written {
+            Err(error) if error.kind() == ErrorKind::TimedOut && by != deadline => {
+                self.write_within_lease(engine, batch, durability, deadline)
+            }
+            written => written,
+        };
+        batches.iter().zip(written).map(again).collect()
+    }
+
+    /// By when a write is to be sent.
+    fn by_lease(&self, deadline: Deadline) -> Deadline {
+        match &self.members {
+            Some(members) => Deadline::at(deadline.or_before(members.lease_end())),
+            None => deadline,
+        }
     }
 
     /// Reads the tables as they are stored now. For whoever holds the lock of DDL.

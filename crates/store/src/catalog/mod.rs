@@ -488,8 +488,8 @@ impl Catalog {
             batch.delete(&table.key(), self.unchanged(table));
         }
         // Whoever was taken for gone may have lost the space that it is to name.
-        self.check_member()?;
-        let written = self.engine.write_by(&batch, Durability::Fsync, deadline);
+        let engine = self.engine.as_ref();
+        let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline);
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
         }

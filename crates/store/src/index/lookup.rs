@@ -49,6 +49,8 @@ pub(super) fn read(
     options: &IndexScanOptions,
 ) -> Result<IndexRows> {
     let get = options.check()?;
+    // Others may have dropped the index, and keep it up no more, without this process.
+    store.catalog.check_member()?;
     let projection = match &options.columns {
         Some(names) => Some(
             names

@@ -53,7 +53,8 @@ impl Inner {
             self.catalog.check_member()?;
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
-                return self.writer(acks).write_by(batch, durability, deadline);
+                let engine = self.writer(acks);
+                return self.catalog.write_within_lease(&**engine, batch, durability, deadline);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
             let attempt = Attempt {
@@ -66,7 +67,9 @@ impl Inner {
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {
-                    let outcome = self.writer(acks).write_by(&batch, durability, deadline)?;
+                    let engine = self.writer(acks);
+                    let outcome =
+                        self.catalog.write_within_lease(&**engine, &batch, durability, deadline)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
                         if attempt.keeps_entries {
@@ -98,8 +101,9 @@ impl Inner {
             && check_exists(table).is_ok()
             && !table.indexes.any();
         if is_alone {
-            let engine = self.writer(terms.acks);
-            return engine.write_many_by(batches, terms.durability, terms.deadline);
+            let WriteTerms { durability, acks, deadline } = terms;
+            let engine = self.writer(acks);
+            return self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
         }
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()

@@ -19,9 +19,11 @@
 //! all have followed 8: reads all rows
 //! ```
 //!
-//! A member that does not renew its row is *gone* after a minute: nobody waits for it any more. It
-//! has refused to write since long before ([`Members::check`]), so it can do no harm when it comes
-//! back. Everybody measures these times with a clock of its own: none is compared with another.
+//! A member that does not renew its row is *gone* after a minute: its row is removed, and nobody
+//! waits for it any more. It has refused to write since long before ([`Members::check`]), and has
+//! sent nothing behind the end of its lease ([`Members::lease_end`]). So it can do no harm when it
+//! comes back: it finds its row gone, and follows before it writes. Everybody measures these times
+//! with a clock of its own: none is compared with another.
 
 mod roster;
 mod row;
@@ -175,6 +177,13 @@ impl Members {
         }
     }
 
+    /// Until when this opening may write, unless its row is renewed by then. A process may stand
+    /// still behind any check: so writes are to be sent by that moment.
+    pub(crate) fn lease_end(&self) -> Instant {
+        let end_ms = self.shared.lease_end_ms.load(Ordering::Acquire);
+        self.shared.started + Duration::from_millis(end_ms)
+    }
+
     /// Tells the others that the catalog has changed, without waiting for them.
     ///
     /// # Errors
@@ -208,12 +217,17 @@ impl Members {
             let (now, own) = (Instant::now(), self.id());
             let mut roster = self.shared.roster();
             roster.look(&all, now);
-            let behind = all.members.iter().map(|(member, _)| member).find(|member| {
-                let is_gone = roster.is_gone(member.id, now, self.shared.times.gone);
-                member.id != own && member.followed < epoch && !is_gone
-            });
-            let Some(behind) = behind else { return Ok(()) };
+            let is_behind = |member: &MemberState| member.id != own && member.followed < epoch;
+            let behind = all.members.iter().find(|(member, _)| is_behind(member));
+            let Some((behind, version)) = behind else { return Ok(()) };
+            let is_gone = roster.is_gone(behind.id, now, self.shared.times.gone);
             drop(roster);
+            if is_gone {
+                // It may wake up in this moment. Without its row it follows before it writes; with
+                // it, it would go on by the tables that it knows.
+                self.shared.rows.remove(behind.id, *version)?;
+                continue;
+            }
             if give_up() {
                 return Err(Error::cancelled("it was called off before all processes knew of it"));
             }

@@ -100,6 +100,19 @@ fn a_member_that_died_is_waited_for_until_it_is_gone_and_has_not_written_since_l
     assert!(here.check().is_ok(), "who renews its row may write");
 }
 
+/// The story of a bug: its row stayed for some time after others had gone on without it. If it woke
+/// up just then it renewed the row, and wrote by tables that were out of date.
+#[test]
+fn whoever_goes_on_without_a_member_has_removed_its_row_by_then() {
+    let engine = engine();
+    let (here, asleep) = (member(&engine), member(&engine));
+    assert!(asleep.lease_end() <= Instant::now() + TIMES.lease);
+    tell_all(&here, LONG).unwrap();
+    asleep.shared.renew(&mut asleep.shared.own()).unwrap();
+    assert!(asleep.check().is_err(), "it does not know what was changed");
+    assert!(asleep.lease_end() <= Instant::now());
+}
+
 #[test]
 fn a_member_that_was_taken_for_gone_writes_again_once_it_has_followed() {
     let engine = engine();

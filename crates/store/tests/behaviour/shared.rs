@@ -1,8 +1,8 @@
 //! Several openings of one store, as several processes have them: what one changes the others know.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use tonnage::{
     Acks, BulkPutOptions, Cancel, CreateIndexOptions, DeleteOptions, Depth, Durability, ErrorKind,
@@ -13,6 +13,7 @@ use tonnage_engine::{Engine, MemoryEngine};
 
 use crate::common::row;
 use crate::index::{car, plates};
+use crate::stepped::{EngineStep, SteppedEngine};
 
 const CARS: &str =
     "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate))";
@@ -67,6 +68,62 @@ fn an_index_has_every_row_that_others_write_while_it_is_made() {
     let all: Vec<i64> = (0..written.into_inner()).collect();
     assert_eq!(of_colour(&here, "red"), all);
     assert_eq!(of_colour(&there, "red"), all);
+}
+
+/// Whether a process stands still.
+#[derive(PartialEq)]
+enum Gait {
+    Goes,
+    /// It will, when it is just about to write a row.
+    WillStop,
+    StandsStill,
+}
+
+/// The story of a bug: a process stood still for more than a minute when it had looked up which
+/// indexes a row needs. Others went on without it, and made an index. Then it sent the row, which
+/// that index never found.
+#[test]
+fn a_process_that_stood_still_writes_nothing_by_the_tables_of_before() {
+    let engine = Arc::new(MemoryEngine::shared());
+    let here = Store::over(engine.clone(), Arc::new(SystemClock)).unwrap();
+    here.execute(CARS).unwrap();
+    let members = engine.spaces().unwrap().into_iter().find(|space| space.name == "members");
+    let members = members.unwrap().id;
+    let gait = Arc::new((Mutex::new(Gait::Goes), Condvar::new()));
+    let of_process = gait.clone();
+    let stopping = SteppedEngine::over(&engine, move |step| {
+        let (gait, changed) = &*of_process;
+        let mut now = gait.lock().unwrap();
+        let is_row = matches!(step, EngineStep::Write(batch) if batch.space(0) != members);
+        if is_row && *now == Gait::WillStop {
+            *now = Gait::StandsStill;
+            changed.notify_all();
+        }
+        drop(changed.wait_while(now, |now| *now == Gait::StandsStill).unwrap());
+        Ok(())
+    });
+    let there = Store::over(stopping, Arc::new(SystemClock)).unwrap();
+    let cars = there.table("cars").unwrap();
+    let put = |plate| cars.put(&car(plate, "red", 2000), &WriteOptions::default());
+    put(1).unwrap();
+    let (now, changed) = &*gait;
+    *now.lock().unwrap() = Gait::WillStop;
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| put(2));
+        drop(changed.wait_while(now.lock().unwrap(), |now| *now != Gait::StandsStill).unwrap());
+        let made = here.create_index(&by_colour(), &CreateIndexOptions::default());
+        *now.lock().unwrap() = Gait::Goes;
+        changed.notify_all();
+        made.unwrap();
+        assert_eq!(late.join().unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
+    });
+    let begun = Instant::now();
+    while let Err(error) = put(3) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never goes on: {error}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(of_colour(&here, "red"), [1, 3]);
+    assert!(here.table("cars").unwrap().get(&row! { "plate" => 2 }).unwrap().is_none());
 }
 
 #[test]

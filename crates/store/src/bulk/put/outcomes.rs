@@ -229,6 +229,11 @@ fn shown(key: &crate::Row) -> String {
 }
 
 impl LoadObserver for Outcomes {
+    /// Rows without the entries of an index that others have made meanwhile must not follow.
+    fn goes_on(&self) -> Result<()> {
+        self.store.catalog.check_member()
+    }
+
     fn stored(&self, run: StoredRun) {
         // Streams with odd numbers bring entries of indexes.
         if run.stream.is_multiple_of(2) {
