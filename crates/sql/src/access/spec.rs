@@ -22,7 +22,7 @@ const PARALLEL_ROWS_MIN: u64 = 100_000;
 const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
-const KEPT_ROWS_PER_KEY: u64 = 32;
+const KEPT_ROWS_PER_KEY: u64 = 500;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
