@@ -20,9 +20,9 @@ use crate::cast_nested::{can_cast, cast_column, same_rows};
 use crate::cast_text::{is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
 use crate::rejected::{RejectedRecord, bounded};
-use crate::render::{is_binary_field, is_json_field};
 use crate::source::Source;
 use crate::text::layout::Layout;
+use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// The way from the columns of a file to those that are wanted.
 pub(crate) struct ColumnCast {
@@ -121,7 +121,7 @@ impl ColumnCast {
                 record: first_record + row as u64,
                 line: None,
                 column: Some(field.name().clone()),
-                reason: format!("the value does not fit {} without loss", field.data_type()),
+                reason: format!("the value does not fit {} without loss", type_name(field)),
                 original: bounded(&json_line(batch, row)),
             });
         }

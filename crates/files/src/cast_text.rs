@@ -7,21 +7,21 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, FixedSizeBinaryBuilder, PrimitiveArray,
-    StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, FixedSizeBinaryBuilder,
+    PrimitiveArray, StringArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
+    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::text::decimal::{decimal, wide_decimal};
 use crate::text::scalar::{self, Reason};
-use crate::text::timestamp;
+use crate::text::{time_of_day, timestamp};
 
 /// Whether a type is text.
 pub(crate) fn is_text(data_type: &DataType) -> bool {
@@ -36,7 +36,15 @@ pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef
     Ok(Some(match to {
         DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
         DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),
+        DataType::Boolean => {
+            let read = |text: &str| scalar::boolean(text.as_bytes()).ok();
+            let values: BooleanArray = texts.iter().map(|text| text.and_then(read)).collect();
+            Arc::new(values)
+        }
         DataType::Date32 => Arc::new(values::<Date32Type>(texts, timestamp::day)),
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            Arc::new(values::<Time64NanosecondType>(texts, time_of_day::nanoseconds))
+        }
         DataType::Decimal128(precision, scale) if *scale >= 0 => {
             let read = |text: &[u8]| decimal(text, *precision, *scale);
             let values = values::<Decimal128Type>(texts, read);

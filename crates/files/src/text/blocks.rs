@@ -82,7 +82,7 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// The text of a source as UTF-8, whatever it is written in.
     pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<Self> {
-        let encoding = match options.encoding.or_else(|| Encoding::of_mark(&input.head)) {
+        let encoding = match Encoding::of(options.encoding, &input.head) {
             None if Encoding::is_utf16_without_mark(&input.head) => {
                 let message = "is UTF-16 without a mark that says so: give its encoding, utf-16le or utf-16be";
                 return Err(Error::invalid(format!("{}: {message}", source.name())));

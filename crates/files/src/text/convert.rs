@@ -21,9 +21,9 @@ use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type, i256,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 use tonnage_engine::{Error, Result};
 
@@ -33,10 +33,10 @@ use super::generated_key;
 use super::json_check::{is_json, unescape};
 use super::layout::Layout;
 use super::scalar::{self, Reason};
-use super::timestamp;
+use super::{time_of_day, timestamp};
 use crate::batch::{Origin, ReadBatch};
 use crate::rejected::RejectedRecord;
-use crate::render::{is_binary_field, is_json_field};
+use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -227,9 +227,12 @@ impl Cells<'_> {
             }
             DataType::FixedSizeBinary(_) => self.uuids(faults)?,
             DataType::Date32 => self.dates(faults),
+            DataType::Time64(TimeUnit::Nanosecond) => {
+                self.primitive::<Time64NanosecondType>(time_of_day::nanoseconds, faults)
+            }
             DataType::Utf8 if is_json_field(field) => self.json(faults)?,
             DataType::Utf8 => self.texts()?,
-            other => self.cast(other, faults)?,
+            _ => self.cast(field, faults)?,
         })
     }
 
@@ -468,20 +471,21 @@ impl Cells<'_> {
         Ok(Arc::new(array))
     }
 
-    /// Any other type (decimals, dates, times): by way of text and Arrow's own casts.
-    fn cast(&self, data_type: &DataType, faults: OnFault<'_>) -> Result<ArrayRef> {
+    /// Any other type, which no column of a table has: by way of text and Arrow's own casts.
+    fn cast(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
         let texts = self.texts()?;
         let options = CastOptions { safe: true, ..CastOptions::default() };
-        let values = cast_with_options(&texts, data_type, &options).map_err(|error| {
-            Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error)
-        })?;
+        let name = type_name(field);
+        // What Arrow says of it is about its own types.
+        let values = cast_with_options(&texts, field.data_type(), &options)
+            .map_err(|_| Error::unsupported(format!("text cannot be read as {name}")))?;
         for row in 0..self.rows() {
             if values.is_null(row) && texts.is_valid(row) {
                 faults(
                     row,
                     describe(
                         self.cell(row).bytes(&self.block.bytes),
-                        &format!("is not a value of {data_type}"),
+                        &format!("is not a value of {name}"),
                     ),
                 );
             }
