@@ -19,7 +19,7 @@ use crate::batch::{Origin, ReadBatch};
 use crate::cast_nested::{can_cast, cast_column, same_rows};
 use crate::cast_text::{is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
-use crate::rejected::{RejectedRecord, bounded};
+use crate::rejected::RejectedRecord;
 use crate::source::Source;
 use crate::text::layout::Layout;
 use crate::type_name::{is_binary_field, is_json_field, type_name};
@@ -122,7 +122,7 @@ impl ColumnCast {
                 line: None,
                 column: Some(field.name().clone()),
                 reason: format!("the value does not fit {} without loss", type_name(field)),
-                original: bounded(&json_line(batch, row)),
+                original: json_line(batch, row),
             });
         }
         let kept = (0..fitted.num_rows() as u32).filter(|row| good[*row as usize]).collect();

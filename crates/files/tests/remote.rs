@@ -279,7 +279,8 @@ fn chunks_without_the_last_one_are_no_file() {
             None => headed(&format!("{CHUNKED}\r\nETag: \"1\""), sent.clone()).broken_after(cut),
             Some(from) => {
                 let (last, bytes) = (body.len() - 1, body.len());
-                let range = format!("Content-Range: bytes {from}-{last}/{bytes}\r\nETag: \"1\"\r\n");
+                let range =
+                    format!("Content-Range: bytes {from}-{last}/{bytes}\r\nETag: \"1\"\r\n");
                 Answer::of("206 Partial Content", &range, &body[from..])
             }
         });

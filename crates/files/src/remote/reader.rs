@@ -11,9 +11,7 @@
 
 use std::io::{self, Read};
 
-use ureq::http::header::{
-    CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING,
-};
+use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
 use ureq::http::{HeaderName, Response, StatusCode, Version};
 use ureq::{Body, BodyReader};
 

@@ -27,7 +27,7 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result};
 
-use super::block::{Block, Cell, CellKind, Span};
+use super::block::{Block, Cell, CellKind, Span, UNKEPT};
 use super::decimal::{decimal, wide_decimal};
 use super::generated_key;
 use super::json_check::{is_json, unescape};
@@ -37,6 +37,8 @@ use super::{time_of_day, timestamp};
 use crate::batch::{Origin, ReadBatch};
 use crate::rejected::RejectedRecord;
 use crate::type_name::{is_binary_field, is_json_field, type_name};
+
+pub(crate) const UNKEPT_REASON: &str = "its formula has no value in the workbook: open it in Excel or LibreOffice, save it, and load it again";
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -139,14 +141,28 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             };
-            let column = cells
-                .iter()
-                .position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
-            let column = column.and_then(|place| self.column_at(place));
-            let at = error.valid_up_to();
-            let reason = format!(
-                "invalid UTF-8 at byte {at} of the record: if the file is Latin-1 or the like, give its encoding"
-            );
+            let text_of = |cell: &Cell| cell.bytes(&block.bytes);
+            let is_wrong = |cell: &Cell| std::str::from_utf8(text_of(cell)).is_err();
+            let is_unkept = |cell: &Cell| text_of(cell) == UNKEPT;
+            // A formula in a column that nobody wants does no harm.
+            if cells.iter().any(is_unkept)
+                && cells.iter().all(|cell| !is_wrong(cell) || is_unkept(cell))
+                && !self.layout.places.iter().any(|place| is_wrong(&cells[*place]))
+            {
+                block.spans.push(span);
+                block.cells.extend_from_slice(cells);
+                continue;
+            }
+            let wanted = self.layout.places.iter().find(|place| is_wrong(&cells[**place])).copied();
+            let place = wanted.or_else(|| cells.iter().position(is_wrong));
+            let reason = match place.filter(|place| is_unkept(&cells[*place])) {
+                Some(_) => UNKEPT_REASON.to_owned(),
+                None => format!(
+                    "invalid UTF-8 at byte {} of the record: if the file is Latin-1 or the like, give its encoding",
+                    error.valid_up_to()
+                ),
+            };
+            let column = place.and_then(|place| self.column_at(place));
             rejected.push(block.rejected(&self.source, span, column, reason));
         }
         rejected
