@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
 
 use crate::access::VERSION;
+use crate::type_words::in_sql;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
 pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
@@ -22,6 +23,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         .and_then(|diagnostic| diagnostic.span)
         .map(|span| (span.start.line, span.start.column));
     let (kind, message) = kind_and_message(error.find_root());
+    let message = in_sql(&message);
     let translated = Error::new(kind, message);
     let translated = match place {
         Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
