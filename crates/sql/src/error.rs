@@ -23,7 +23,6 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         .and_then(|diagnostic| diagnostic.span)
         .map(|span| (span.start.line, span.start.column));
     let (kind, message) = kind_and_message(error.find_root());
-    let message = in_sql(&message);
     let translated = Error::new(kind, message);
     let translated = match place {
         Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
@@ -36,7 +35,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
     let plain = |error: &DataFusionError| {
-        own_words(error.message().lines().next().unwrap_or_default()).to_owned()
+        in_sql(own_words(error.message().lines().next().unwrap_or_default()))
     };
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
@@ -50,7 +49,7 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
                 (error.kind(), error.message().to_owned())
             }
             arrow::error::ArrowError::IoError(message, _) => of_files(message.clone()),
-            error => (ErrorKind::Invalid, error.to_string()),
+            error => (ErrorKind::Invalid, in_sql(&error.to_string())),
         },
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
             SchemaError::FieldNotFound { field, valid_fields } => (ErrorKind::Invalid, no_column(field, valid_fields)),
