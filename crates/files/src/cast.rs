@@ -17,7 +17,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::batch::{Origin, ReadBatch};
 use crate::cast_nested::{can_cast, cast_column, same_rows};
-use crate::cast_text::{is_text, uuids};
+use crate::cast_text::{fault, is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
 use crate::rejected::RejectedRecord;
 use crate::source::Source;
@@ -116,12 +116,14 @@ impl ColumnCast {
         for (row, place) in faults {
             good[row] = false;
             let field = self.schema.field(place);
+            let fault = fault(batch.column(place), row, field.data_type());
+            let lost = || format!("the value does not fit {} without loss", type_name(field));
             rejected.push(RejectedRecord {
                 source: self.source.to_string(),
                 record: first_record + row as u64,
                 line: None,
                 column: Some(field.name().clone()),
-                reason: format!("the value does not fit {} without loss", type_name(field)),
+                reason: fault.unwrap_or_else(lost),
                 original: json_line(batch, row),
             });
         }

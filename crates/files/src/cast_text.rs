@@ -19,6 +19,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
+use crate::text::convert::describe;
 use crate::text::decimal::{decimal, wide_decimal};
 use crate::text::scalar::{self, Reason};
 use crate::text::{time_of_day, timestamp};
@@ -75,6 +76,29 @@ pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef
         }
         _ => return Ok(None),
     }))
+}
+
+/// Why the text of a row writes no value of a type; nothing for what is no text.
+pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<String> {
+    let is_texts = match column.data_type() {
+        DataType::Dictionary(_, values) => is_text(values),
+        own => is_text(own),
+    };
+    let texts = cast(&column.slice(row, 1), &DataType::Utf8).ok().filter(|_| is_texts)?;
+    let text = texts.as_string::<i32>().value(0).as_bytes();
+    let reason = match to {
+        DataType::Boolean => scalar::boolean(text).err(),
+        DataType::Float32 => scalar::float(text).err(),
+        DataType::Float64 => scalar::double(text).err(),
+        DataType::Date32 => timestamp::day(text).err(),
+        DataType::Time64(TimeUnit::Nanosecond) => time_of_day::nanoseconds(text).err(),
+        DataType::Timestamp(unit, _) => timestamp::ticks(text, *unit).err(),
+        DataType::Decimal128(precision, scale) => decimal(text, *precision, *scale).err(),
+        DataType::Decimal256(precision, scale) => wide_decimal(text, *precision, *scale).err(),
+        DataType::FixedSizeBinary(16) => scalar::uuid(text).err(),
+        _ => None,
+    };
+    reason.map(|reason| describe(text, reason))
 }
 
 /// The UUIDs that texts write.

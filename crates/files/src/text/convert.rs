@@ -529,7 +529,7 @@ pub(crate) fn plain_text(cell: Cell, text: &[u8]) -> Vec<u8> {
 }
 
 /// A value with what is wrong with it.
-fn describe(text: &[u8], reason: &str) -> String {
+pub(crate) fn describe(text: &[u8], reason: &str) -> String {
     let quoted = String::from_utf8_lossy(&text[..text.len().min(QUOTED_BYTES_MAX)]);
     let more = if text.len() > QUOTED_BYTES_MAX { "..." } else { "" };
     format!("`{quoted}{more}` {reason}")
