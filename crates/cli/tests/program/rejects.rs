@@ -67,7 +67,7 @@ fn long_records_are_kept_whole() {
     assert_eq!(place.read("R/a.csv"), place.read("a.csv"));
     assert_eq!(place.read("R/a-2.jsonl"), place.read("a.jsonl"));
     // Of a record that no load would take, the beginning is enough.
-    place.write("b.csv", format!("id,v\n1,{}\n2,b\n", "x".repeat(17 << 20)));
+    place.write("b.csv", format!("id,v\n1,{}\n2,b\n", "x".repeat(34 << 20)));
     place.run(&["load", "t", "b.csv", "--rejects", "R"]).ends(1).says(&["1 inserted"]);
     assert_eq!(place.read("R/b.csv").len(), "id,v\n".len() + (64 << 10) + 1);
     assert!(place.read("R/b.reasons.jsonl").contains("its beginning is kept"));
