@@ -155,7 +155,7 @@ impl LoadArgs {
         };
         let ignore = self.ignore_columns;
         let parent = self.parent(globals)?;
-        let parent = parent.as_ref().map(|parent| &parent.schema);
+        let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
         let found = infer_common_schema(sources, &options, &self.sample())?;
         let made = ToMake::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
         made.notes.iter().for_each(|note| globals.info(note));
