@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use tonnage::{BulkKey, Error, KeySource, Result, Row, TableSchema, Value};
-use tonnage_files::{ExtraColumns, ReadOptions, RecordReader, Source};
+use tonnage_files::{ExtraColumns, ReadOptions, RecordReader, Source, type_name};
 
 /// Keys, however they were given.
 pub(crate) enum Keys {
@@ -145,8 +145,8 @@ pub(crate) fn from_file(
                 "{}: column {} holds {}, which does not fit the key column of type {}",
                 file.name(),
                 field.name(),
-                field.data_type(),
-                column.data_type()
+                type_name(field),
+                type_name(column)
             )));
         }
     }

@@ -27,6 +27,8 @@ const SYNC_BYTES: usize = 16;
 /// The longest schema, and any other entry of the header.
 const ENTRY_BYTES_MAX: u64 = 16 << 20;
 const ENTRIES_MAX: i64 = 1_000;
+/// All entries together: they are held in memory.
+const HEADER_BYTES_MAX: u64 = 64 << 20;
 /// The longest block, packed and unpacked. Writers make blocks of some 64 KiB.
 const PACKED_BYTES_MAX: u64 = 256 << 20;
 const BLOCK_BYTES_MAX: u64 = 512 << 20;
@@ -232,7 +234,7 @@ type Entry = (Vec<u8>, Vec<u8>);
 
 /// The entries of a header, which come in groups: of a group with a negative count the size follows.
 fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+    let (mut entries, mut bytes) = (Vec::new(), 0);
     loop {
         let count = long(reader)?;
         if count == 0 {
@@ -245,7 +247,12 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
             return Err(broken("its header has too many entries"));
         }
         for _ in 0..count.abs() {
-            entries.push((sized(reader, ENTRY_BYTES_MAX)?, sized(reader, ENTRY_BYTES_MAX)?));
+            let entry = (sized(reader, ENTRY_BYTES_MAX)?, sized(reader, ENTRY_BYTES_MAX)?);
+            bytes += (entry.0.len() + entry.1.len()) as u64;
+            if bytes > HEADER_BYTES_MAX {
+                return Err(broken("its header takes more than 64 MiB"));
+            }
+            entries.push(entry);
         }
     }
 }

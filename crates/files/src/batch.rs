@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use crate::nested::json_line;
-use crate::rejected::{RejectedRecord, bounded};
+use crate::rejected::RejectedRecord;
 use crate::text::block::{Block, Span};
 
 /// Rows that were read together, and the records among them that could not be read.
@@ -34,8 +34,7 @@ pub struct Original {
     pub record: u64,
     /// The line on which the record begins, from 1; none in formats without lines.
     pub line: Option<u64>,
-    /// The record as it stood in the file (its first 64 KiB); a row of a Parquet or Arrow file as a
-    /// JSON line.
+    /// The record as it stood in the file; a row of a Parquet or Arrow file as a JSON line.
     pub text: Vec<u8>,
 }
 
@@ -107,12 +106,10 @@ impl Origin {
         match self {
             Origin::Text { bytes, spans, first_line, .. } => {
                 let span = spans[row];
-                let text = bounded(&bytes[span.start as usize..span.end as usize]);
+                let text = bytes[span.start as usize..span.end as usize].to_vec();
                 Original { record, line: Some(first_line + u64::from(span.line)), text }
             }
-            Origin::Columns { .. } => {
-                Original { record, line: None, text: bounded(&json_line(batch, row)) }
-            }
+            Origin::Columns { .. } => Original { record, line: None, text: json_line(batch, row) },
         }
     }
 }

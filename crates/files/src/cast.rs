@@ -17,12 +17,12 @@ use tonnage_engine::{Error, Result};
 
 use crate::batch::{Origin, ReadBatch};
 use crate::cast_nested::{can_cast, cast_column, same_rows};
-use crate::cast_text::{is_text, uuids};
+use crate::cast_text::{fault, is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
-use crate::rejected::{RejectedRecord, bounded};
-use crate::render::{is_binary_field, is_json_field};
+use crate::rejected::RejectedRecord;
 use crate::source::Source;
 use crate::text::layout::Layout;
+use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// The way from the columns of a file to those that are wanted.
 pub(crate) struct ColumnCast {
@@ -116,13 +116,15 @@ impl ColumnCast {
         for (row, place) in faults {
             good[row] = false;
             let field = self.schema.field(place);
+            let fault = fault(batch.column(place), row, field.data_type());
+            let lost = || format!("the value does not fit {} without loss", type_name(field));
             rejected.push(RejectedRecord {
                 source: self.source.to_string(),
                 record: first_record + row as u64,
                 line: None,
                 column: Some(field.name().clone()),
-                reason: format!("the value does not fit {} without loss", field.data_type()),
-                original: bounded(&json_line(batch, row)),
+                reason: fault.unwrap_or_else(lost),
+                original: json_line(batch, row),
             });
         }
         let kept = (0..fitted.num_rows() as u32).filter(|row| good[*row as usize]).collect();

@@ -7,21 +7,22 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, FixedSizeBinaryBuilder, PrimitiveArray,
-    StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, FixedSizeBinaryBuilder,
+    PrimitiveArray, StringArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
+    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
+use crate::text::convert::describe;
 use crate::text::decimal::{decimal, wide_decimal};
 use crate::text::scalar::{self, Reason};
-use crate::text::timestamp;
+use crate::text::{time_of_day, timestamp};
 
 /// Whether a type is text.
 pub(crate) fn is_text(data_type: &DataType) -> bool {
@@ -36,7 +37,15 @@ pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef
     Ok(Some(match to {
         DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
         DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),
+        DataType::Boolean => {
+            let read = |text: &str| scalar::boolean(text.as_bytes()).ok();
+            let values: BooleanArray = texts.iter().map(|text| text.and_then(read)).collect();
+            Arc::new(values)
+        }
         DataType::Date32 => Arc::new(values::<Date32Type>(texts, timestamp::day)),
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            Arc::new(values::<Time64NanosecondType>(texts, time_of_day::nanoseconds))
+        }
         DataType::Decimal128(precision, scale) if *scale >= 0 => {
             let read = |text: &[u8]| decimal(text, *precision, *scale);
             let values = values::<Decimal128Type>(texts, read);
@@ -67,6 +76,29 @@ pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef
         }
         _ => return Ok(None),
     }))
+}
+
+/// Why the text of a row writes no value of a type; nothing for what is no text.
+pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<String> {
+    let is_texts = match column.data_type() {
+        DataType::Dictionary(_, values) => is_text(values),
+        own => is_text(own),
+    };
+    let texts = cast(&column.slice(row, 1), &DataType::Utf8).ok().filter(|_| is_texts)?;
+    let text = texts.as_string::<i32>().value(0).as_bytes();
+    let reason = match to {
+        DataType::Boolean => scalar::boolean(text).err(),
+        DataType::Float32 => scalar::float(text).err(),
+        DataType::Float64 => scalar::double(text).err(),
+        DataType::Date32 => timestamp::day(text).err(),
+        DataType::Time64(TimeUnit::Nanosecond) => time_of_day::nanoseconds(text).err(),
+        DataType::Timestamp(unit, _) => timestamp::ticks(text, *unit).err(),
+        DataType::Decimal128(precision, scale) => decimal(text, *precision, *scale).err(),
+        DataType::Decimal256(precision, scale) => wide_decimal(text, *precision, *scale).err(),
+        DataType::FixedSizeBinary(16) => scalar::uuid(text).err(),
+        _ => None,
+    };
+    reason.map(|reason| describe(text, reason))
 }
 
 /// The UUIDs that texts write.

@@ -61,24 +61,24 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
     let may_round = before.data_type().is_floating() && after.data_type().is_floating();
     let from_text = cast_text::is_text(before.data_type());
     if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
-        let kept = |row| {
-            before.is_null(row) || after.is_valid(row) && !turned_infinite(before, after, row)
-        };
+        let kept =
+            |row| before.is_null(row) || after.is_valid(row) && !has_left_range(before, after, row);
         return Ok((0..before.len()).map(kept).collect());
     }
     let back = cast_values(after, before.data_type())?;
     Ok(not_distinct(before, &back).map_err(internal)?.values().clone())
 }
 
-/// Whether a finite double is beyond the range of a float.
-fn turned_infinite(before: &ArrayRef, after: &ArrayRef, row: usize) -> bool {
+/// Whether a float takes a double for infinite, or for 0, that is neither.
+fn has_left_range(before: &ArrayRef, after: &ArrayRef, row: usize) -> bool {
     use arrow::datatypes::{Float32Type, Float64Type};
     let (Some(before), Some(after)) =
         (before.as_primitive_opt::<Float64Type>(), after.as_primitive_opt::<Float32Type>())
     else {
         return false;
     };
-    after.value(row).is_infinite() && before.value(row).is_finite()
+    let (before, after) = (before.value(row), after.value(row));
+    after.is_infinite() && before.is_finite() || after == 0.0 && before != 0.0
 }
 
 fn internal(error: ArrowError) -> Error {

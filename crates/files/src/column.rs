@@ -3,7 +3,7 @@
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
 use crate::guess::Guess;
-use crate::render::is_json_field;
+use crate::type_name::is_json_field;
 
 /// A column that would be of another type if some words in it meant NULL.
 #[derive(Clone, Debug, PartialEq)]

@@ -53,8 +53,18 @@ impl Encoding {
         }
     }
 
+    /// The encoding of text that begins like this: what was told, or what a mark tells. Of the two
+    /// kinds of UTF-16 the mark knows better, since many say UTF-16 for both.
+    pub(crate) fn of(told: Option<Encoding>, head: &[u8]) -> Option<Encoding> {
+        let marked = Encoding::of_mark(head);
+        match told {
+            Some(Encoding::Utf16Le | Encoding::Utf16Be) => marked.or(told),
+            _ => told.or(marked),
+        }
+    }
+
     /// The encoding that a mark at the beginning tells.
-    pub(crate) fn of_mark(head: &[u8]) -> Option<Encoding> {
+    fn of_mark(head: &[u8]) -> Option<Encoding> {
         match head {
             [0xff, 0xfe, ..] => Some(Encoding::Utf16Le),
             [0xfe, 0xff, ..] => Some(Encoding::Utf16Be),

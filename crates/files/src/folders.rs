@@ -48,6 +48,16 @@ impl FolderColumns {
         if !options.folders || columns.is_empty() {
             return Ok(None);
         }
+        let is_broken = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+        if let Some((name, _)) = columns
+            .iter()
+            .find(|(name, value)| is_broken(name) || value.as_deref().is_some_and(is_broken))
+        {
+            return Err(Error::invalid(format!(
+                "{}: the folder of column {name} is not named in UTF-8: rename it",
+                source.name()
+            )));
+        }
         let is_own =
             |name: &str| own.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
         if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {

@@ -16,7 +16,7 @@ use crate::kind;
 use crate::options::{ReadOptions, Sample};
 use crate::reader::RecordReader;
 use crate::source::Source;
-use crate::text::block::{Cell, CellKind};
+use crate::text::block::{Cell, CellKind, UNKEPT};
 use crate::text::blocks::Blocks;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
@@ -236,7 +236,7 @@ fn look_at_csv(
                 let text = cell.bytes(&block.bytes);
                 let is_null = cell.kind() == CellKind::Plain
                     && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
-                if !is_null && !text.is_empty() {
+                if !is_null && !text.is_empty() && text != UNKEPT {
                     guess.see(*cell, text);
                 }
             }

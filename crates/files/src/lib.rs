@@ -79,6 +79,7 @@ mod render;
 mod source;
 mod stop;
 mod text;
+mod type_name;
 mod writer;
 
 pub use arrow_stream::read_ipc_stream;
@@ -96,6 +97,7 @@ pub use rejected::RejectedRecord;
 pub use rename::Renames;
 pub use source::Source;
 pub use stop::Stop;
+pub use type_name::type_name;
 pub use writer::RecordWriter;
 
 /// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for

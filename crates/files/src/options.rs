@@ -88,9 +88,8 @@ pub struct CsvOptions {
 
 impl ReadOptions {
     /// The byte between the fields of a CSV file of this name.
-    pub fn delimiter_of(&self, name: &str) -> u8 {
-        let has_tabs =
-            self.format == Some(Format::Tsv) || name.to_ascii_lowercase().contains(".tsv");
+    pub(crate) fn delimiter_of(&self, name: &str) -> u8 {
+        let has_tabs = [self.format, Format::of_name(name)].contains(&Some(Format::Tsv));
         self.csv.delimiter.unwrap_or(if has_tabs { b'\t' } else { b',' })
     }
 }

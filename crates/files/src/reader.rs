@@ -82,6 +82,14 @@ impl RecordReader {
         }
     }
 
+    /// The byte between the fields, if it is CSV.
+    pub fn delimiter(&self) -> Option<u8> {
+        match &self.body {
+            Body::Text(reader) => reader.delimiter(),
+            Body::Columnar(_) => None,
+        }
+    }
+
     /// The format that is being read.
     pub fn format(&self) -> Format {
         self.format

@@ -1,7 +1,4 @@
-//! Records that could not be read, and how much of their text is kept.
-
-/// The most bytes of a record that are kept as its original text.
-const ORIGINAL_BYTES_MAX: usize = 64 << 10;
+//! Records that could not be read, with their text.
 
 /// A record that was set apart, with everything needed to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,12 +13,7 @@ pub struct RejectedRecord {
     pub column: Option<String>,
     /// What is wrong.
     pub reason: String,
-    /// The record as it stood in the file (its first 64 KiB), without its line end; a row of a
-    /// Parquet or Arrow file as a JSON line.
+    /// The record as it stood in the file, without its line end; a row of a Parquet or Arrow file as
+    /// a JSON line. Of a record that is longer than allowed the first 64 KiB.
     pub original: Vec<u8>,
-}
-
-/// The text that is kept of a record.
-pub(crate) fn bounded(text: &[u8]) -> Vec<u8> {
-    text[..text.len().min(ORIGINAL_BYTES_MAX)].to_vec()
 }

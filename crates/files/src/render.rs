@@ -16,7 +16,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::text::json_check::is_json;
 use crate::text::{scalar, timestamp};
-use crate::{TYPE_BINARY, TYPE_JSON, TYPE_KEY};
+use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// How the text of a value is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,17 +171,6 @@ impl Column {
     }
 }
 
-/// Whether a column of 16 bytes holds bytes and not UUIDs.
-pub(crate) fn is_binary_field(field: &Field) -> bool {
-    field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_BINARY)
-}
-
-/// Whether a text column holds JSON.
-pub(crate) fn is_json_field(field: &Field) -> bool {
-    field.data_type() == &DataType::Utf8
-        && field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON)
-}
-
 /// Appends one row as a JSON object, every column with its name.
 pub(crate) fn write_json_row(columns: &[Column], row: usize, out: &mut Vec<u8>) {
     out.push(b'{');
@@ -220,13 +209,13 @@ pub(crate) fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> 
     cast(array, data_type).map_err(|error| cannot_write(field, error))
 }
 
-fn cannot_write(field: &Field, error: arrow::error::ArrowError) -> Error {
+/// What Arrow says of it is about its own types.
+fn cannot_write(field: &Field, _: arrow::error::ArrowError) -> Error {
     Error::unsupported(format!(
         "the column {} of type {} cannot be written as text",
         field.name(),
-        field.data_type()
+        type_name(field)
     ))
-    .with_source(error)
 }
 
 pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {

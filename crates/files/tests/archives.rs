@@ -80,6 +80,25 @@ const ROWS: &str = "<row r=\"1\"><c r=\"A1\" t=\"s\"><v>0</v></c><c r=\"B1\" t=\
      <row r=\"4\"><c r=\"A4\"><v>2</v></c><c r=\"B4\" t=\"s\"><v>5</v></c>\
      <c r=\"D4\" s=\"2\"><v>45943.5</v></c></row>";
 
+/// The same workbook, with another text for some of its parts.
+fn with_parts(workbook: &[u8], parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(workbook.to_vec())).unwrap();
+    let mut members = Vec::new();
+    for at in 0..archive.len() {
+        let mut member = archive.by_index(at).unwrap();
+        let name = member.name().unwrap().into_owned();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut member, &mut bytes).unwrap();
+        if !parts.iter().any(|(part, _)| *part == name) {
+            members.push((name, bytes));
+        }
+    }
+    let changed = parts.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
+    members.extend(changed);
+    let members: Vec<_> = members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    zip(&members)
+}
+
 fn rows(source: &Source) -> Result<usize> {
     let mut rows = 0;
     for batch in RecordReader::open(source, &ReadOptions::default())? {
@@ -230,4 +249,122 @@ fn documents_of_other_programs_are_named() {
     }
     let old = Source::memory("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice());
     assert!(rows(&old).unwrap_err().message().contains("as a workbook"));
+}
+
+/// Programs that cannot calculate write formulas without their values. Such cells were NULL, and nobody
+/// was told.
+#[test]
+fn formulas_without_a_value_reject_their_record() {
+    let row = |number: usize, cell: &str| {
+        format!(
+            "<row r=\"{number}\"><c r=\"A{number}\"><v>{number}</v></c>{cell}<c r=\"C{number}\"><v>1</v></c></row>"
+        )
+    };
+    let text = |name: &str| format!("t=\"inlineStr\"><is><t>{name}</t></is></c>");
+    let header = format!(
+        "<row r=\"1\"><c r=\"A1\" {}<c r=\"B1\" {}<c r=\"C1\" {}</row>",
+        text("id"),
+        text("v"),
+        text("w")
+    );
+    let body = [
+        row(2, "<c r=\"B2\"><f>A2*2</f><v>4</v></c>"),
+        row(3, "<c r=\"B3\"><f>A3*2</f><v></v></c>"),
+        row(4, "<c r=\"B4\"><f>A4*2</f></c>"),
+        row(5, "<c r=\"B5\" s=\"1\"/>"),
+        row(6, "<c r=\"B6\" t=\"str\"><f>\"\"</f><v></v></c>"),
+        row(7, ""),
+        row(8, "<c r=\"B8\"><f t=\"shared\" si=\"0\"/></c>"),
+    ];
+    let book = |header: &str| workbook(&[("S", &format!("{header}{}", body.concat()))]);
+    let source = Source::memory("book.xlsx", book(&header));
+    let schema = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
+    assert_eq!(
+        schema.field(1).data_type(),
+        &DataType::Int64,
+        "the empty text in line 6 is no text"
+    );
+    let (batch, rejected) = support::read(&source, &support::wanting(schema.clone().into()));
+    assert_eq!(support::lines(&batch), ["2,4,1", "5,,1", "6,,1", "7,,1"]);
+    let told: Vec<_> = rejected.iter().map(|it| (it.line, it.column.as_deref())).collect();
+    assert_eq!(told, [(Some(3), Some("v")), (Some(4), Some("v")), (Some(8), Some("v"))]);
+    assert!(rejected[0].reason.contains("its formula has no value in the workbook"));
+    // Of a column that nobody wants they do no harm.
+    let wanted = schema.project(&[0, 2]).unwrap();
+    let options = ReadOptions {
+        unmentioned: tonnage_files::ExtraColumns::Skip,
+        ..support::wanting(wanted.into())
+    };
+    let (batch, rejected) = support::read(&source, &options);
+    assert_eq!((batch.num_rows(), rejected.len()), (7, 0));
+    // A name cannot be guessed.
+    let unnamed =
+        header.replace(&format!("<c r=\"B1\" {}", text("v")), "<c r=\"B1\"><f>\"v\"</f></c>");
+    let error = rows(&Source::memory("book.xlsx", book(&unnamed))).unwrap_err();
+    assert!(error.message().contains("the name of column 2: its formula has no value"), "{error}");
+}
+
+/// A few packed bytes stand for as many as one likes: all that is held of a workbook has a bound. The
+/// number of its texts alone ended the process, for which room was made.
+#[test]
+fn what_is_held_of_a_workbook_has_a_bound() {
+    let sound = workbook(&[("S", ROWS)]);
+    assert_eq!(rows(&Source::memory("book.xlsx", with_parts(&sound, &[]))).unwrap(), 2);
+    let refused = |parts: &[(&str, &str)]| {
+        rows(&Source::memory("book.xlsx", with_parts(&sound, parts))).unwrap_err()
+    };
+    let blanks = " ".repeat(65 << 20);
+    let package = "<Relationships><Relationship Type=\"x/relationships/officeDocument\" Target=\"xl/Other.xml\"/></Relationships>";
+    for parts in [
+        &[("xl/styles.xml", format!("<styleSheet>{blanks}</styleSheet>").as_str())][..],
+        &[("XL\\Styles.xml", &blanks)],
+        &[("xl/workbook.xml", &format!("<workbook>{blanks}</workbook>"))],
+        &[("xl/_rels/workbook.xml.rels", &format!("<Relationships>{blanks}</Relationships>"))],
+        // Where the workbook is another part, as the package says.
+        &[("_rels/.rels", package), ("xl/other.xml", &blanks)],
+    ] {
+        let error = refused(parts);
+        assert!(error.message().contains("takes more than 64 MiB of memory"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+    }
+    for count in ["1000000000000", "99999999999999999999"] {
+        let texts = format!("<sst count=\"1\" uniqueCount = '{count}'><si><t>id</t></si></sst>");
+        let error = refused(&[("xl/sharedStrings.xml", &texts)]);
+        assert!(error.message().contains("but has not as many"), "{error}");
+    }
+    let long = "x".repeat(17 << 20);
+    for cell in [
+        format!("<c r=\"A1\" t=\"inlineStr\"><is><t>{long}</t></is></c>"),
+        format!("<c r=\"A1\"><!--{long}--><v>1</v></c>"),
+        format!("<c r=\"{long}\"><v>1</v></c>"),
+    ] {
+        let sheet =
+            format!("<worksheet><sheetData><row r=\"1\">{cell}</row></sheetData></worksheet>");
+        let error = refused(&[("xl/worksheets/sheet1.xml", &sheet)]);
+        assert!(error.message().contains("has a piece of more than 16 MiB"), "{error}");
+    }
+}
+
+/// A row was put together in memory before it was read: 16,384 cells may share a text of any length.
+#[test]
+fn a_long_row_is_rejected_by_itself() {
+    let text = format!("<sst><si><t>{}</t></si><si><t>id</t></si></sst>", "x".repeat(4 << 20));
+    let columns = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"];
+    let cells = |row: usize, text: usize| -> String {
+        let cell = |column: &&str| format!("<c r=\"{column}{row}\" t=\"s\"><v>{text}</v></c>");
+        columns.iter().map(cell).collect()
+    };
+    let named = columns
+        .map(|column| format!("<c r=\"{column}1\" t=\"inlineStr\"><is><t>{column}</t></is></c>"));
+    let sheet = format!(
+        "<row r=\"1\">{}</row><row r=\"2\">{}</row><row r=\"3\">{}</row>",
+        named.concat(),
+        cells(2, 0),
+        cells(3, 1)
+    );
+    let book = with_parts(&workbook(&[("S", &sheet)]), &[("xl/sharedStrings.xml", &text)]);
+    let (batch, rejected) =
+        support::read(&Source::memory("book.xlsx", book), &ReadOptions::default());
+    assert_eq!((batch.num_rows(), rejected.len()), (1, 1));
+    assert!(rejected[0].reason.contains("longer than 16777216 bytes"), "{}", rejected[0].reason);
 }

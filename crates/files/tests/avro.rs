@@ -241,6 +241,10 @@ fn damage_is_an_error_and_takes_no_memory() {
     let bomb = [long(3), text(&bomb), SYNC.to_vec()].concat();
     let (_, ended) = outcome([header(SCHEMA, "deflate"), bomb].concat());
     assert!(ended.unwrap_err().message().contains("more than 512 MiB"));
+    // Entries of the header are held all together.
+    let entry = [text(b"k"), text(&vec![0; 13 << 20])].concat();
+    let (_, ended) = outcome([b"Obj\x01".to_vec(), long(5), entry.repeat(5), long(0)].concat());
+    assert!(ended.unwrap_err().message().contains("takes more than 64 MiB"));
 }
 
 /// Blocks were once decoded together: a wrong number of records moved records into the next block,

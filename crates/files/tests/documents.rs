@@ -133,9 +133,7 @@ fn keys_are_made_for_documents_that_have_none() {
     let error =
         RecordReader::open(&jsonl(text), &making(DataType::Float64)).err().expect("an error");
     assert!(
-        error
-            .message()
-            .contains("column key holds Float64: keys are made for columns of type UUID"),
+        error.message().contains("column key holds DOUBLE: keys are made for columns of type UUID"),
         "{error}"
     );
 }

@@ -236,6 +236,90 @@ fn a_file_without_a_mark_is_not_resumed() {
     assert!(error.message().contains("the rest cannot be had"), "{error}");
 }
 
+/// A body in chunks of rows, and the last chunk.
+fn chunked(body: &[u8]) -> Vec<u8> {
+    let lines = body.split_inclusive(|byte| *byte == b'\n');
+    let mut sent = Vec::new();
+    for line in lines {
+        sent.extend(format!("{:x}\r\n", line.len()).bytes());
+        sent.extend_from_slice(line);
+        sent.extend_from_slice(b"\r\n");
+    }
+    sent.extend_from_slice(b"0\r\n\r\n");
+    sent
+}
+
+/// An answer whose headers are these alone.
+fn headed(head: &str, body: Vec<u8>) -> Answer {
+    let head = format!("{head}\r\nConnection: close\r\n\r\n");
+    Answer { head, body, sent_max: usize::MAX, silence: Duration::ZERO }
+}
+
+const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked";
+
+/// Without a length only the empty last chunk tells the end. Wherever the connection breaks before
+/// it, also behind a whole record, that is an error or goes on where it broke.
+#[test]
+fn chunks_without_the_last_one_are_no_file() {
+    let body = csv(200);
+    let sent = chunked(&body);
+    let end = sent.len();
+    let whole = sent.clone();
+    let (address, _) = server(move |_, _| headed(CHUNKED, whole.clone()));
+    assert_eq!(rows(&format!("{address}/a.csv")).unwrap(), 200);
+    // Behind the last record, within the mark before a chunk, within a record, behind one.
+    let middle = &sent[end / 2..];
+    let behind_record = end / 2 + middle.windows(2).position(|pair| pair == b"\n\r").unwrap() + 3;
+    for cut in [end - 5, behind_record, behind_record - 1, end / 2, end / 2 + 1, end / 2 + 2] {
+        let whole = sent.clone();
+        let (address, _) = server(move |_, _| headed(CHUNKED, whole.clone()).broken_after(cut));
+        let error = rows(&format!("{address}/a.csv")).unwrap_err();
+        assert!(error.message().contains("the connection broke after"), "{cut}: {error}");
+        let (body, sent) = (body.clone(), sent.clone());
+        let (address, _) = server(move |asked, _| match asked.from() {
+            None => headed(&format!("{CHUNKED}\r\nETag: \"1\""), sent.clone()).broken_after(cut),
+            Some(from) => {
+                let (last, bytes) = (body.len() - 1, body.len());
+                let range =
+                    format!("Content-Range: bytes {from}-{last}/{bytes}\r\nETag: \"1\"\r\n");
+                Answer::of("206 Partial Content", &range, &body[from..])
+            }
+        });
+        assert_eq!(rows(&format!("{address}/a.csv")).unwrap(), 200, "{cut}");
+    }
+}
+
+/// Such a file ended where the connection did: one that was cut short was loaded as if it were whole,
+/// and the exit code was 0.
+#[test]
+fn an_answer_that_does_not_tell_its_end_is_refused() {
+    for head in [
+        "HTTP/1.1 200 OK",
+        "HTTP/1.0 200 OK",
+        // HTTP/1.0 knows no chunks.
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked",
+    ] {
+        let (address, _) = server(move |_, _| headed(head, csv(200)).broken_after(1_000));
+        let error = rows(&format!("{address}/a.csv")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{head}: {error}");
+        assert!(error.message().contains("neither its length nor its last chunk"), "{error}");
+        assert!(error.message().contains("curl -O"), "{error}");
+    }
+    // Nor is the rest of a file, if nobody knows how long it is.
+    let sent = chunked(&csv(200));
+    let (address, _) = server(move |asked, _| match asked.from() {
+        None => {
+            headed(&format!("{CHUNKED}\r\nETag: \"1\""), sent.clone()).broken_after(sent.len() / 2)
+        }
+        Some(from) => {
+            let range = format!("Content-Range: bytes {from}-9999/*\r\nETag: \"1\"");
+            headed(&format!("HTTP/1.1 206 Partial Content\r\n{range}"), b"1,x\n".to_vec())
+        }
+    });
+    let error = rows(&format!("{address}/a.csv")).unwrap_err();
+    assert!(error.message().contains("the rest cannot be had"), "{error}");
+}
+
 #[test]
 fn a_server_that_breaks_every_connection_is_given_up() {
     let body = csv(50_000);

@@ -11,7 +11,7 @@ use arrow::array::{
     FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
     StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
 };
-use arrow::datatypes::{DataType, Field, Schema, TimeUnit, i256};
+use arrow::datatypes::{DataType, Field, IntervalUnit, Schema, TimeUnit, i256};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
 use proptest::option::weighted;
@@ -281,4 +281,20 @@ fn a_moment_that_parquet_cannot_count_is_an_error_that_names_its_column() {
     assert!(
         writer.write(&batch).unwrap_err().message().starts_with("the column at holds a moment")
     );
+}
+
+/// The words were those of Arrow: "an Arrow interval type MonthDayNano to parquet that is not yet
+/// implemented".
+#[test]
+fn a_column_that_parquet_has_no_type_for_is_an_error_that_names_it() {
+    let interval = DataType::Interval(IntervalUnit::MonthDayNano);
+    let listed = DataType::List(Field::new("item", interval.clone(), true).into());
+    for (data_type, told) in [(interval, "INTERVAL"), (listed, "ARRAY(INTERVAL)")] {
+        let schema = Schema::new(vec![Field::new("took", data_type, true)]);
+        let writer =
+            RecordWriter::new(Format::Parquet, Vec::new(), schema.into(), Compression::None);
+        let error = writer.err().expect("an error");
+        let expected = format!("Parquet has no type for the column took, {told}: choose another");
+        assert!(error.message().starts_with(&expected), "{error}");
+    }
 }

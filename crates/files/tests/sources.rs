@@ -240,6 +240,34 @@ fn progress_comes_to_the_size_of_the_packed_source() {
     );
 }
 
+/// The commas of a file below a folder that is called so were taken for text.
+#[test]
+fn the_ending_of_a_folder_says_nothing_of_its_files() {
+    for (name, text) in [
+        ("x.tsv/a.csv", TEXT.to_owned()),
+        ("x.tsv/a.csv.gz", TEXT.to_owned()),
+        ("x.csv/a.tsv", TEXT.replace(',', "\t")),
+        ("a.TSV", TEXT.replace(',', "\t")),
+    ] {
+        let (batch, _) = read(&Source::memory(name, text.into_bytes()), &wanting(small_schema()));
+        assert_eq!(lines(&batch), ["1,a,", "2,b,"], "{name}");
+    }
+}
+
+/// What is no UTF-8 in the name of a folder became the character that stands for such, in every row.
+#[test]
+fn the_names_of_folders_are_utf8() {
+    let options = ReadOptions { folders: true, ..ReadOptions::default() };
+    let of_name =
+        |name: &str| RecordReader::open(&Source::memory(name, TEXT.as_bytes().to_vec()), &options);
+    assert!(of_name("town=%C3%A9/a.csv").is_ok());
+    for name in ["town=%E9/a.csv", "t%E9=x/a.csv"] {
+        let error = of_name(name).err().expect("an error");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.message().contains("is not named in UTF-8"), "{error}");
+    }
+}
+
 /// Set in the child process that reads its standard input.
 const CHILD: &str = "TONNAGE_FILES_TEST_CHILD";
 

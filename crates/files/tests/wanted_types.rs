@@ -49,7 +49,7 @@ fn text_in_a_parquet_file_is_parsed_for_the_wanted_type() {
     let (batch, rejected) =
         read(&source, &wanting(schema(&[("at", DataType::Timestamp(TimeUnit::Second, None))])));
     assert_eq!(lines(&batch), ["1,1.0,2022-01-03T00:00:00", "5000000000,2.5,2022-01-04T00:00:00"]);
-    assert_eq!(rejected[0].reason, "the value does not fit Timestamp(s) without loss");
+    assert_eq!(rejected[0].reason, "`never` is not a point in time such as 2022-01-03T00:00:00");
 }
 
 #[rstest]
@@ -164,6 +164,15 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
 #[case::day("2022-01-03", "2022-01-03T10:00:00", DataType::Date32, "2022-01-03")]
 #[case::double("1e3", "1e400", DataType::Float64, "1000.0")]
 #[case::float("1e3", "1e39", DataType::Float32, "1000.0")]
+#[case::float_near_zero("1e3", "1e-60", DataType::Float32, "1000.0")]
+#[case::time(
+    "13:45:30.10",
+    "13:45:30.1234567891",
+    DataType::Time64(TimeUnit::Nanosecond),
+    "13:45:30.100"
+)]
+#[case::minute("1:45 PM", "10:30:60", DataType::Time64(TimeUnit::Nanosecond), "13:45:00")]
+#[case::boolean("T", "yes", DataType::Boolean, "true")]
 fn text_of_columnar_files_is_read_as_that_of_csv(
     #[case] good: &str,
     #[case] lost: &str,
@@ -172,6 +181,7 @@ fn text_of_columnar_files_is_read_as_that_of_csv(
 ) {
     let texts: ArrayRef = Arc::new(StringArray::from(vec![good, lost, good]));
     let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let mut told = Vec::new();
     for column in [texts.clone(), arrow::compute::cast(&texts, &dictionary).unwrap()] {
         let batch = RecordBatch::try_from_iter_with_nullable([("v", column, true)]).unwrap();
         for format in [Format::Parquet, Format::ArrowFile] {
@@ -179,11 +189,27 @@ fn text_of_columnar_files_is_read_as_that_of_csv(
             let (batch, rejected) = read(&source, &wanting(schema(&[("v", wanted.clone())])));
             assert_eq!(lines(&batch), [shown, shown], "{format} {:?}", batch.schema());
             assert_eq!((rejected.len(), rejected[0].record), (1, 1), "{format}");
+            told.push(rejected[0].reason.clone());
         }
     }
     let (batch, rejected) =
         read(&csv(format!("v\n{good}\n{lost}\n{good}\n")), &wanting(schema(&[("v", wanted)])));
     assert_eq!((lines(&batch), rejected.len()), (vec![shown.to_owned(); 2], 1));
+    assert!(told.iter().all(|reason| *reason == rejected[0].reason), "{told:?}");
+}
+
+/// A double closer to 0 than a float can be was stored as 0.
+#[test]
+fn doubles_that_a_float_would_take_for_another_number_reject_their_row() {
+    let doubles = vec![0.1, 1e-60, 1e300, f64::INFINITY, 0.0, -0.0];
+    let column: ArrayRef = Arc::new(Float64Array::from(doubles));
+    let batch = RecordBatch::try_from_iter([("v", column)]).unwrap();
+    let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
+    let (batch, rejected) = read(&source, &wanting(schema(&[("v", DataType::Float32)])));
+    assert_eq!(lines(&batch), ["0.1", "inf", "0.0", "-0.0"]);
+    let records: Vec<_> = rejected.iter().map(|rejected| rejected.record).collect();
+    assert_eq!(records, [1, 2]);
+    assert_eq!(rejected[0].reason, "the value does not fit FLOAT without loss");
 }
 
 /// pandas and others write UUIDs to Parquet as text, which no UUID column took.

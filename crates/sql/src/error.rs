@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
 
 use crate::access::VERSION;
+use crate::type_words::in_sql;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
 pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
@@ -34,7 +35,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
     let plain = |error: &DataFusionError| {
-        own_words(error.message().lines().next().unwrap_or_default()).to_owned()
+        in_sql(own_words(error.message().lines().next().unwrap_or_default()))
     };
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
@@ -48,7 +49,7 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
                 (error.kind(), error.message().to_owned())
             }
             arrow::error::ArrowError::IoError(message, _) => of_files(message.clone()),
-            error => (ErrorKind::Invalid, error.to_string()),
+            error => (ErrorKind::Invalid, in_sql(&error.to_string())),
         },
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
             SchemaError::FieldNotFound { field, valid_fields } => (ErrorKind::Invalid, no_column(field, valid_fields)),

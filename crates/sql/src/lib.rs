@@ -58,6 +58,7 @@ mod show;
 mod summary;
 mod text;
 mod transaction;
+mod type_words;
 mod views;
 mod wait;
 mod write;

@@ -14,8 +14,9 @@ pub(crate) struct FileInput {
     pub(super) source: Source,
     pub(super) options: ReadOptions,
     pub(super) format: Format,
-    /// All columns of the file, for the header of rejected records.
+    /// All columns of the file, and the byte between them, for the header of rejected records.
     pub(super) columns: SchemaRef,
+    pub(super) delimiter: Option<u8>,
     /// What makes rows of its records, if they are not rows as they are.
     pub(super) mapping: Option<Arc<RowMapping>>,
     /// A pipe is open already: it can be read only once.
@@ -38,12 +39,15 @@ impl FileInput {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
-            let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
+            let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
             let checked = check(&source, &reader.schema());
             let mapping = checked.map_err(|failure| hinted(failure, &reader))?.map(Arc::new);
+            let fingerprint =
+                looks.map(|looks| looks.read_as(&reading(options, mapping.as_deref())));
             let columns = reader.file_schema();
             Ok(FileInput {
+                delimiter: reader.delimiter(),
                 format: reader.format(),
                 bytes: reader.progress().bytes_total(),
                 reader: source.reads_once().then_some(reader),
@@ -60,11 +64,13 @@ impl FileInput {
     pub(super) fn name(&self) -> &str {
         self.source.name()
     }
+}
 
-    /// The byte between fields, if this is CSV.
-    pub(super) fn delimiter(&self) -> u8 {
-        self.options.delimiter_of(self.name())
-    }
+/// How a file is read, as far as that decides which records it has and what becomes of them.
+fn reading(options: &ReadOptions, mapping: Option<&RowMapping>) -> String {
+    let ReadOptions { format, csv, documents, records, renames, folders, encoding, .. } = options;
+    let mapping = mapping.map(RowMapping::text);
+    format!("{:?}", (format, csv, documents, records, renames, folders, encoding, mapping))
 }
 
 /// The failure of a file whose columns do not fit, and where else its records may be.

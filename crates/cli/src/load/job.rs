@@ -42,7 +42,8 @@ pub(crate) struct JobArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
     /// Note in this file what is stored, and go on where an earlier run ended. An input that has
-    /// changed since (its size, its time, its first or last 64 KiB) is read anew
+    /// changed since (its size, its time, its first or last 64 KiB), or that is read with other
+    /// options, is read anew
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
     /// Maximum rows a second

@@ -141,7 +141,8 @@ impl Mapping {
             Arc::new(expression.field().as_ref().clone().with_name(name))
         });
         let schema = Arc::new(Schema::new(own.into_iter().chain(filled).collect::<Vec<_>>()));
-        Ok(RowMapping { condition, columns, kept, schema })
+        let text = format!("{:?}", (&self.condition, &self.columns));
+        Ok(RowMapping { condition, columns, kept, schema, text })
     }
 }
 
@@ -179,6 +180,8 @@ pub(crate) struct RowMapping {
     /// The fields that become columns as they are.
     kept: Vec<String>,
     schema: SchemaRef,
+    /// Its expressions as they were given.
+    text: String,
 }
 
 /// The rows of a batch of records.
@@ -199,6 +202,11 @@ impl RowMapping {
     /// The columns of the rows.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// What tells it from another mapping.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn apply(&self, read: &ReadBatch) -> Result<MappedBatch> {

@@ -14,6 +14,9 @@ use tonnage_files::{Format, RejectedRecord};
 
 use super::stream::StreamState;
 
+/// Endings of files in which others stand.
+const PACKED: [&str; 4] = ["xlsx", "xlsm", "xls", "zip"];
+
 /// The files of one input.
 pub(super) struct RejectFiles {
     records: BufWriter<File>,
@@ -35,6 +38,12 @@ impl RejectFiles {
         let name = state.file_name();
         let stem = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ending = match (state.format.is_text(), name.extension()) {
+            // What stands in a sheet or an archive is kept as text.
+            (true, Some(ending))
+                if PACKED.iter().any(|packed| ending.eq_ignore_ascii_case(packed)) =>
+            {
+                format!(".{}", state.format)
+            }
             (true, Some(ending)) => format!(".{}", ending.to_string_lossy()),
             (true, None) => String::new(),
             // Rows of a Parquet or Arrow file are kept as JSON.

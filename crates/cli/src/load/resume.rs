@@ -93,7 +93,7 @@ impl ResumeFile {
             let Some(note) = noted.files.get(input.name()) else { return true };
             if note.fingerprint.is_none() || note.fingerprint != input.fingerprint {
                 console.warn(format_args!(
-                    "{}: has changed since it was noted: it is read from its beginning",
+                    "{}: has changed since it was noted, or is read with other options: it is read from its beginning",
                     input.name()
                 ));
                 return true;

@@ -135,7 +135,7 @@ impl StreamState {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_else(|| "input".into());
-        let name = [".gz", ".zst", ".zstd"]
+        let name = [".gz", ".zst", ".zstd", ".xz"]
             .iter()
             .find_map(|ending| name.strip_suffix(ending))
             .unwrap_or(&name);
@@ -225,7 +225,7 @@ impl FileStream {
 
 /// The names of the columns as a line of CSV.
 fn header(input: &FileInput) -> String {
-    let delimiter = char::from(input.delimiter());
+    let delimiter = char::from(input.delimiter.unwrap_or(b','));
     let quoted = |name: &String| match name.contains([delimiter, '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.clone(),

@@ -155,7 +155,7 @@ impl fmt::Display for LoadSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.table)?;
         if self.resumed > 0 {
-            write!(f, "{} stored by an earlier run, ", grouped(self.resumed))?;
+            write!(f, "{} read by an earlier run, ", grouped(self.resumed))?;
         }
         write!(f, "{} read, ", grouped(self.read))?;
         if self.dry_run {

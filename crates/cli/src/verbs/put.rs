@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde::de::IgnoredAny;
 use serde_json::Value as Json;
+use tonnage::value::json_text::{self, JsonKind};
 use tonnage::{
     ColumnType, Condition, Error, Result, Row, TableSchema, Value, WriteOptions, WriteResult,
 };
@@ -138,18 +140,21 @@ pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult)
     written.is_stored()
 }
 
-/// A JSON object as a row of a table.
-pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
+/// A JSON object as a row of a table. Documents and numbers are taken as they are written.
+fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
     let example = "a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}";
     if !text.trim_start().starts_with('{') {
         return Err(Error::invalid(format!("`{}` is no object: {example}", text.trim())));
     }
-    let json: Json = serde_json::from_str(text)
+    serde_json::from_str::<IgnoredAny>(text)
         .map_err(|error| Error::invalid(format!("it is not JSON: {error}: {example}")))?;
-    let Json::Object(members) = json else { return Err(Error::invalid(example)) };
+    let members = json_text::all_members(text)?;
     let mut row = Row::with_capacity(members.len());
-    for (name, member) in &members {
-        let column = &schema.columns[schema.require_column(name)?];
+    for (name, member) in members {
+        let column = &schema.columns[schema.require_column(&name)?];
+        if row.get(&column.name).is_some() {
+            return Err(Error::invalid(format!("column {} appears twice", column.name)));
+        }
         let value = value_of(member, column.column_type)
             .map_err(|error| error.at(format!("column {}", column.name)))?;
         row.set(&column.name, value);
@@ -157,23 +162,28 @@ pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
     Ok(row)
 }
 
-fn value_of(json: &Json, column_type: ColumnType) -> Result<Value> {
+fn value_of(text: &str, column_type: ColumnType) -> Result<Value> {
     let is_number = matches!(
         column_type,
-        ColumnType::Integer
-            | ColumnType::Long
-            | ColumnType::Float
-            | ColumnType::Double
-            | ColumnType::Number { .. }
+        ColumnType::Integer | ColumnType::Long | ColumnType::Float | ColumnType::Double
     );
-    match json {
-        Json::Null => Ok(Value::Null),
-        _ if column_type == ColumnType::Json => Ok(Value::Json(json.to_string())),
-        _ if column_type.is_nested() => Value::parse(&json.to_string(), column_type),
-        Json::String(text) => Value::parse(text, column_type),
-        Json::Number(number) if is_number => Value::parse_json_number(number, column_type),
-        Json::Bool(value) if column_type == ColumnType::Boolean => Ok(Value::Boolean(*value)),
-        other => Err(Error::invalid(format!("{other} does not fit {column_type}"))),
+    match JsonKind::of(text) {
+        JsonKind::Null => Ok(Value::Null),
+        _ if column_type == ColumnType::Json => Ok(Value::Json(text.to_owned())),
+        _ if column_type.is_nested() => Value::parse(text, column_type),
+        JsonKind::String => Value::parse(&json_text::string(text)?, column_type),
+        JsonKind::Number if matches!(column_type, ColumnType::Number { .. }) => {
+            Value::parse(text, column_type)
+        }
+        JsonKind::Number if is_number => {
+            let number = serde_json::from_str(text)
+                .map_err(|error| Error::invalid(format!("{text}: {error}")))?;
+            Value::parse_json_number(&number, column_type)
+        }
+        JsonKind::Boolean if column_type == ColumnType::Boolean => {
+            Ok(Value::Boolean(text == "true"))
+        }
+        _ => Err(Error::invalid(format!("{text} does not fit {column_type}"))),
     }
 }
 
@@ -216,20 +226,34 @@ mod tests {
 
     #[test]
     fn members_take_the_type_of_their_column() {
-        assert_eq!(value_of(&Json::from(5), ColumnType::Long).unwrap(), Value::Long(5));
-        assert_eq!(value_of(&Json::from("5"), ColumnType::Integer).unwrap(), Value::Integer(5));
-        assert_eq!(
-            value_of(&Json::from(vec![1, 2]), ColumnType::Json).unwrap(),
-            Value::Json("[1,2]".into())
-        );
-        // JSON's reader has rounded it.
-        let long: Json = serde_json::from_str("12345678901234567890.5").unwrap();
-        let error = value_of(&long, ColumnType::NUMBER).unwrap_err();
-        assert!(error.message().contains("must stand in quotes"), "{error}");
-        let whole = value_of(&Json::from(i64::MIN), ColumnType::NUMBER).unwrap();
+        assert_eq!(value_of("5", ColumnType::Long).unwrap(), Value::Long(5));
+        assert_eq!(value_of("\"5\"", ColumnType::Integer).unwrap(), Value::Integer(5));
+        assert_eq!(value_of("true", ColumnType::Boolean).unwrap(), Value::Boolean(true));
+        assert_eq!(value_of("null", ColumnType::Json).unwrap(), Value::Null);
+        let whole = value_of(&i64::MIN.to_string(), ColumnType::NUMBER).unwrap();
         assert_eq!(whole.to_string(), i64::MIN.to_string());
-        assert!(value_of(&Json::from(5), ColumnType::String).is_err());
-        assert!(value_of(&Json::from("x"), ColumnType::Integer).is_err());
+        assert!(value_of("5", ColumnType::String).is_err());
+        assert!(value_of("\"x\"", ColumnType::Integer).is_err());
+    }
+
+    /// The reader of JSON made doubles of numbers, in documents too: 12345678901234567890.123 was stored
+    /// as 1.2345678901234567e19. Of two members of one name the first was lost.
+    #[test]
+    fn what_is_put_is_stored_as_it_is_written() {
+        let document = "{\"z\": 12345678901234567890.123, \"a\": 1.10, \"z\": 2}";
+        assert_eq!(value_of(document, ColumnType::Json).unwrap(), Value::Json(document.to_owned()));
+        let long = value_of("12345678901234567890.5", ColumnType::NUMBER).unwrap();
+        assert!(long.to_string().starts_with("12345678901234567890.5"), "{long}");
+        let store = tonnage::Store::open("memory:").unwrap();
+        store.execute("CREATE TABLE t (a LONG, b JSON, PRIMARY KEY (a))").unwrap();
+        let table = store.table("t").unwrap();
+        let row = |text: &str| row_of(table.schema(), text);
+        let twice = row("{\"a\": 1, \"A\": 2}").unwrap_err();
+        assert!(twice.message().contains("column a appears twice"), "{twice}");
+        assert!(row("{\"a\": 1,}").unwrap_err().message().contains("it is not JSON"));
+        assert!(row("[1]").unwrap_err().message().contains("is no object"));
+        let row = row(" { \"a\" : 1 , \"b\" : [1.0] } ").unwrap();
+        assert_eq!(row.get("b"), Some(&Value::Json("[1.0]".to_owned())));
     }
 
     #[test]

@@ -245,6 +245,11 @@ fn inputs() -> Vec<Input> {
             "a.xlsx",
             workbook(&[&CELLS.replace("<v>2</v>", "<f>1/0</f><v>#DIV/0!</v>")]),
         ),
+        input(
+            "an Excel workbook with a formula without a value",
+            "a.xlsx",
+            workbook(&[&CELLS.replace("<v>2</v>", "<f>1+1</f><v></v>")]),
+        ),
         input("an Excel workbook that is cut short", "a.xlsx", cut(workbook(&[CELLS]))),
         input("an OpenDocument file", "a.ods", zip(&[("content.xml", "<x/>")])),
         input("an old Excel workbook, damaged", "a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1".as_slice()),

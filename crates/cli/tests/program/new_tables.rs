@@ -138,7 +138,7 @@ fn columns_without_a_type_can_be_left_out_of_a_new_table() {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     let load = ["load", "--create", "--primary-key", "id", "t", "a.parquet"];
-    place.run(&load).ends(3).says(&["column hour holds", "--ignore-columns"]);
+    place.run(&load).ends(3).says(&["column hour holds INTERVAL", "--ignore-columns"]);
     place.run(&[&load[..], &["--ignore-columns"]].concat()).ends(0).says(&["1 inserted"]);
 }
 
@@ -148,4 +148,39 @@ fn a_table_with_another_key_is_not_taken_for_the_one_asked_for() {
     place.write("a.csv", ships_csv(1));
     let run = place.run(&["load", "ships", "a.csv", "--create", "--primary-key", "at"]);
     run.ends(3).says(&["another primary key", "choose another name"]);
+}
+
+/// A child table could not be made: the key columns of its parent were made once more.
+#[test]
+fn a_child_table_is_made_below_its_parent() {
+    let place = Place::new();
+    place.write("lines.csv", "shop,order_id,line,price\nx,1,1,1.5\nx,1,2,2.5\ny,2,1,3\n");
+    let load = ["load", "orders.lines", "lines.csv", "--create", "--primary-key", "line"];
+    place.run(&load).ends(3).says(&["there is no table orders, whose child it is"]);
+    assert!(!place.path("S").exists(), "nothing was made");
+    let orders =
+        "CREATE TABLE orders (shop STRING, order_id LONG, PRIMARY KEY (SHARD(shop), order_id))";
+    place.run(&["sql", orders]).ends(0);
+    place.run(&load).ends(0).says(&["3 read, 3 inserted"]);
+    let ddl = place.run(&["sql", "DESCRIBE orders.lines"]).ends(0).out;
+    assert!(ddl.contains("line LONG") && ddl.contains("price DOUBLE"), "{ddl}");
+    let lines = "SELECT shop, order_id, line, price FROM orders.lines ORDER BY shop, line";
+    assert_eq!(
+        place.run(&["sql", lines]).ends(0).out,
+        "shop,order_id,line,price\nx,1,1,1.5\nx,1,2,2.5\ny,2,1,3.0\n"
+    );
+    place.run(&load).ends(0).says(&["0 inserted, 3 existed"]);
+    // Deeper ones too, and nothing is written by a trial.
+    place.write("parts.csv", "shop,order_id,line,part\nx,1,1,7\n");
+    let parts = ["load", "orders.lines.parts", "parts.csv", "--create", "--primary-key", "part"];
+    place.run(&[&parts[..], &["--dry-run"]].concat()).ends(0).says(&["would make", "1 fit"]);
+    assert!(!place.run(&["sql", "SHOW TABLES"]).out.contains("parts"));
+    place.run(&parts).ends(0).says(&["1 inserted"]);
+    place.write("some.csv", "shop,line,price\nx,1,1.5\n");
+    let some = ["load", "orders.some", "some.csv", "--create", "--primary-key", "line"];
+    place.run(&some).ends(3).says(&["the key of that, shop, order_id", "no column order_id"]);
+    let own = ["load", "orders.own", "lines.csv", "--create", "--primary-key", "page"];
+    place.run(&own).ends(3).says(&["--primary-key names page"]);
+    let whole = ["load", "orders.own", "lines.csv", "--create", "--primary-key", "shop, line"];
+    place.run(&whole).ends(3).says(&["names shop, which orders.own has from orders"]);
 }

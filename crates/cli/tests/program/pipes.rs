@@ -200,6 +200,6 @@ fn a_load_that_is_killed_goes_on_where_it_noted() {
     child.wait().unwrap();
     let before = noted();
     assert!(before < 400_000);
-    place.run(&load).ends(0).says(&["stored by an earlier run"]);
+    place.run(&load).ends(0).says(&["read by an earlier run"]);
     assert_eq!(place.run(&["count", "t"]).out, "400000\n");
 }

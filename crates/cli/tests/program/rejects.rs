@@ -54,6 +54,25 @@ fn rejected_files_can_be_mended_and_loaded() {
     place.run(&["load", "ships", "mended.csv"]).ends(0).says(&["1 inserted"]);
 }
 
+/// A record was kept up to 64 KiB. Whoever mended it there and loaded it stored a part of its text, and
+/// nothing said so.
+#[test]
+fn long_records_are_kept_whole() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))"]).ends(0);
+    let long = "long ".repeat(50_000);
+    place.write("a.csv", format!("id,v\nx,{long}\n"));
+    place.write("a.jsonl", format!("{{\"id\":\"x\",\"v\":\"{long}\"}}\n"));
+    place.run(&["load", "t", "a.csv", "a.jsonl", "--rejects", "R"]).ends(1);
+    assert_eq!(place.read("R/a.csv"), place.read("a.csv"));
+    assert_eq!(place.read("R/a-2.jsonl"), place.read("a.jsonl"));
+    // Of a record that no load would take, the beginning is enough.
+    place.write("b.csv", format!("id,v\n1,{}\n2,b\n", "x".repeat(34 << 20)));
+    place.run(&["load", "t", "b.csv", "--rejects", "R"]).ends(1).says(&["1 inserted"]);
+    assert_eq!(place.read("R/b.csv").len(), "id,v\n".len() + (64 << 10) + 1);
+    assert!(place.read("R/b.reasons.jsonl").contains("its beginning is kept"));
+}
+
 #[test]
 fn inputs_of_one_name_keep_their_rejects_apart() {
     let place = Place::new().with_ships();

@@ -11,9 +11,13 @@ use std::ops::Range;
 
 use calamine::{DataRef, ExcelDateTime};
 
+use crate::text::block::UNKEPT;
+
 /// The rows and columns of a sheet of Excel. A damaged place of a cell lies far outside.
 const ROWS_MAX: u32 = 1 << 20;
 const COLUMNS_MAX: u32 = 1 << 14;
+/// What is held of a row before it is handed on.
+const HELD_BYTES_MAX: usize = 1 << 20;
 /// The first serial day behind the year 9999.
 const SERIAL_END: f64 = 2_958_466.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -93,6 +97,19 @@ impl<'a> RowWriter<'a> {
         if matches!(value, DataRef::Empty) {
             return Ok(());
         }
+        self.go_to((row, column))?;
+        put_value(value, shows, &mut self.cells);
+        self.hand_on_much()
+    }
+
+    /// Adds a cell whose value is not known, which rejects its record.
+    pub(super) fn put_unkept(&mut self, place: (u32, u32)) -> io::Result<()> {
+        self.go_to(place)?;
+        self.cells.extend_from_slice(UNKEPT);
+        self.hand_on_much()
+    }
+
+    fn go_to(&mut self, (row, column): (u32, u32)) -> io::Result<()> {
         if row >= ROWS_MAX || column >= COLUMNS_MAX {
             return Err(broken(format!(
                 "a cell lies in row {} and column {}, a sheet has {ROWS_MAX} rows and {COLUMNS_MAX} columns",
@@ -115,7 +132,25 @@ impl<'a> RowWriter<'a> {
         }
         self.cells.extend((self.column..column).map(|_| b','));
         self.column = column;
-        put_value(value, shows, &mut self.cells);
+        Ok(())
+    }
+
+    /// Hands on a row before its end, if it has come to much: cells may share a text of any length.
+    fn hand_on_much(&mut self) -> io::Result<()> {
+        match self.row {
+            Some(row) if self.cells.len() >= HELD_BYTES_MAX => self.hand_on(row),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands on what there is of a row, behind the lines before it.
+    fn hand_on(&mut self, row: u32) -> io::Result<()> {
+        while self.lines < row {
+            self.out.write_all(b"\n")?;
+            self.lines += 1;
+        }
+        self.out.write_all(&self.cells)?;
+        self.cells.clear();
         Ok(())
     }
 
@@ -123,14 +158,9 @@ impl<'a> RowWriter<'a> {
         let Some(row) = self.row.take() else { return Ok(()) };
         let last = *self.last.get_or_insert(self.column);
         self.cells.extend((self.column..last).map(|_| b','));
-        while self.lines < row {
-            self.out.write_all(b"\n")?;
-            self.lines += 1;
-        }
         self.cells.push(b'\n');
-        self.out.write_all(&self.cells)?;
+        self.hand_on(row)?;
         self.lines += 1;
-        self.cells.clear();
         Ok(())
     }
 

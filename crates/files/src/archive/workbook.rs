@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 
 use calamine::{Data, DataRef, Range, Reader, Sheet, SheetType, SheetVisible, Style, Xls, Xlsx};
 
 use super::member::{Member, chosen, written};
+use super::parts::measure;
 use super::sheet::{RowWriter, Shows};
-use super::zipped::{Zip, told};
+use super::zipped::Zip;
 
 /// The part that makes a zip archive a workbook.
 const WORKBOOK: &str = "xl/workbook.xml";
@@ -19,9 +20,8 @@ const OTHERS: [(&str, &str); 4] = [
     ("word/document.xml", "a Word document"),
     ("ppt/presentation.xml", "a presentation"),
 ];
-/// What is held in memory while a sheet is read: texts that cells share.
-const TEXTS: &str = "xl/sharedStrings.xml";
-const TEXTS_BYTES_MAX: u64 = 512 << 20;
+/// The most formulas without a value of which the places are held.
+const UNKEPT_MAX: usize = 4 << 20;
 const WHAT: &str = "sheet";
 
 type Workbook = Xlsx<BufReader<File>>;
@@ -38,23 +38,15 @@ pub(super) fn is_workbook(archive: &Zip) -> io::Result<bool> {
     }
 }
 
-fn workbook(mut archive: Zip) -> io::Result<Workbook> {
-    if archive.index_for_name(TEXTS).is_some() {
-        let texts = archive.by_name(TEXTS).map_err(told)?;
-        // Sizes that an archive tells may be wrong.
-        if io::copy(&mut texts.take(TEXTS_BYTES_MAX + 1), &mut io::sink())? > TEXTS_BYTES_MAX {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "its texts take more than 512 MiB of memory: save it as CSV",
-            ));
-        }
-    }
-    Xlsx::new(archive.into_inner()).map_err(broken)
+/// Opens a workbook. Tells also whether it has formulas.
+fn workbook(mut archive: Zip) -> io::Result<(Workbook, bool)> {
+    let has_formulas = measure(&mut archive)?;
+    Ok((Xlsx::new(archive.into_inner()).map_err(broken)?, has_formulas))
 }
 
 /// The sheets with cells that a user sees.
 pub(super) fn names(archive: Zip) -> io::Result<Vec<String>> {
-    filled(&mut workbook(archive)?)
+    filled(&mut workbook(archive)?.0)
 }
 
 fn filled(book: &mut Workbook) -> io::Result<Vec<String>> {
@@ -92,7 +84,7 @@ fn is_filled(book: &mut Workbook, name: &str) -> io::Result<bool> {
 
 /// Opens a sheet as CSV.
 pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
-    let mut book = workbook(archive)?;
+    let (mut book, has_formulas) = workbook(archive)?;
     let name = match name {
         // Hidden sheets, too, may be asked for.
         Some(_) => chosen(book.sheet_names(), name, WHAT)?,
@@ -100,15 +92,41 @@ pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
     };
     let own = name.clone();
     written(name, None, true, move |out| {
+        let unkept = if has_formulas { unkept(&mut book, &own)? } else { Vec::new() };
+        let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
         let shows: Vec<_> = cells.styles().iter().map(shows).collect();
         let mut rows = RowWriter::new(out);
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
             let shows = shows.get(style).copied().unwrap_or(Shows::Both);
-            rows.put(cell.get_position(), cell.get_value(), shows)?;
+            match unkept.next_if_eq(&cell.get_position()) {
+                Some(place) => rows.put_unkept(place)?,
+                None => rows.put(cell.get_position(), cell.get_value(), shows)?,
+            }
         }
         rows.finish()
     })
+}
+
+/// The places of formulas of which the workbook keeps no value, in the order of the sheet: programs
+/// that cannot calculate write such. To read them as NULL would lose them without a word.
+fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
+    let mut cells = book.worksheet_cells_reader(sheet).map_err(broken)?;
+    let mut places = Vec::new();
+    while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(broken)? {
+        if cell.formula.is_some() && matches!(cell.value, DataRef::Empty) {
+            places.push(cell.pos);
+        }
+        if places.len() > UNKEPT_MAX {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!(
+                    "it has more than {UNKEPT_MAX} formulas without a value: open it in Excel or LibreOffice and save it"
+                ),
+            ));
+        }
+    }
+    Ok(places)
 }
 
 fn shows(style: &Style) -> Shows {

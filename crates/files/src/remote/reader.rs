@@ -6,16 +6,20 @@
 //! 3. A server that does not know ranges sends the file again: what was read is passed over, if the
 //!    mark of the file (`ETag`, `Last-Modified`) is the same. Else the file has changed, or nobody
 //!    can say, and that is an error.
+//! 4. Where neither a length nor a last chunk tells the end, a connection that breaks looks like the end
+//!    of the file. Such an answer is refused.
 
 use std::io::{self, Read};
 
-use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
-use ureq::http::{HeaderName, Response, StatusCode};
+use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
+use ureq::http::{HeaderName, Response, StatusCode, Version};
 use ureq::{Body, BodyReader};
 
 use super::file::RemoteFile;
 use super::request::{Request, TRIES_MAX, pause};
 use crate::stop::Stop;
+
+const WITHOUT_END: &str = "the server tells neither its length nor its last chunk, so nobody could tell if it was cut short: get it first, for instance with curl -O, and load that";
 
 /// The bytes of a file behind HTTP.
 pub(super) struct RemoteReader {
@@ -35,7 +39,10 @@ impl RemoteReader {
     pub(super) fn open(file: &RemoteFile, stop: &Stop) -> io::Result<Self> {
         let mut tries = 0;
         let response = Request { file, headers: Vec::new() }.answer(stop, &mut tries)?;
-        let bytes = text(&response, CONTENT_LENGTH).and_then(|bytes| bytes.parse().ok());
+        if !tells_its_end(&response) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_END));
+        }
+        let bytes = length(&response);
         let mark = mark(&response);
         let body = reader(response);
         let (file, stop) = (file.clone(), stop.clone());
@@ -61,6 +68,9 @@ impl RemoteReader {
             Err(error) if error.to_string().contains("416") => return Err(self.changed()),
             answer => answer?,
         };
+        if self.bytes.is_none() && !tells_its_end(&response) {
+            return Err(self.changed());
+        }
         // Without a mark nobody can say whether it is still the same file.
         let is_same = self.mark.is_some() && mark(&response) == self.mark;
         if response.status() == StatusCode::PARTIAL_CONTENT {
@@ -142,6 +152,25 @@ fn reader(response: Response<Body>) -> BodyReader<'static> {
 
 fn text(response: &Response<Body>, name: HeaderName) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// The length of the body, if that ends it.
+fn length(response: &Response<Body>) -> Option<u64> {
+    let told = text(response, CONTENT_LENGTH).and_then(|bytes| bytes.parse().ok());
+    told.filter(|_| !is_chunked(response))
+}
+
+/// Whether the end of the body differs from a connection that breaks.
+fn tells_its_end(response: &Response<Body>) -> bool {
+    is_chunked(response) || length(response).is_some()
+}
+
+/// Whether the body comes in chunks, of which the last is empty. HTTP/1.0 knows none.
+fn is_chunked(response: &Response<Body>) -> bool {
+    let codings = response.headers().get_all(TRANSFER_ENCODING).iter();
+    let mut codings = codings.filter_map(|coding| coding.to_str().ok());
+    response.version() != Version::HTTP_10
+        && codings.any(|coding| coding.to_ascii_lowercase().contains("chunked"))
 }
 
 /// A mark that stands for these very bytes: a weak one stands for much the same.

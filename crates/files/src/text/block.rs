@@ -2,7 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::rejected::{RejectedRecord, bounded};
+use crate::rejected::RejectedRecord;
+
+/// What stands for the value of a formula that its workbook does not keep. It is no UTF-8, so nothing
+/// else that can be loaded is taken for it.
+pub(crate) const UNKEPT: &[u8] = b"\xff formula without a value \xff";
 
 /// What a cell holds, which decides how its text is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +181,7 @@ impl Block {
             line: Some(self.first_line + u64::from(span.line)),
             column,
             reason,
-            original: bounded(self.text(span)),
+            original: self.text(span).to_vec(),
         }
     }
 }

@@ -25,6 +25,9 @@ const WAIT_MAX: Duration = Duration::from_millis(200);
 /// What is read at once of what comes slowly.
 const SLOW_BYTES: usize = 64 << 10;
 
+/// What is kept of a record that is longer than allowed.
+const LONG_KEPT_BYTES: usize = 64 << 10;
+
 /// The splitter of a format.
 pub(crate) enum Splitter {
     Csv(CsvSplitter),
@@ -82,7 +85,7 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// The text of a source as UTF-8, whatever it is written in.
     pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<Self> {
-        let encoding = match options.encoding.or_else(|| Encoding::of_mark(&input.head)) {
+        let encoding = match Encoding::of(options.encoding, &input.head) {
             None if Encoding::is_utf16_without_mark(&input.head) => {
                 let message = "is UTF-16 without a mark that says so: give its encoding, utf-16le or utf-16be";
                 return Err(Error::invalid(format!("{}: {message}", source.name())));
@@ -245,12 +248,13 @@ impl Blocks {
     /// record that does not end.
     fn refuse_long_record(&mut self, start: usize, block: &mut Block) -> usize {
         let reason = format!(
-            "the record is longer than {} bytes, or a quote in it is never closed",
+            "the record is longer than {} bytes, or a quote in it is never closed: its beginning is kept",
             self.record_bytes_max
         );
         let line_end = memchr(b'\n', &self.ahead[start..]).map(|length| start + length);
         let end = line_end.unwrap_or(self.ahead.len());
-        block.refuse(start, end, block.lines, None, reason);
+        let kept = end.min(start + LONG_KEPT_BYTES);
+        block.refuse(start, kept, block.lines, None, reason);
         self.inside_refused_line = line_end.is_none();
         block.lines += u32::from(line_end.is_some());
         line_end.map_or(end, |end| end + 1)

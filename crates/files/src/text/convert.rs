@@ -21,22 +21,24 @@ use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type, i256,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 use tonnage_engine::{Error, Result};
 
-use super::block::{Block, Cell, CellKind, Span};
+use super::block::{Block, Cell, CellKind, Span, UNKEPT};
 use super::decimal::{decimal, wide_decimal};
 use super::generated_key;
 use super::json_check::{is_json, unescape};
 use super::layout::Layout;
 use super::scalar::{self, Reason};
-use super::timestamp;
+use super::{time_of_day, timestamp};
 use crate::batch::{Origin, ReadBatch};
 use crate::rejected::RejectedRecord;
-use crate::render::{is_binary_field, is_json_field};
+use crate::type_name::{is_binary_field, is_json_field, type_name};
+
+pub(crate) const UNKEPT_REASON: &str = "its formula has no value in the workbook: open it in Excel or LibreOffice, save it, and load it again";
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -139,14 +141,28 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             };
-            let column = cells
-                .iter()
-                .position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
-            let column = column.and_then(|place| self.column_at(place));
-            let at = error.valid_up_to();
-            let reason = format!(
-                "invalid UTF-8 at byte {at} of the record: if the file is Latin-1 or the like, give its encoding"
-            );
+            let text_of = |cell: &Cell| cell.bytes(&block.bytes);
+            let is_wrong = |cell: &Cell| std::str::from_utf8(text_of(cell)).is_err();
+            let is_unkept = |cell: &Cell| text_of(cell) == UNKEPT;
+            // A formula in a column that nobody wants does no harm.
+            if cells.iter().any(is_unkept)
+                && cells.iter().all(|cell| !is_wrong(cell) || is_unkept(cell))
+                && !self.layout.places.iter().any(|place| is_wrong(&cells[*place]))
+            {
+                block.spans.push(span);
+                block.cells.extend_from_slice(cells);
+                continue;
+            }
+            let wanted = self.layout.places.iter().find(|place| is_wrong(&cells[**place])).copied();
+            let place = wanted.or_else(|| cells.iter().position(is_wrong));
+            let reason = match place.filter(|place| is_unkept(&cells[*place])) {
+                Some(_) => UNKEPT_REASON.to_owned(),
+                None => format!(
+                    "invalid UTF-8 at byte {} of the record: if the file is Latin-1 or the like, give its encoding",
+                    error.valid_up_to()
+                ),
+            };
+            let column = place.and_then(|place| self.column_at(place));
             rejected.push(block.rejected(&self.source, span, column, reason));
         }
         rejected
@@ -227,9 +243,12 @@ impl Cells<'_> {
             }
             DataType::FixedSizeBinary(_) => self.uuids(faults)?,
             DataType::Date32 => self.dates(faults),
+            DataType::Time64(TimeUnit::Nanosecond) => {
+                self.primitive::<Time64NanosecondType>(time_of_day::nanoseconds, faults)
+            }
             DataType::Utf8 if is_json_field(field) => self.json(faults)?,
             DataType::Utf8 => self.texts()?,
-            other => self.cast(other, faults)?,
+            _ => self.cast(field, faults)?,
         })
     }
 
@@ -468,20 +487,21 @@ impl Cells<'_> {
         Ok(Arc::new(array))
     }
 
-    /// Any other type (decimals, dates, times): by way of text and Arrow's own casts.
-    fn cast(&self, data_type: &DataType, faults: OnFault<'_>) -> Result<ArrayRef> {
+    /// Any other type, which no column of a table has: by way of text and Arrow's own casts.
+    fn cast(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
         let texts = self.texts()?;
         let options = CastOptions { safe: true, ..CastOptions::default() };
-        let values = cast_with_options(&texts, data_type, &options).map_err(|error| {
-            Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error)
-        })?;
+        let name = type_name(field);
+        // What Arrow says of it is about its own types.
+        let values = cast_with_options(&texts, field.data_type(), &options)
+            .map_err(|_| Error::unsupported(format!("text cannot be read as {name}")))?;
         for row in 0..self.rows() {
             if values.is_null(row) && texts.is_valid(row) {
                 faults(
                     row,
                     describe(
                         self.cell(row).bytes(&self.block.bytes),
-                        &format!("is not a value of {data_type}"),
+                        &format!("is not a value of {name}"),
                     ),
                 );
             }
@@ -509,7 +529,7 @@ pub(crate) fn plain_text(cell: Cell, text: &[u8]) -> Vec<u8> {
 }
 
 /// A value with what is wrong with it.
-fn describe(text: &[u8], reason: &str) -> String {
+pub(crate) fn describe(text: &[u8], reason: &str) -> String {
     let quoted = String::from_utf8_lossy(&text[..text.len().min(QUOTED_BYTES_MAX)]);
     let more = if text.len() > QUOTED_BYTES_MAX { "..." } else { "" };
     format!("`{quoted}{more}` {reason}")

@@ -158,12 +158,15 @@ fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> 
         _ => (false, text),
     };
     let (mut value, mut behind, mut has_digits) = (0_i128, None, false);
-    let limit = 10_i128.pow(u32::from(precision));
+    // What has one digit less may grow by a digit. To look behind that would be too late: 39 digits may
+    // be more than 128 bits hold.
+    let full = 10_i128.pow(u32::from(precision.saturating_sub(1)));
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
         match (digit, behind) {
             (0, Some(places)) if places >= scale => {}
             (1..=9, Some(places)) if places >= scale => return Err(TOO_FINE),
+            (0..=9, _) if value >= full => return Err(TOO_LONG),
             (0..=9, _) => {
                 has_digits = true;
                 value = value * 10 + i128::from(digit);
@@ -172,18 +175,15 @@ fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> 
             (_, None) if *byte == b'.' => behind = Some(0),
             _ => return Err(NO_NUMBER),
         }
-        if value >= limit {
-            return Err(TOO_LONG);
-        }
     }
     if !has_digits && !digits.contains(&b'0') {
         return Err(NO_NUMBER);
     }
     for _ in behind.unwrap_or(0)..scale {
-        value *= 10;
-        if value >= limit {
+        if value >= full {
             return Err(TOO_LONG);
         }
+        value *= 10;
     }
     Ok(if negative { -value } else { value })
 }
@@ -221,6 +221,26 @@ mod tests {
         for text in ["", "-", ".", "1.2.3", "x", "1e", "1e99999999999"] {
             assert_eq!(decimal(text.as_bytes(), 6, 2), Err("is not a number"), "{text}");
         }
+    }
+
+    /// The 39th digit was more than 128 bits hold, and what was left of it could look small: 2 with 38
+    /// noughts became -140282366920938463463374607431768211456, without a word.
+    #[test]
+    fn digits_beyond_128_bits_are_too_many() {
+        let nines = "9".repeat(38);
+        for (text, scale) in [
+            (format!("2{}", "0".repeat(38)), 0),
+            (format!("4{}", "0".repeat(39)), 0),
+            (nines.clone(), 1),
+            (nines.clone(), 9),
+            (format!("-{nines}.5"), 1),
+            (format!("2{}", "0".repeat(36)), 2),
+        ] {
+            assert_eq!(decimal(text.as_bytes(), 38, scale), Err(TOO_LONG), "{text}, {scale}");
+        }
+        assert_eq!(decimal(nines.as_bytes(), 38, 0), Ok(10_i128.pow(38) - 1));
+        let small = format!("-0.{nines}");
+        assert_eq!(decimal(small.as_bytes(), 38, 38), Ok(1 - 10_i128.pow(38)));
     }
 
     #[test]
@@ -276,6 +296,17 @@ mod tests {
             for text in [format!("{value:?}"), format!("{value:.16e}")] {
                 prop_assert!(Digits::of(text.as_bytes()).unwrap().fit_double());
             }
+        }
+
+        /// Digits taken one after another say what digits taken together say.
+        #[test]
+        fn both_ways_to_read_a_decimal_agree(
+            text in "-?[0-9]{0,42}(\\.[0-9]{0,42})?", precision in 1..=38_u8, scale in 0..=38_i8,
+        ) {
+            let scale = scale.min(precision as i8);
+            let together = Digits::of(text.as_bytes()).map(|digits| digits.unscaled(precision, scale));
+            let one_by_one = decimal(text.as_bytes(), precision, scale);
+            prop_assert_eq!(one_by_one.ok(), together.and_then(Result::ok));
         }
 
         #[test]

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 use super::block::{Cell, CellKind};
 use super::json_scan::{Member, Refusal, decoded_name, scan_object};
 use crate::options::DocumentOptions;
-use crate::render::is_json_field;
+use crate::type_name::is_json_field;
 
 /// Where the columns of a row stand in its document.
 #[derive(Clone, Debug)]

@@ -10,14 +10,16 @@ use arrow::datatypes::{DataType, Field};
 use tonnage_engine::{Error, Result};
 
 use super::block::Block;
+use crate::type_name::type_name;
 
 /// Refuses a column that no key can be made for.
 pub(super) fn check(field: &Field) -> Result<()> {
     match field.data_type() {
         DataType::Int64 | DataType::FixedSizeBinary(16) => Ok(()),
-        other => Err(Error::invalid(format!(
-            "column {} holds {other}: keys are made for columns of type UUID, and for LONG, which takes the number of the record",
-            field.name()
+        _ => Err(Error::invalid(format!(
+            "column {} holds {}: keys are made for columns of type UUID, and for LONG, which takes the number of the record",
+            field.name(),
+            type_name(field)
         ))),
     }
 }

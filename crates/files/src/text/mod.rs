@@ -27,4 +27,5 @@ pub(crate) mod json_shape;
 pub(crate) mod layout;
 pub(crate) mod reader;
 pub(crate) mod scalar;
+pub(crate) mod time_of_day;
 pub(crate) mod timestamp;

@@ -8,9 +8,9 @@ use arrow::datatypes::{FieldRef, SchemaRef};
 use memchr::memchr2;
 use tonnage_engine::{Error, Result};
 
-use super::block::Block;
+use super::block::{Block, UNKEPT};
 use super::blocks::{Blocks, Splitter};
-use super::convert::Converter;
+use super::convert::{Converter, UNKEPT_REASON};
 use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
 use super::generated_key;
@@ -85,6 +85,14 @@ impl TextReader {
 
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.converter.layout.schema)
+    }
+
+    /// The byte between the fields of CSV.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match &self.splitter {
+            Splitter::Csv(splitter) => Some(splitter.delimiter),
+            Splitter::Json(_) => None,
+        }
     }
 
     /// The next batch, in the order of the file.
@@ -263,6 +271,8 @@ pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8
 /// The first record of a CSV file.
 pub(crate) struct FirstRecord {
     fields: Vec<String>,
+    /// The place of a formula without a value among them.
+    unkept: Option<usize>,
     bytes: usize,
     lines: u32,
 }
@@ -284,7 +294,9 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
                 String::from_utf8_lossy(&super::convert::plain_text(*cell, cell.bytes(bytes)))
                     .into_owned()
             });
-            return Some(FirstRecord { fields: texts.collect(), bytes: used, lines: block.lines });
+            let fields = texts.collect();
+            let unkept = block.cells.iter().position(|cell| cell.bytes(bytes) == UNKEPT);
+            return Some(FirstRecord { fields, unkept, bytes: used, lines: block.lines });
         }
         if blocks.has_ended() {
             return None;
@@ -304,6 +316,9 @@ fn csv_names(
     blocks: &mut Blocks,
     options: &ReadOptions,
 ) -> Result<Vec<String>> {
+    if let Some(place) = first.unkept.filter(|_| options.csv.has_header) {
+        return Err(Error::invalid(format!("the name of column {}: {UNKEPT_REASON}", place + 1)));
+    }
     if options.csv.has_header {
         blocks.skip_header(first.bytes, first.lines);
         let name = |(place, name): (usize, String)| match name.trim() {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tonnage_engine::{Error, Result};
 
 use super::error::write_failed;
+use crate::type_name;
 
 /// A row group is closed when it has come to this size, whatever its rows: what is open lies in
 /// memory.
@@ -34,6 +35,13 @@ pub(super) struct ParquetWriter<W: Write + Send> {
 
 impl<W: Write + Send> ParquetWriter<W> {
     pub(super) fn new(target: W, schema: &Schema) -> Result<Self> {
+        if let Some(field) = schema.fields().iter().find(|field| !has_type(field)) {
+            return Err(Error::unsupported(format!(
+                "Parquet has no type for the column {}, {}: choose another format, or make it text",
+                field.name(),
+                type_name(field)
+            )));
+        }
         let fields: Vec<_> = schema.fields().iter().map(in_parquet).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let level = ZstdLevel::try_new(1).map_err(write_failed)?;
@@ -64,6 +72,20 @@ impl<W: Write + Send> ParquetWriter<W> {
 
     pub(super) fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(write_failed)
+    }
+}
+
+/// Whether Parquet has a type for the values of a field. Its intervals count no nanoseconds.
+fn has_type(field: &FieldRef) -> bool {
+    match field.data_type() {
+        DataType::Interval(unit) => *unit != IntervalUnit::MonthDayNano,
+        DataType::Union(..) => false,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_type(item),
+        DataType::Struct(fields) => !fields.is_empty() && fields.iter().all(has_type),
+        _ => true,
     }
 }
 

@@ -218,10 +218,9 @@ fn related(from: ColumnType, to: ColumnType) -> bool {
 
 #[cold]
 fn unrelated(field: &Field, column_type: ColumnType) -> Error {
-    Error::invalid(format!(
-        "values of type {} cannot go into a column of type {column_type}",
-        field.data_type()
-    ))
+    let own = ColumnType::of_arrow(field);
+    let own = own.map_or_else(|| field.data_type().to_string(), |own| own.to_string());
+    Error::invalid(format!("values of type {own} cannot go into a column of type {column_type}"))
 }
 
 /// Gathers cells and the reasons of those that fail.

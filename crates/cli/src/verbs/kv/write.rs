@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::Args;
 use tonnage::{Error, Key, Result, WriteOptions};
-use tonnage_files::{ReadOptions, Source};
+use tonnage_files::{ReadOptions, Source, type_name};
 
 use super::read::{RangeArgs, Scope};
 use crate::args::Globals;
@@ -145,7 +145,7 @@ fn check_columns(wanted: &Schema, source: &str, found: &Schema) -> CliResult<()>
             return Err(Failure::usage(format!(
                 "{source}: column {} holds {}, not text",
                 field.name(),
-                found.data_type()
+                type_name(found)
             )));
         }
     }

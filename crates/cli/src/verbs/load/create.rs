@@ -9,7 +9,7 @@ use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableEntry,
     TableSchema,
 };
-use tonnage_files::{Inferred, NullWords};
+use tonnage_files::{Inferred, NullWords, type_name};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -88,6 +88,7 @@ impl ToMake {
         ignore_columns: bool,
         numbered: Option<&str>,
         mapping: Option<&Mapping>,
+        parent: Option<&TableSchema>,
     ) -> CliResult<Self> {
         let schema = match mapping {
             Some(mapping) => mapping.plan(&found.schema, |_, _| true)?.schema().clone(),
@@ -107,9 +108,12 @@ impl ToMake {
             columns.insert(0, numbered_column(name, &columns)?);
         }
         check_names(&columns)?;
-        if !path.contains('.') {
-            check_key_columns(&key, &columns, found.records_at.as_deref())?;
+        if let Some(parent) = parent {
+            check_inherited(parent, path, &key, &columns)?;
+            // The table has these from its parent.
+            columns.retain(|column| !parent.key_columns().any(|key| key.is_named(&column.name)));
         }
+        check_key_columns(&key, &columns, found.records_at.as_deref())?;
         let notes = notes(found);
         let sample = (!found.is_whole).then_some(found.records);
         let definition = TableDefinition {
@@ -159,6 +163,32 @@ fn check_names(columns: &[ColumnDefinition]) -> CliResult<()> {
     Err(Failure::usage(format!(
         "column {name} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}"
     )))
+}
+
+/// The rows of a child table say whose children they are.
+fn check_inherited(
+    parent: &TableSchema,
+    path: &str,
+    key: &PrimaryKey,
+    columns: &[ColumnDefinition],
+) -> CliResult<()> {
+    let is_there = |name: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    let names: Vec<_> = parent.key_columns().map(|column| column.name.as_str()).collect();
+    let is_inherited = |name: &str| parent.key_columns().any(|column| column.is_named(name));
+    if let Some(name) = key.columns.iter().find(|name| is_inherited(name)) {
+        return Err(Failure::usage(format!(
+            "--primary-key names {name}, which {path} has from {}: name the columns behind it alone",
+            parent.path
+        )));
+    }
+    match names.iter().find(|name| !is_there(name)) {
+        None => Ok(()),
+        Some(missing) => Err(Failure::usage(format!(
+            "{path} is a child of {}, so its rows need the key of that, {}: the files have no column {missing}",
+            parent.path,
+            names.join(", ")
+        ))),
+    }
 }
 
 fn check_key_columns(
@@ -229,7 +259,7 @@ fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {
         Error::invalid(format!(
             "column {} holds {}, for which there is no column type: leave it out with --ignore-columns, or convert the file",
             field.name(),
-            field.data_type()
+            type_name(field)
         ))
     })?;
     // Values of several kinds are JSON, which no key can be.
@@ -276,7 +306,7 @@ pub(super) fn check_columns(
             return Err(Failure::usage(format!(
                 "{source}: column {0} holds {1}, which does not fit {2} in table {3}: say what becomes of it with --map '{0}=...'",
                 column.name,
-                field.data_type(),
+                type_name(field),
                 column.column_type,
                 schema.path
             )));

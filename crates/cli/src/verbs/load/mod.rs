@@ -32,7 +32,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     job: JobArgs,
     /// Make the table from the columns of the files if there is none; needs --primary-key, or
-    /// --make-key
+    /// --make-key. The files of a child table such as orders.lines have the key columns of its parent,
+    /// which must be there, and --primary-key names those behind them
     #[arg(long)]
     create: bool,
     /// Primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
@@ -153,10 +154,26 @@ impl LoadArgs {
             ..self.job.read_options()?
         };
         let ignore = self.ignore_columns;
+        let parent = self.parent(globals)?;
+        let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
         let found = infer_common_schema(sources, &options, &self.sample())?;
-        let made = ToMake::of(&self.table, key, &found, ignore, numbered, mapping)?;
+        let made = ToMake::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
+    }
+
+    /// The parent of the table, if its path names one.
+    fn parent(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
+        let Some((parent, _)) = self.table.rsplit_once('.') else { return Ok(None) };
+        match globals.place().and_then(|place| place.table(parent)) {
+            Err(failure) if failure.error.kind() == ErrorKind::NotFound => {
+                Err(Failure::usage(format!(
+                    "{}: there is no table {parent}, whose child it is: make that first",
+                    self.table
+                )))
+            }
+            parent => parent.map(Some),
+        }
     }
 
     /// How much of the files is looked at for types.
@@ -281,7 +298,7 @@ impl LoadArgs {
         let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
         let place = match definition {
-            Some(_) => Place::Store(Store::open("memory:")?),
+            Some(_) => Place::Store(self.store_in_memory(globals)?),
             None => globals.place()?,
         };
         let table = self.table_in(&place, definition)?;
@@ -290,5 +307,14 @@ impl LoadArgs {
             globals.info(format_args!("would make\n{};", table.schema.to_ddl()));
         }
         dry_run::run(globals, &self.job, table, inputs)
+    }
+
+    /// A store that has the tables above the one to make.
+    fn store_in_memory(&self, globals: &Globals) -> CliResult<Store> {
+        let store = Store::open("memory:")?;
+        for (end, _) in self.table.match_indices('.') {
+            store.execute(&globals.place()?.table(&self.table[..end])?.schema.to_ddl())?;
+        }
+        Ok(store)
     }
 }

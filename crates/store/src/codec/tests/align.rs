@@ -90,7 +90,7 @@ fn a_batch_that_can_never_fit_is_refused_whole() {
         (vec![("k", number()), ("n", number()), ("N", number())], "'N' twice"),
         (
             vec![("k", number()), ("n", number()), ("flag", number())],
-            "'flag': values of type Int64 cannot go into a column of type BOOLEAN",
+            "'flag': values of type LONG cannot go into a column of type BOOLEAN",
         ),
     ] {
         let error = codec.align(&batch(columns)).unwrap_err();
