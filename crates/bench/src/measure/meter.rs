@@ -1,10 +1,11 @@
 //! What the threads of a run tell what they did.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
+use parking_lot::{Mutex, MutexGuard};
 use tonnage::Result;
 
 use super::totals::{Readings, Totals, new_histogram, record};
@@ -51,7 +52,7 @@ impl<'a> Meter<'a> {
     /// A recorder for one thread.
     pub(crate) fn recorder(&self) -> Recorder<'_> {
         let tally = Arc::new(OperationTally::default());
-        lock(&self.tallies).push(tally.clone());
+        self.tallies.lock().push(tally.clone());
         let totals = Totals::new(self.plan.operations.len());
         let reading = self.reading.load(Ordering::Relaxed);
         Recorder { meter: self, tally, totals, reading, times: new_histogram() }
@@ -71,7 +72,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn expect(&self, what: &str, expected: u64, counted: u64) {
         if counted != expected {
             let message = || format!("{what}: {counted}, but it must be {expected}");
-            lock(&self.totals).failed(None, counted.abs_diff(expected), message);
+            self.totals.lock().failed(None, counted.abs_diff(expected), message);
         }
     }
 
@@ -98,27 +99,27 @@ impl<'a> Meter<'a> {
 
     /// Operations and rows that were done so far, warm-up included.
     pub(super) fn done(&self) -> u64 {
-        let tallies = lock(&self.tallies);
+        let tallies = self.tallies.lock();
         let live: u64 = tallies.iter().map(|tally| tally.get()).sum();
         live + self.done.load(Ordering::Relaxed)
     }
 
     /// The times by reading.
     pub(super) fn readings(&self) -> MutexGuard<'_, Readings> {
-        lock(&self.readings)
+        self.readings.lock()
     }
 
     /// A recorder is gone: its count moves to the meter while nobody can count it twice.
     pub(super) fn retire(&self, tally: &Arc<OperationTally>, totals: Totals) {
-        lock(&self.totals).merge(totals);
-        let mut tallies = lock(&self.tallies);
+        self.totals.lock().merge(totals);
+        let mut tallies = self.tallies.lock();
         tallies.retain(|other| !Arc::ptr_eq(tally, other));
         self.done.fetch_add(tally.get(), Ordering::Relaxed);
     }
 
     /// Puts together what was measured up to a moment; the sampler adds what it saw.
     pub(super) fn finish(self, ended: Instant) -> Measured {
-        let mut totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut totals = self.totals.into_inner();
         let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
         if seconds == 0.0 {
             let warm_up = self.plan.warm_up.as_secs_f64();
@@ -235,9 +236,4 @@ impl Drop for Recorder<'_> {
         let totals = std::mem::replace(&mut self.totals, Totals::new(0));
         self.meter.retire(&self.tally, totals);
     }
-}
-
-/// What a thread that panicked left behind are still numbers.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

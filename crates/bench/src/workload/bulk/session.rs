@@ -1,13 +1,13 @@
 //! What puts and gets share: the harness, and how loops and bulk calls are measured.
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Durability, Result};
 
 use super::BulkBenchOptions;
 use super::data::Data;
 use super::labels::{CallMethod, Labels, PutOrGet};
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
-use crate::system::{BulkOptions, Client, System, SystemKind, TellRows};
+use crate::system::{BulkDone, BulkOptions, Client, PutInput, System, SystemKind, TellRows};
 use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 
@@ -108,10 +108,15 @@ fn plan(system: &dyn System, labels: Labels, total: u64) -> MeasurePlan {
     MeasurePlan { phase, total: Some(total), ..MeasurePlan::default() }
 }
 
-/// Refuses what one operation of a loop found, unless it is all that is there.
-pub(super) fn check_found(expected: u64, found: u64) -> Result<()> {
-    if found == expected {
-        return Ok(());
+/// Puts in bulk, one input after the other: a call puts into one table.
+pub(super) fn put_each(
+    system: &dyn System,
+    inputs: Vec<PutInput>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let mut done = BulkDone::default();
+    for input in inputs {
+        done.add(&system.bulk_put(input, options)?);
     }
-    Err(Error::internal(format!("rows found: {found}, but there are {expected}")))
+    Ok(done)
 }

@@ -8,7 +8,7 @@ use tonnage::{Durability, Result};
 
 use super::BulkBenchOptions;
 use crate::generate::{Permutation, mix};
-use crate::system::{BulkDone, BulkOptions, Client, System};
+use crate::system::{Client, GetKeys, PutInput};
 use crate::workload::KeyOrder;
 use crate::workload::loops::split;
 
@@ -27,14 +27,8 @@ pub(super) trait Data: Sync {
     /// Tells whether a record that was put is there.
     fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool>;
 
-    /// Puts the first records, of these the ones that belong to a share.
-    fn bulk_put(
-        &self,
-        system: &dyn System,
-        count: u64,
-        share: RecordShare,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone>;
+    /// The first records, of these the ones that belong to a share: an input for each table.
+    fn put_inputs(&self, count: u64, share: RecordShare) -> Vec<PutInput>;
 
     /// How many keys there are to ask for.
     fn keys(&self) -> u64;
@@ -45,13 +39,8 @@ pub(super) trait Data: Sync {
     /// Gets the rows of a key. Tells how many came.
     fn get_one(&self, client: &mut dyn Client, key: u64) -> Result<u64>;
 
-    /// Gets the rows of the first keys.
-    fn bulk_get(
-        &self,
-        system: &dyn System,
-        keys: u64,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone>;
+    /// The first keys.
+    fn get_keys(&self, count: u64) -> GetKeys;
 }
 
 /// So many of a hundred places, as if thrown by dice.
