@@ -93,7 +93,6 @@ struct SideProgress {
     total: u64,
 }
 
-/// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PaceSide {
     Puts,

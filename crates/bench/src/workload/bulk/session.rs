@@ -11,7 +11,6 @@ use crate::system::{BulkDone, BulkOptions, Client, PutInput, System, SystemKind,
 use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 
-/// The benchmark under way.
 pub(super) struct BulkSession<'a> {
     pub(super) options: &'a BulkBenchOptions,
     pub(super) harness: BenchRun<'a>,
@@ -25,7 +24,6 @@ impl BulkSession<'_> {
         Ok(opened)
     }
 
-    /// How a bulk call is done.
     fn bulk_options<'p>(&self, durability: Durability, tell: TellRows<'p>) -> BulkOptions<'p> {
         BulkOptions {
             memory_bytes_max: self.options.bulk_memory_bytes,
@@ -39,7 +37,6 @@ impl BulkSession<'_> {
         self.bulk_options(Durability::Write, &|_, _| {})
     }
 
-    /// Measures the loop of so many operations.
     pub(super) fn measure_loop(
         &self,
         system: &dyn System,

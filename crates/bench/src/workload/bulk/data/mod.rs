@@ -21,7 +21,6 @@ pub(super) trait Data: Sync {
     /// Rows that a record is: its own and those of its children.
     fn rows_per_record(&self) -> u64;
 
-    /// Puts a record.
     fn put_one(&self, client: &mut dyn Client, place: u64, durability: Durability) -> Result<()>;
 
     /// Tells whether a record that was put is there.
@@ -33,7 +32,6 @@ pub(super) trait Data: Sync {
     /// How many keys there are to ask for.
     fn keys(&self) -> u64;
 
-    /// Rows that a key finds.
     fn found(&self, key: u64) -> u64;
 
     /// Gets the rows of a key. Tells how many came.
@@ -51,7 +49,6 @@ pub(super) struct RecordShare {
 }
 
 impl RecordShare {
-    /// Every place.
     pub(super) const ALL: RecordShare = RecordShare { percent: 100, seed: 0 };
 
     /// The places whose record is there before a put.
@@ -59,7 +56,6 @@ impl RecordShare {
         RecordShare { percent: options.existing_percent, seed: 0xE815 }
     }
 
-    /// Whether a place is among them.
     pub(super) fn holds(self, place: u64) -> bool {
         mix(place ^ mix(self.seed)) % 100 < u64::from(self.percent)
     }
@@ -76,7 +72,6 @@ struct Picks {
 }
 
 impl Picks {
-    /// For so many keys.
     fn new(options: &BulkBenchOptions, keys: u64) -> Self {
         Picks {
             order: options.order,

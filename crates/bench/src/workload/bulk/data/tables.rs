@@ -13,7 +13,6 @@ use crate::workload::columns::{Column, NamedColumn, batches, row};
 
 /// Rows that share the first column of the key: positions of one ship, phones of one maker.
 const PER_FIRST: u64 = 100;
-/// Pictures of one phone.
 const PICTURES: u64 = 2;
 /// Their table, as child tables are named.
 const PICTURE_TABLES: &[&str] = &["phones.images"];
