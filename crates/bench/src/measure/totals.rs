@@ -28,12 +28,12 @@ const MESSAGES_MAX: usize = 10;
 struct OperationTotals {
     service: Option<Histogram<u64>>,
     intended: Option<Histogram<u64>>,
+    rows: u64,
     failed: u64,
 }
 
 /// The numbers of all operations.
 pub(super) struct Totals {
-    /// One for each name, and all of them together at the end.
     operations: Vec<OperationTotals>,
     /// Operations or rows that worked.
     pub(super) count: u64,
@@ -45,17 +45,16 @@ pub(super) struct Totals {
 
 impl Totals {
     pub(super) fn new(operations: usize) -> Self {
-        let operations = (0..=operations).map(|_| OperationTotals::default()).collect();
+        let operations = (0..operations).map(|_| OperationTotals::default()).collect();
         Totals { operations, count: 0, failures: 0, messages: Vec::new() }
     }
 
     /// Whether there is an operation of that number.
     pub(super) fn knows(&self, operation: usize) -> bool {
-        operation + 1 < self.operations.len()
+        operation < self.operations.len()
     }
 
-    /// An operation worked and did `rows`. One without rows is part of something else and left out
-    /// of all together.
+    /// An operation worked and did `rows`.
     pub(super) fn worked(
         &mut self,
         operation: usize,
@@ -64,10 +63,11 @@ impl Totals {
         intended: Option<Duration>,
     ) {
         self.count += rows;
-        let all = self.operations.len() - 1;
-        self.operations[operation].record(service, intended);
-        if all > 1 && rows > 0 {
-            self.operations[all].record(service, intended);
+        let operation = &mut self.operations[operation];
+        operation.rows += rows;
+        record(operation.service.get_or_insert_with(new_histogram), service);
+        if let Some(intended) = intended {
+            record(operation.intended.get_or_insert_with(new_histogram), intended);
         }
     }
 
@@ -99,37 +99,32 @@ impl Totals {
         }
     }
 
-    /// The operations that occurred, and `ALL` of them when there is more than one.
-    pub(super) fn reports(mut self, names: &[&str]) -> Vec<OperationReport> {
-        let all = self.operations.pop();
-        let occurred =
-            self.operations.into_iter().zip(names).filter(|(operation, _)| operation.occurred());
-        let mut reports: Vec<_> =
-            occurred.map(|(operation, name)| operation.report(name)).collect();
+    /// The operations that occurred, and `ALL` of them when there is more than one. The times of
+    /// those without rows are left out there: they are part of something else.
+    pub(super) fn reports(self, names: &[&str]) -> Vec<OperationReport> {
+        let (mut reports, mut all) = (Vec::new(), OperationTotals::default());
+        for (mut operation, name) in self.operations.into_iter().zip(names) {
+            if operation.service.is_some() || operation.failed > 0 {
+                reports.push(operation.report(name));
+            }
+            if operation.rows == 0 {
+                (operation.service, operation.intended) = (None, None);
+            }
+            all.merge(operation);
+        }
         if reports.len() > 1 {
-            let failed = reports.iter().map(|report| report.failed).sum();
-            reports.extend(all.map(|all| OperationTotals { failed, ..all }.report("ALL")));
+            reports.push(all.report("ALL"));
         }
         reports
     }
 }
 
 impl OperationTotals {
-    fn record(&mut self, service: Duration, intended: Option<Duration>) {
-        record(self.service.get_or_insert_with(new_histogram), service);
-        if let Some(intended) = intended {
-            record(self.intended.get_or_insert_with(new_histogram), intended);
-        }
-    }
-
     fn merge(&mut self, other: OperationTotals) {
+        self.rows += other.rows;
         self.failed += other.failed;
         merge_optional(&mut self.service, other.service);
         merge_optional(&mut self.intended, other.intended);
-    }
-
-    fn occurred(&self) -> bool {
-        self.service.is_some() || self.failed > 0
     }
 
     fn report(&self, name: &str) -> OperationReport {
@@ -146,7 +141,7 @@ impl OperationTotals {
 fn merge_optional(into: &mut Option<Histogram<u64>>, from: Option<Histogram<u64>>) {
     match (into.as_mut(), from) {
         (Some(into), Some(from)) => *into += from,
-        (None, Some(from)) => *into = Some(from),
+        (None, from) => *into = from,
         (_, None) => {}
     }
 }
