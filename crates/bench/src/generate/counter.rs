@@ -33,7 +33,6 @@ impl AcknowledgedCounter {
         }
     }
 
-    /// All numbers below this one are acknowledged.
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }

@@ -104,7 +104,6 @@ mod tests {
         DRAWS, assert_follows, assert_share, histogram, seeded, zeta,
     };
 
-    /// How often each number below a count is drawn.
     fn seen(mut distribution: Distribution, count: u64) -> Vec<u64> {
         histogram(count as usize, |random| distribution.draw(random, count))
     }

@@ -9,7 +9,6 @@
 
 use super::mix;
 
-/// A permutation of the numbers from 0 up to a bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Permutation {
     len: u64,

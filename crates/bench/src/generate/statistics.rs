@@ -4,7 +4,6 @@
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 
-/// How many draws a test makes.
 pub(super) const DRAWS: usize = 1_000_000;
 
 /// The same random numbers in every test.
@@ -12,7 +11,6 @@ pub(super) fn seeded() -> SmallRng {
     SmallRng::seed_from_u64(0x005e_ed0f_7e57)
 }
 
-/// Counts how often each number below `count` is drawn.
 pub(super) fn histogram(count: usize, mut draw: impl FnMut(&mut SmallRng) -> u64) -> Vec<u64> {
     let mut random = seeded();
     let mut seen = vec![0; count];

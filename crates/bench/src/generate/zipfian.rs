@@ -47,7 +47,6 @@ impl Zipfian {
         }
     }
 
-    /// Draws one.
     pub(crate) fn next(&self, random: &mut impl Rng) -> u64 {
         let uniform: f64 = random.random();
         let scaled = uniform * self.zeta;
@@ -61,7 +60,6 @@ impl Zipfian {
         }
     }
 
-    /// Fits the curve to the count.
     fn fit(&mut self) {
         let tail = 1.0 - (2.0 / self.count as f64).powf(1.0 - THETA);
         self.eta = tail / (1.0 - self.zeta_2 / self.zeta);

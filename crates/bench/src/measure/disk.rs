@@ -26,7 +26,8 @@ impl Disk {
     /// The disk behind a directory, which need not be there yet: its nearest ancestor that is there
     /// counts.
     pub(super) fn of(label: &str, directory: &Path) -> Self {
-        let directory = nearest_that_exists(directory);
+        let nearest = directory.ancestors().find_map(|path| path.canonicalize().ok());
+        let directory = nearest.unwrap_or_else(|| PathBuf::from("."));
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mount = Mount::of(&directory, &mounts).unwrap_or_default();
         let size = rustix::fs::statvfs(&directory);
@@ -41,13 +42,6 @@ impl Disk {
             free_bytes,
         }
     }
-}
-
-fn nearest_that_exists(directory: &Path) -> PathBuf {
-    directory
-        .ancestors()
-        .find_map(|path| path.canonicalize().ok())
-        .unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// A line of `/proc/self/mountinfo`.

@@ -1,13 +1,14 @@
 //! What the threads of a run tell what they did.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 use tonnage::Result;
 
-use super::totals::{Readings, Totals, new_histogram, record};
+use super::totals::{Totals, new_histogram, record};
 use super::{MeasurePlan, Measured};
 
 /// What the threads of a run tell what they did. Shared by all of them.
@@ -17,17 +18,14 @@ pub(crate) struct Meter<'a> {
     /// What started before this belongs to the warm-up.
     pub(super) measured_from: Instant,
     over: StopFlag,
-    /// The number of the reading that is going on. A recorder that sees another one than before
-    /// hands over.
-    pub(super) reading: AtomicUsize,
-    /// What was done in all, warm-up included, but for what the live recorders did.
+    /// Rows of bulk calls, warm-up included.
     done: AtomicU64,
     /// Rows and bytes of bulk calls, warm-up cut.
     rows: AtomicU64,
     bytes: AtomicU64,
-    tallies: Mutex<Vec<Arc<OperationTally>>>,
+    threads: Mutex<Vec<Arc<Mutex<ThreadRecord>>>>,
+    /// What no thread recorded.
     totals: Mutex<Totals>,
-    readings: Mutex<Readings>,
 }
 
 impl<'a> Meter<'a> {
@@ -38,23 +36,21 @@ impl<'a> Meter<'a> {
             started,
             measured_from: started + plan.warm_up,
             over: StopFlag::default(),
-            reading: AtomicUsize::new(0),
             done: AtomicU64::new(0),
             rows: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-            tallies: Mutex::default(),
+            threads: Mutex::default(),
             totals: Mutex::new(Totals::new(plan.operations.len())),
-            readings: Mutex::default(),
         }
     }
 
     /// A recorder for one thread.
     pub(crate) fn recorder(&self) -> Recorder<'_> {
-        let tally = Arc::new(OperationTally::default());
-        lock(&self.tallies).push(tally.clone());
         let totals = Totals::new(self.plan.operations.len());
-        let reading = self.reading.load(Ordering::Relaxed);
-        Recorder { meter: self, tally, totals, reading, times: new_histogram() }
+        let thread = ThreadRecord { totals, done: 0, times: new_histogram() };
+        let thread = Arc::new(Mutex::new(thread));
+        self.threads.lock().push(thread.clone());
+        Recorder { meter: self, thread }
     }
 
     /// Rows of a bulk call went by: they count for throughput, series and progress.
@@ -71,7 +67,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn expect(&self, what: &str, expected: u64, counted: u64) {
         if counted != expected {
             let message = || format!("{what}: {counted}, but it must be {expected}");
-            lock(&self.totals).failed(None, counted.abs_diff(expected), message);
+            self.totals.lock().failed(None, counted.abs_diff(expected), message);
         }
     }
 
@@ -98,27 +94,28 @@ impl<'a> Meter<'a> {
 
     /// Operations and rows that were done so far, warm-up included.
     pub(super) fn done(&self) -> u64 {
-        let tallies = lock(&self.tallies);
-        let live: u64 = tallies.iter().map(|tally| tally.get()).sum();
-        live + self.done.load(Ordering::Relaxed)
+        let threads = self.threads.lock();
+        let recorded: u64 = threads.iter().map(|thread| thread.lock().done).sum();
+        recorded + self.done.load(Ordering::Relaxed)
     }
 
-    /// The times by reading.
-    pub(super) fn readings(&self) -> MutexGuard<'_, Readings> {
-        lock(&self.readings)
-    }
-
-    /// A recorder is gone: its count moves to the meter while nobody can count it twice.
-    pub(super) fn retire(&self, tally: &Arc<OperationTally>, totals: Totals) {
-        lock(&self.totals).merge(totals);
-        let mut tallies = lock(&self.tallies);
-        tallies.retain(|other| !Arc::ptr_eq(tally, other));
-        self.done.fetch_add(tally.get(), Ordering::Relaxed);
+    /// Adds the service times that were recorded since the last call.
+    pub(super) fn take_times(&self, into: &mut Histogram<u32>) {
+        let mut spare = new_histogram();
+        for thread in self.threads.lock().iter() {
+            // The thread waits no longer than a swap takes.
+            std::mem::swap(&mut thread.lock().times, &mut spare);
+            *into += &spare;
+            spare.reset();
+        }
     }
 
     /// Puts together what was measured up to a moment; the sampler adds what it saw.
     pub(super) fn finish(self, ended: Instant) -> Measured {
-        let mut totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut totals = self.totals.into_inner();
+        for thread in self.threads.into_inner() {
+            totals.merge(std::mem::replace(&mut thread.lock().totals, Totals::new(0)));
+        }
         let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
         if seconds == 0.0 {
             let warm_up = self.plan.warm_up.as_secs_f64();
@@ -152,33 +149,21 @@ impl StopFlag {
     }
 }
 
-/// How many operations of a thread worked, for the sampler to read. Alone in its cache lines,
-/// because its thread writes it after each operation.
-#[derive(Default)]
+/// What one thread did. It writes after each operation, the sampler reads now and then: the lock is
+/// free nearly always. Alone in its cache lines, so that threads do not slow each other down.
 #[repr(align(128))]
-pub(super) struct OperationTally(AtomicU64);
-
-impl OperationTally {
-    pub(super) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// One thread alone writes: a load and a store are enough, and cheaper than an atomic addition.
-    fn add(&self, rows: u64) {
-        self.0.store(self.get() + rows, Ordering::Relaxed);
-    }
+struct ThreadRecord {
+    totals: Totals,
+    /// Rows of operations that worked, warm-up included.
+    done: u64,
+    /// Service times of the reading that goes on, warm-up or not.
+    times: Histogram<u32>,
 }
 
-/// What one thread tells what it did. Hands its numbers over when it is dropped, and about every
-/// second before.
+/// What one thread tells what it did.
 pub(crate) struct Recorder<'a> {
     meter: &'a Meter<'a>,
-    tally: Arc<OperationTally>,
-    totals: Totals,
-    /// The reading that `times` belongs to.
-    reading: usize,
-    /// Service times of the operations that ended in it, warm-up or not.
-    times: Histogram<u32>,
+    thread: Arc<Mutex<ThreadRecord>>,
 }
 
 impl Recorder<'_> {
@@ -194,50 +179,22 @@ impl Recorder<'_> {
         outcome: Result<u64>,
     ) {
         let ended = Instant::now();
+        let mut thread = self.thread.lock();
         let rows = match outcome {
             Ok(rows) => rows,
-            Err(error) => return self.totals.failed(Some(operation), 1, || error.to_string()),
+            Err(error) => return thread.totals.failed(Some(operation), 1, || error.to_string()),
         };
-        if !self.totals.knows(operation) {
+        if !thread.totals.knows(operation) {
             return;
         }
-        self.keep_up_with_readings();
         let service = ended.saturating_duration_since(started);
         if rows > 0 {
-            self.tally.add(rows);
-            record(&mut self.times, service);
+            thread.done += rows;
+            record(&mut thread.times, service);
         }
         if started >= self.meter.measured_from {
             let intended = due.map(|due| ended.saturating_duration_since(due));
-            self.totals.worked(operation, rows, service, intended);
+            thread.totals.worked(operation, rows, service, intended);
         }
     }
-
-    fn keep_up_with_readings(&mut self) {
-        let reading = self.meter.reading.load(Ordering::Relaxed);
-        if reading != self.reading {
-            self.hand_over();
-            self.reading = reading;
-        }
-    }
-
-    fn hand_over(&mut self) {
-        if !self.times.is_empty() {
-            self.meter.readings().add(self.reading, &self.times);
-            self.times.reset();
-        }
-    }
-}
-
-impl Drop for Recorder<'_> {
-    fn drop(&mut self) {
-        self.hand_over();
-        let totals = std::mem::replace(&mut self.totals, Totals::new(0));
-        self.meter.retire(&self.tally, totals);
-    }
-}
-
-/// What a thread that panicked left behind are still numbers.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,11 @@
 //! Clocks, histograms, a reading every second, and the machine.
 //!
 //! 1. `measure()` starts the run's clock and a sampler thread, and calls the work with a `Meter`.
-//! 2. Each thread of the work takes a `Recorder`. It writes to histograms of its own; the sampler
-//!    sees its count through one atomic number, so that nothing is locked and nothing is shared
-//!    while an operation is recorded.
-//! 3. The sampler begins a new reading about every second. A recorder that sees a new one hands
-//!    over the times of the old one, from which the reading's 99th percentile is made.
-//! 4. When the work returns, recorders have handed over the rest, and everything is put together as
-//!    `Measured`.
+//! 2. Each thread of the work takes a `Recorder`. It writes to histograms of its own. Their lock is
+//!    nearly always free: beside the thread only the sampler takes it, and only for a moment.
+//! 3. About every second the sampler takes a reading: what was done, and the times since the
+//!    reading before, from which its 99th percentile is made.
+//! 4. When the work returns, everything is put together as `Measured`.
 
 mod disk;
 mod environment;

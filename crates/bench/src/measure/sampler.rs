@@ -1,12 +1,13 @@
 //! Takes a reading about every second while a run goes on.
 
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use tonnage::Result;
 
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
+use super::totals::new_histogram;
 use super::{MeasurePlan, Measured, Meter, Watcher};
 use crate::report::{ProgressPoint, Second};
 use crate::system::Gauges;
@@ -41,6 +42,8 @@ pub(super) struct Sampler<'a> {
     /// The samples at the beginning of the reading that goes on, and of the one before.
     last: GaugeSample,
     before_last: GaugeSample,
+    /// Service times of the last reading.
+    times: Histogram<u32>,
     series: Vec<Second>,
     progress: ProgressCurve,
     memory_peak_is_reset: bool,
@@ -63,6 +66,7 @@ impl<'a> Sampler<'a> {
             next_reading: start.at,
             last: start,
             before_last: start,
+            times: new_histogram(),
             series: Vec::new(),
             progress: ProgressCurve::new(plan.total, start.at),
             memory_peak_is_reset: reset_memory_peak(),
@@ -83,9 +87,9 @@ impl<'a> Sampler<'a> {
     /// Adds the last reading. Gives the part of what was measured that it saw.
     pub(super) fn finish(mut self, ended: Instant) -> Measured {
         let joined = if self.last_is_too_short(ended) { self.series.pop() } else { None };
-        if joined.is_some() {
-            self.meter.readings().join(self.series.len() + 1);
-            self.last = self.before_last;
+        match joined {
+            Some(_) => self.last = self.before_last,
+            None => self.times.reset(),
         }
         let done = self.meter.done();
         self.take_reading(ended, done);
@@ -93,9 +97,6 @@ impl<'a> Sampler<'a> {
             last.stalled |= joined.stalled;
         }
         self.progress.finish(done, ended);
-        for (second, p99_us) in self.series.iter_mut().zip(self.meter.readings().finish()) {
-            second.p99_us = p99_us;
-        }
         let peak = if self.memory_peak_is_reset { memory_peak_bytes() } else { 0 };
         Measured {
             series: self.series,
@@ -126,9 +127,9 @@ impl<'a> Sampler<'a> {
         let done = self.meter.done();
         self.progress.at(done, now);
         if now >= self.next_reading {
+            self.times.reset();
             self.take_reading(now, done);
             self.watcher.at(done, self.series.last().map_or(0.0, |second| second.throughput));
-            self.meter.reading.fetch_add(1, Ordering::Relaxed);
             self.plan_next_reading(now);
         }
     }
@@ -142,6 +143,7 @@ impl<'a> Sampler<'a> {
 
     fn take_reading(&mut self, now: Instant, done: u64) {
         let sample = GaugeSample { at: now, done, process: ProcessFigures::read() };
+        self.meter.take_times(&mut self.times);
         let second = self.second(&sample);
         self.memory_peak_bytes = self.memory_peak_bytes.max(second.memory_bytes);
         self.series.push(second);
@@ -159,7 +161,8 @@ impl<'a> Sampler<'a> {
             at_seconds: now.at.saturating_duration_since(self.meter.started()).as_secs_f64(),
             warm_up: self.last.at < self.meter.measured_from,
             throughput: grown(now.done, self.last.done),
-            p99_us: None,
+            p99_us: (!self.times.is_empty())
+                .then(|| self.times.value_at_quantile(0.99) as f64 / 1e3),
             stalled: gauges.stalled,
             compaction_pending_bytes: gauges.compaction_pending_bytes,
             cpu_cores: rate(now.process.cpu_seconds - self.last.process.cpu_seconds),

@@ -1,7 +1,5 @@
-//! What operations took and how many there were: first of one thread, then of all; and their times
-//! by reading.
+//! What operations took and how many there were: first of one thread, then of all.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use hdrhistogram::{Counter, Histogram};
@@ -30,12 +28,12 @@ const MESSAGES_MAX: usize = 10;
 struct OperationTotals {
     service: Option<Histogram<u64>>,
     intended: Option<Histogram<u64>>,
+    rows: u64,
     failed: u64,
 }
 
 /// The numbers of all operations.
 pub(super) struct Totals {
-    /// One for each name, and all of them together at the end.
     operations: Vec<OperationTotals>,
     /// Operations or rows that worked.
     pub(super) count: u64,
@@ -47,17 +45,16 @@ pub(super) struct Totals {
 
 impl Totals {
     pub(super) fn new(operations: usize) -> Self {
-        let operations = (0..=operations).map(|_| OperationTotals::default()).collect();
+        let operations = (0..operations).map(|_| OperationTotals::default()).collect();
         Totals { operations, count: 0, failures: 0, messages: Vec::new() }
     }
 
     /// Whether there is an operation of that number.
     pub(super) fn knows(&self, operation: usize) -> bool {
-        operation + 1 < self.operations.len()
+        operation < self.operations.len()
     }
 
-    /// An operation worked and did `rows`. One without rows is part of something else and left out
-    /// of all together.
+    /// An operation worked and did `rows`.
     pub(super) fn worked(
         &mut self,
         operation: usize,
@@ -66,10 +63,11 @@ impl Totals {
         intended: Option<Duration>,
     ) {
         self.count += rows;
-        let all = self.operations.len() - 1;
-        self.operations[operation].record(service, intended);
-        if all > 1 && rows > 0 {
-            self.operations[all].record(service, intended);
+        let operation = &mut self.operations[operation];
+        operation.rows += rows;
+        record(operation.service.get_or_insert_with(new_histogram), service);
+        if let Some(intended) = intended {
+            record(operation.intended.get_or_insert_with(new_histogram), intended);
         }
     }
 
@@ -101,37 +99,32 @@ impl Totals {
         }
     }
 
-    /// The operations that occurred, and `ALL` of them when there is more than one.
-    pub(super) fn reports(mut self, names: &[&str]) -> Vec<OperationReport> {
-        let all = self.operations.pop();
-        let occurred =
-            self.operations.into_iter().zip(names).filter(|(operation, _)| operation.occurred());
-        let mut reports: Vec<_> =
-            occurred.map(|(operation, name)| operation.report(name)).collect();
+    /// The operations that occurred, and `ALL` of them when there is more than one. The times of
+    /// those without rows are left out there: they are part of something else.
+    pub(super) fn reports(self, names: &[&str]) -> Vec<OperationReport> {
+        let (mut reports, mut all) = (Vec::new(), OperationTotals::default());
+        for (mut operation, name) in self.operations.into_iter().zip(names) {
+            if operation.service.is_some() || operation.failed > 0 {
+                reports.push(operation.report(name));
+            }
+            if operation.rows == 0 {
+                (operation.service, operation.intended) = (None, None);
+            }
+            all.merge(operation);
+        }
         if reports.len() > 1 {
-            let failed = reports.iter().map(|report| report.failed).sum();
-            reports.extend(all.map(|all| OperationTotals { failed, ..all }.report("ALL")));
+            reports.push(all.report("ALL"));
         }
         reports
     }
 }
 
 impl OperationTotals {
-    fn record(&mut self, service: Duration, intended: Option<Duration>) {
-        record(self.service.get_or_insert_with(new_histogram), service);
-        if let Some(intended) = intended {
-            record(self.intended.get_or_insert_with(new_histogram), intended);
-        }
-    }
-
     fn merge(&mut self, other: OperationTotals) {
+        self.rows += other.rows;
         self.failed += other.failed;
         merge_optional(&mut self.service, other.service);
         merge_optional(&mut self.intended, other.intended);
-    }
-
-    fn occurred(&self) -> bool {
-        self.service.is_some() || self.failed > 0
     }
 
     fn report(&self, name: &str) -> OperationReport {
@@ -148,61 +141,7 @@ impl OperationTotals {
 fn merge_optional(into: &mut Option<Histogram<u64>>, from: Option<Histogram<u64>>) {
     match (into.as_mut(), from) {
         (Some(into), Some(from)) => *into += from,
-        (None, Some(from)) => *into = Some(from),
+        (None, from) => *into = from,
         (_, None) => {}
-    }
-}
-
-/// Readings whose times are still awaited: a thread that waits in one operation hands over late.
-/// What comes later still counts for the oldest of them. Each takes a hundred kilobytes or so.
-const OPEN_MAX: usize = 30;
-
-/// Service times by reading.
-#[derive(Default)]
-pub(super) struct Readings {
-    /// 99th percentiles, microseconds, of the readings before the open ones.
-    closed: Vec<Option<f64>>,
-    open: VecDeque<Histogram<u32>>,
-}
-
-impl Readings {
-    /// Adds what a thread did in a reading.
-    pub(super) fn add(&mut self, reading: usize, times: &Histogram<u32>) {
-        let place = reading.saturating_sub(self.closed.len());
-        while self.open.len() <= place {
-            self.open.push_back(new_histogram());
-        }
-        self.open[place] += times;
-        while self.open.len() > OPEN_MAX {
-            self.close_oldest();
-        }
-    }
-
-    /// Makes a reading part of the one before.
-    pub(super) fn join(&mut self, reading: usize) {
-        let place = reading.saturating_sub(self.closed.len());
-        if place > 0
-            && place < self.open.len()
-            && let Some(times) = self.open.remove(place)
-        {
-            self.open[place - 1] += times;
-        }
-    }
-
-    /// The 99th percentile of each reading, microseconds; none where nothing ended.
-    pub(super) fn finish(&mut self) -> Vec<Option<f64>> {
-        while !self.open.is_empty() {
-            self.close_oldest();
-        }
-        std::mem::take(&mut self.closed)
-    }
-
-    fn close_oldest(&mut self) {
-        let oldest = self.open.pop_front();
-        self.closed.push(
-            oldest
-                .filter(|times| !times.is_empty())
-                .map(|times| times.value_at_quantile(0.99) as f64 / 1e3),
-        );
     }
 }

@@ -15,7 +15,6 @@ pub(crate) fn named<'n, T>(pairs: impl IntoIterator<Item = (&'n str, T)>) -> BTr
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Labels of a run.
 pub(crate) fn labels<const N: usize>(
     labels: [(&str, &dyn Display); N],
 ) -> BTreeMap<String, String> {

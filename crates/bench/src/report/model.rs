@@ -85,6 +85,14 @@ impl Run {
         self.labels.get(name).map_or("", String::as_str)
     }
 
+    /// Whether it is better than another run, from which it differs in threads alone: it is faster,
+    /// or does with fewer threads what the other does.
+    pub(crate) fn beats(&self, other: &Run) -> bool {
+        let order = self.throughput().total_cmp(&other.throughput());
+        (&self.name, &self.target) == (&other.name, &other.target)
+            && order.then(other.threads.cmp(&self.threads)).is_gt()
+    }
+
     /// Service time of all operations together; nothing for bulk calls that were not timed one by
     /// one.
     pub(crate) fn latency(&self) -> Option<&Latency> {

@@ -1,10 +1,11 @@
 //! Bulk calls of Tonnage's library, wherever the store is: what they are fed, and how far they are.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{
     BulkPutOptions, Counts, Durability, EntryStream, Error, Key, OnExisting, Pairs, Progress,
@@ -47,10 +48,10 @@ pub(super) fn bulk_put(
 ) -> Result<BulkDone> {
     let progress = Progress::default();
     let put_options = BulkPutOptions { progress: Some(progress.clone()), ..put_options(options) };
-    let is_over = AtomicBool::new(false);
     let counts = thread::scope(|scope| {
-        let teller = scope.spawn(|| tell(&progress, options, &is_over));
-        let _end = EndOfPut { is_over: &is_over, teller: teller.thread().clone() };
+        // Dropped however the put ends, even in a panic: that ends the teller.
+        let (_running, is_running) = mpsc::channel();
+        scope.spawn(move || tell(&progress, options, &is_running));
         match input {
             PutInput::Tables(rows) => multi_put(rows, &put_options),
             input => put(streams(input), &put_options),
@@ -73,31 +74,14 @@ fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
     }
 }
 
-/// Ends the teller however a put ends, even in a panic: the scope waits for it.
-struct EndOfPut<'a> {
-    is_over: &'a AtomicBool,
-    teller: thread::Thread,
-}
-
-impl Drop for EndOfPut<'_> {
-    fn drop(&mut self) {
-        self.is_over.store(true, Relaxed);
-        self.teller.unpark();
-    }
-}
-
-fn tell(progress: &Progress, options: &BulkOptions<'_>, is_over: &AtomicBool) {
-    let mut told = Counts::default();
-    loop {
-        // Asked for before the counts are read, so that the last ones are told.
-        let is_last = is_over.load(Relaxed);
+/// Tells the caller until the other end of `running` is dropped, and once more after that.
+fn tell(progress: &Progress, options: &BulkOptions<'_>, running: &Receiver<()>) {
+    let (mut told, mut is_running) = (Counts::default(), true);
+    while is_running {
+        is_running = running.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout);
         let now = progress.total();
         (options.progress)(now.read - told.read, now.bytes - told.bytes);
-        if is_last {
-            return;
-        }
         told = now;
-        thread::park_timeout(PROGRESS_EVERY);
     }
 }
 
@@ -177,7 +161,7 @@ impl Iterator for PairKeys {
 
     fn next(&mut self) -> Option<Self::Item> {
         next_pairs(&mut *self.source).unwrap_or_else(|error| {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            *self.failure.lock() = Some(error);
             None
         })
     }

@@ -16,7 +16,7 @@ mod raw;
 mod remote;
 mod spec;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use data::{
     BatchSink, BatchSource, BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record,

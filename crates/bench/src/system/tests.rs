@@ -15,12 +15,12 @@ const LOCAL: [SystemKind; 3] =
 const ON_DISK: [SystemKind; 2] = [SystemKind::TonnageRocksDb, SystemKind::RocksDb];
 
 /// A system with its directory.
-struct Opened {
-    system: Box<dyn System>,
+pub(crate) struct Opened {
+    pub(crate) system: Box<dyn System>,
     _directory: TempDir,
 }
 
-fn open(kind: SystemKind) -> Opened {
+pub(crate) fn open(kind: SystemKind) -> Opened {
     let directory = tempfile::tempdir().unwrap();
     let spec = SystemSpec {
         memory_bytes: Some(32 << 20),

@@ -24,10 +24,8 @@ pub(super) enum Column {
     Binary(Arc<ValueGenerator>),
 }
 
-/// A column with its name.
 pub(super) type NamedColumn = (&'static str, Column);
 
-/// The row of a number.
 pub(super) fn row(columns: &[NamedColumn], number: u64) -> Row {
     let mut row = Row::with_capacity(columns.len());
     for (name, column) in columns {
@@ -45,7 +43,6 @@ pub(super) fn row(columns: &[NamedColumn], number: u64) -> Row {
     row
 }
 
-/// The rows of some numbers.
 pub(super) fn batch(
     columns: &[NamedColumn],
     numbers: impl Iterator<Item = u64> + Clone,
@@ -73,10 +70,8 @@ pub(super) fn batch(
         .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
 }
 
-/// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = 8_192;
 
-/// Batches of the rows of some numbers.
 pub(super) fn batches(
     columns: &[NamedColumn],
     mut numbers: impl Iterator<Item = u64> + Send + 'static,

@@ -11,7 +11,6 @@ use crate::measure::{Environment, Measured, Watcher};
 use crate::report::{Report, Run};
 use crate::system::{System, SystemKind, SystemSpec};
 
-/// A benchmark under way.
 pub(super) struct BenchRun<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) watcher: &'a dyn Watcher,
@@ -58,7 +57,6 @@ impl<'a> BenchRun<'a> {
         }
     }
 
-    /// Whether nothing further is to be measured.
     pub(super) fn is_over(&self) -> bool {
         self.watcher.is_cancelled()
     }

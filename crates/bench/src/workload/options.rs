@@ -93,7 +93,6 @@ choice! {
 }
 
 impl KeyOrder {
-    /// The key of a pair.
     pub(super) fn key(self, row: u64) -> [u8; 16] {
         match self {
             KeyOrder::Shuffled => pair_key(row),

@@ -18,7 +18,6 @@ impl Comparison {
     }
 }
 
-/// How many are faster and slower.
 fn cards(matches: &[Match]) -> String {
     let card = |verdict: Verdict| {
         let count = matches.iter().filter(|run| run.verdict == verdict).count();

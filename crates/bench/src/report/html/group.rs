@@ -31,7 +31,6 @@ impl<'a> RunGroup<'a> {
         groups
     }
 
-    /// The run of a target.
     pub(super) fn run_of(&self, target: &str) -> Option<&'a Run> {
         self.runs.iter().copied().find(|run| run.target == target)
     }

@@ -18,7 +18,6 @@ use super::Report;
 use group::RunGroup;
 use palette::Palette;
 
-/// The page of a report.
 pub(super) fn page(report: &Report) -> String {
     let palette = Palette::of(report.runs.iter().map(|run| run.target.as_str()));
     let groups = RunGroup::of(report);

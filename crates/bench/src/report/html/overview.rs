@@ -21,7 +21,6 @@ pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palett
     }
 }
 
-/// Cards side by side.
 pub(super) fn boxes(cards: String) -> String {
     if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
 }

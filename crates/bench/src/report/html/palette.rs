@@ -44,12 +44,10 @@ impl<'a> Palette<'a> {
     }
 }
 
-/// A coloured mark beside a name.
 pub(super) fn swatch(colour: usize) -> String {
     format!("<i class=\"c{colour}\"></i>")
 }
 
-/// Names with their colours.
 pub(super) fn legend(names: &[&str], colours: &[usize]) -> String {
     let item = |(name, colour): (&&str, &usize)| {
         format!("<span>{}{}</span>", swatch(*colour), escaped(name))

@@ -108,7 +108,6 @@ fn figures(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
     format!("<h3>Figures and settings</h3>\n{}", table(head, rows))
 }
 
-/// How a number with a unit is written.
 type UnitText = fn(f64) -> String;
 
 /// The units that names of figures end in.

@@ -11,35 +11,19 @@ const POINTS_MAX: usize = 600;
 /// Fewer readings, or points of progress, than these are no curve.
 const POINTS_MIN: usize = 3;
 
-/// A figure that is read every second.
-struct Gauge {
-    title: &'static str,
-    unit: &'static str,
-    read: fn(&Second) -> Option<f64>,
-    /// How it is written; bytes get a unit that fits the whole axis.
-    text: Option<fn(f64) -> String>,
-}
-
-const fn gauge(
-    title: &'static str,
-    unit: &'static str,
-    text: Option<fn(f64) -> String>,
-    read: fn(&Second) -> Option<f64>,
-) -> Gauge {
-    Gauge { title, unit, read, text }
-}
+/// A figure that is read every second: its title, its unit, how it is written (bytes get a unit
+/// that fits the whole axis), and how it is read.
+type Gauge = (&'static str, &'static str, Option<fn(f64) -> String>, fn(&Second) -> Option<f64>);
 
 const GAUGES: [Gauge; 8] = [
-    gauge("Throughput", "per second", Some(format::count), |at| Some(at.throughput)),
-    gauge("99th percentile", "service time", Some(format::micros), |at| at.p99_us),
-    gauge("Compaction debt", "still to rewrite", None, |at| {
-        Some(at.compaction_pending_bytes as f64)
-    }),
-    gauge("Cores in use", "of this process", Some(format::count), |at| Some(at.cpu_cores)),
-    gauge("Memory", "of this process", None, |at| Some(at.memory_bytes as f64)),
-    gauge("Read from disk", "per second", None, |at| Some(at.disk_read_bytes_per_second)),
-    gauge("Written to disk", "per second", None, |at| Some(at.disk_write_bytes_per_second)),
-    gauge("Data on disk", "of the target", None, |at| Some(at.disk_bytes as f64)),
+    ("Throughput", "per second", Some(format::count), |at| Some(at.throughput)),
+    ("99th percentile", "service time", Some(format::micros), |at| at.p99_us),
+    ("Compaction debt", "still to rewrite", None, |at| Some(at.compaction_pending_bytes as f64)),
+    ("Cores in use", "of this process", Some(format::count), |at| Some(at.cpu_cores)),
+    ("Memory", "of this process", None, |at| Some(at.memory_bytes as f64)),
+    ("Read from disk", "per second", None, |at| Some(at.disk_read_bytes_per_second)),
+    ("Written to disk", "per second", None, |at| Some(at.disk_write_bytes_per_second)),
+    ("Data on disk", "of the target", None, |at| Some(at.disk_bytes as f64)),
 ];
 
 /// The charts of a group, with the race to 100 per cent.
@@ -72,23 +56,24 @@ fn race(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
 
 /// Nothing where there is nothing to see: all readings are zero or missing.
 fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
+    let (title, unit, text, read) = *gauge;
     let seconds = || group.runs.iter().flat_map(|run| &run.series);
-    let most = seconds().filter_map(gauge.read).fold(0.0, f64::max);
+    let most = seconds().filter_map(read).fold(0.0, f64::max);
     if most == 0.0 {
         return String::new();
     }
-    let (scale, prefix) = if gauge.text.is_none() { byte_unit(most) } else { (1.0, "") };
-    let unit = format!("{prefix} {}", gauge.unit);
-    let mut chart = Chart::lines(gauge.title, "seconds", unit.trim_start());
-    chart.series.extend(group.runs.iter().map(|run| ChartSeries {
-        name: run.target.clone(),
-        points: points(run, gauge.read, scale),
-    }));
+    let (scale, prefix) = if text.is_none() { byte_unit(most) } else { (1.0, "") };
+    let unit = format!("{prefix} {unit}");
+    let mut chart = Chart::lines(title, "seconds", unit.trim_start());
+    for run in &group.runs {
+        let points = points(run, read, scale);
+        chart.series.push(ChartSeries { name: run.target.clone(), points });
+    }
     let warm_up = seconds().filter(|second| second.warm_up).map(|second| second.at_seconds);
     let style = LineStyle {
         marks: group.runs.iter().map(|run| stalls(run)).collect(),
         shaded_to: warm_up.fold(0.0, f64::max),
-        y_text: gauge.text.unwrap_or(format::count),
+        y_text: text.unwrap_or(format::count),
     };
     lines(&chart, palette, &style)
 }
@@ -134,9 +119,8 @@ mod tests {
     /// The name of a type stood in a title once, after it was renamed all over the code.
     #[test]
     fn titles_are_plain_words() {
-        for gauge in GAUGES {
-            let inside = gauge.title.chars().skip(1);
-            assert!(!inside.clone().any(char::is_uppercase), "{}", gauge.title);
+        for (title, ..) in GAUGES {
+            assert!(!title.chars().skip(1).any(char::is_uppercase), "{title}");
         }
     }
 }

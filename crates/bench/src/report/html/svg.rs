@@ -17,7 +17,6 @@ const MARK: f64 = 0.035;
 /// Lines of few points show each.
 const DOTS_MAX: usize = 20;
 
-/// How the lines of a chart are drawn.
 pub(super) struct LineStyle {
     /// For each line, stretches that are marked at the top, in its colour.
     pub(super) marks: Vec<Vec<(f64, f64)>>,

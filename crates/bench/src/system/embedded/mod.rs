@@ -3,8 +3,6 @@
 mod client;
 mod store;
 
-use std::sync::PoisonError;
-
 use tonnage::{BulkGetOptions, Error, KeySource, PairGetOptions, Result};
 use tonnage_sql::Answer;
 
@@ -66,8 +64,7 @@ impl System for Embedded {
                     let batch = batch?;
                     done.count(batch.len() as u64, batch.bytes() as u64, options);
                 }
-                let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-                failure.map_or(Ok(()), Err)?;
+                failure.lock().take().map_or(Ok(()), Err)?;
             }
             GetKeys::Rows(table, keys, children) => {
                 let get = get_options(children, options);

@@ -1,9 +1,9 @@
 //! Bulk calls: write batches and batched multi-gets from several threads.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use parking_lot::Mutex;
 use rocksdb::{ColumnFamily, DB, WriteBatch};
 use tonnage::{Durability, Error, Result};
 
@@ -37,8 +37,7 @@ impl RawBulkCall<'_> {
         let done = side_by_side(threads, || {
             let mut done = BulkDone::default();
             loop {
-                let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(source) = source else { return Ok(done) };
+                let Some(source) = sources.lock().next() else { return Ok(done) };
                 self.put_from(source, value, &mut done)?;
             }
         })?;
@@ -119,7 +118,7 @@ impl RawBulkCall<'_> {
             let (mut done, mut batch) = (BulkDone::default(), Record::default());
             loop {
                 batch.clear();
-                let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut keys = keys.lock();
                 let more = keys.next_batch(&mut |key, _| {
                     batch.push(key);
                     Ok(())

@@ -31,7 +31,6 @@ pub(super) struct BillionJob<'a> {
 }
 
 impl BillionJob<'_> {
-    /// Runs a phase.
     pub(super) fn run(&self, phase: Phase) -> Result<Measured> {
         match (self.options.api, phase) {
             (Api::Single, phase) => self.single(phase),

@@ -3,10 +3,11 @@
 //! faster side would soon be done, and the rest would be no overlap.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use tonnage::Result;
 
 use crate::generate::ValueGenerator;
@@ -92,7 +93,6 @@ struct SideProgress {
     total: u64,
 }
 
-/// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PaceSide {
     Puts,
@@ -107,12 +107,11 @@ impl Lockstep {
 
     /// Waits until a side may do more, and notes that it does.
     pub(super) fn take(&self, side: PaceSide, count: u64) {
-        let mut sides = self.lock();
+        let mut sides = self.sides.lock();
         while sides[side as usize].share() > sides[1 - side as usize].share() + LEAD
             && !self.stop.is_set()
         {
-            let waited = self.changed.wait_timeout(sides, Duration::from_millis(50));
-            sides = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut sides, Duration::from_millis(50));
         }
         sides[side as usize].done += count;
         self.changed.notify_all();
@@ -120,13 +119,9 @@ impl Lockstep {
 
     /// A side has ended, well or not: nobody waits for it any more.
     pub(super) fn leave(&self, side: PaceSide) {
-        let sides = &mut self.lock()[side as usize];
-        sides.done = sides.total;
+        let side = &mut self.sides.lock()[side as usize];
+        side.done = side.total;
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, [SideProgress; 2]> {
-        self.sides.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

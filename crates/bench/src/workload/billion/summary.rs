@@ -9,14 +9,12 @@ use crate::measure::Measured;
 use crate::report::{Chart, ProgressPoint, Report, Run, labels, named};
 use crate::system::System;
 
-/// What was measured so far.
 pub(super) struct BillionSummary<'a> {
     options: &'a BillionOptions,
     /// By system and phase.
     samples: BTreeMap<(String, Phase), PhaseSamples>,
 }
 
-/// The repeats of one phase on one system.
 #[derive(Default)]
 struct PhaseSamples {
     repeats: Vec<Measured>,
@@ -55,7 +53,6 @@ impl<'a> BillionSummary<'a> {
         Ok(())
     }
 
-    /// Adds charts and notes.
     pub(super) fn finish(&self, report: &mut Report, was_cancelled: bool) {
         report.runs.sort_by_key(phase_place);
         let charts = self.options.phases.iter().filter_map(|phase| race(*phase, &report.runs));

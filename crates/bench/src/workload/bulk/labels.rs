@@ -10,7 +10,6 @@ use crate::report::named;
 use crate::workload::options::lower;
 
 choice! {
-    /// In or out.
     pub(super) enum PutOrGet {
         Put = "put",
         Get = "get",
@@ -53,7 +52,6 @@ impl Labels {
         .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// As a report holds them.
     pub(super) fn to_map(self) -> BTreeMap<String, String> {
         named(self.parts())
     }

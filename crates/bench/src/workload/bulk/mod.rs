@@ -51,8 +51,8 @@ pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> 
                 session.harness.note(note);
                 continue;
             }
-            puts::run(&mut session, system, kind, &*data)?;
-            gets::run(&mut session, system, kind, &*data)?;
+            session.puts(system, kind, &*data)?;
+            session.gets(system, kind, &*data)?;
         }
     }
     let mut report = session.harness.report;

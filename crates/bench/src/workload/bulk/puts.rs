@@ -4,38 +4,35 @@ use tonnage::{Durability, Error, Result};
 
 use super::data::{Data, RecordShare};
 use super::labels::{CallMethod, Labels, PutOrGet};
-use super::session::BulkSession;
+use super::session::{BulkSession, put_each};
 use super::{BulkBenchOptions, DataKind};
 use crate::measure::Measured;
-use crate::system::{Client, System, SystemKind};
+use crate::system::{System, SystemKind};
 use crate::workload::harness::OpenedSystem;
 
 /// Records of a put that are looked up afterwards.
 const LOOKED_UP: u64 = 1_000;
 
-/// Measures the puts of one kind of data on one system.
-pub(super) fn run(
-    session: &mut BulkSession<'_>,
-    kind: SystemKind,
-    data_kind: DataKind,
-    data: &dyn Data,
-) -> Result<()> {
-    let all = &session.options.durabilities;
-    // To a store in memory they mean the same.
-    let durabilities = if kind == SystemKind::TonnageMemory { &all[..1] } else { all };
-    for &durability in durabilities {
-        for method in CallMethod::ALL {
-            if session.harness.is_over() {
-                return Ok(());
+impl BulkSession<'_> {
+    /// Measures the puts of one kind of data on one system.
+    pub(super) fn puts(&mut self, kind: SystemKind, of: DataKind, data: &dyn Data) -> Result<()> {
+        let all = &self.options.durabilities;
+        // To a store in memory they mean the same.
+        let durabilities = if kind == SystemKind::TonnageMemory { &all[..1] } else { all };
+        for &durability in durabilities {
+            for method in CallMethod::ALL {
+                if self.harness.is_over() {
+                    return Ok(());
+                }
+                let (phase, survives) = (PutOrGet::Put, Some(durability));
+                let labels =
+                    Labels { data: of, phase, method, durability: survives, parallelism: None };
+                let count = count(self.options, method, durability);
+                Put { data, labels, durability, count }.run(self, kind)?;
             }
-            let (phase, survives) = (PutOrGet::Put, Some(durability));
-            let labels =
-                Labels { data: data_kind, phase, method, durability: survives, parallelism: None };
-            let count = count(session.options, method, durability);
-            Put { data, labels, durability, count }.run(session, kind)?;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// How many records a put has.
@@ -82,8 +79,9 @@ impl Put<'_> {
     fn prepared(&self, session: &BulkSession<'_>, kind: SystemKind) -> Result<OpenedSystem> {
         let opened = session.open_for(kind, self.data)?;
         if session.options.existing_percent > 0 {
-            let share = RecordShare::existing(session.options);
-            self.data.bulk_put(&*opened.system, self.count, share, &session.quietly())?;
+            let existing = RecordShare::existing(session.options);
+            let inputs = self.data.put_inputs(self.count, existing);
+            put_each(&*opened.system, inputs, &session.quietly())?;
             opened.system.settle()?;
         }
         Ok(opened)
@@ -91,16 +89,17 @@ impl Put<'_> {
 
     fn measure(&self, session: &BulkSession<'_>, system: &dyn System) -> Result<Measured> {
         if !self.is_bulk() {
-            let put_one =
-                |client: &mut dyn Client, place| self.data.put_one(client, place, self.durability);
-            return session.measure_loop(system, self.labels, self.count, put_one);
+            return session.measure_loop(system, self.labels, self.count, |client, place| {
+                self.data.put_one(client, place, self.durability)
+            });
         }
         let share = RecordShare::existing(session.options);
         let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64;
         let kept = if session.options.keep_existing { existing } else { 0 };
         let [rows, kept] = [self.count, kept].map(|count| count * self.data.rows_per_record());
         session.measure_bulk(system, self.labels, rows, |meter, options| {
-            let done = self.data.bulk_put(system, self.count, RecordShare::ALL, options)?;
+            let inputs = self.data.put_inputs(self.count, RecordShare::ALL);
+            let done = put_each(system, inputs, options)?;
             meter.expect("rows stored", rows - kept, done.rows);
             meter.expect("rows left alone", kept, done.existed);
             Ok(())

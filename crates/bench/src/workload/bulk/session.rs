@@ -1,17 +1,16 @@
 //! What puts and gets share: the harness, and how loops and bulk calls are measured.
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Durability, Result};
 
 use super::BulkBenchOptions;
 use super::data::Data;
 use super::labels::{CallMethod, Labels, PutOrGet};
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
-use crate::system::{BulkOptions, Client, System, SystemKind, TellRows};
+use crate::system::{BulkDone, BulkOptions, Client, PutInput, System, SystemKind, TellRows};
 use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 
-/// The benchmark under way.
 pub(super) struct BulkSession<'a> {
     pub(super) options: &'a BulkBenchOptions,
     pub(super) harness: BenchRun<'a>,
@@ -25,7 +24,6 @@ impl BulkSession<'_> {
         Ok(opened)
     }
 
-    /// How a bulk call is done.
     fn bulk_options<'p>(&self, durability: Durability, tell: TellRows<'p>) -> BulkOptions<'p> {
         BulkOptions {
             memory_bytes_max: self.options.bulk_memory_bytes,
@@ -39,7 +37,6 @@ impl BulkSession<'_> {
         self.bulk_options(Durability::Write, &|_, _| {})
     }
 
-    /// Measures the loop of so many operations.
     pub(super) fn measure_loop(
         &self,
         system: &dyn System,
@@ -108,10 +105,15 @@ fn plan(system: &dyn System, labels: Labels, total: u64) -> MeasurePlan {
     MeasurePlan { phase, total: Some(total), ..MeasurePlan::default() }
 }
 
-/// Refuses what one operation of a loop found, unless it is all that is there.
-pub(super) fn check_found(expected: u64, found: u64) -> Result<()> {
-    if found == expected {
-        return Ok(());
+/// Puts in bulk, one input after the other: a call puts into one table.
+pub(super) fn put_each(
+    system: &dyn System,
+    inputs: Vec<PutInput>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let mut done = BulkDone::default();
+    for input in inputs {
+        done.add(&system.bulk_put(input, options)?);
     }
-    Err(Error::internal(format!("rows found: {found}, but there are {expected}")))
+    Ok(done)
 }

@@ -13,30 +13,19 @@ const RATIO: &str = "yardstick_ratio";
 pub(super) fn mark_best(runs: &mut [Run]) {
     for place in 0..runs.len() {
         let is_cell = runs[place].labels.contains_key("workload");
-        let is_best = is_cell && !runs.iter().any(|other| beats(other, &runs[place]));
-        match is_best {
-            true => runs[place].labels.insert(BEST.to_owned(), "yes".to_owned()),
-            false => runs[place].labels.remove(BEST),
-        };
+        let is_best = is_cell && !runs.iter().any(|other| other.beats(&runs[place]));
+        runs[place].labels.remove(BEST);
+        runs[place].labels.extend(is_best.then(|| (BEST.to_owned(), "yes".to_owned())));
     }
     for place in 0..runs.len() {
-        match ratio(&runs[place], runs) {
-            Some(ratio) => runs[place].figures.insert(RATIO.to_owned(), ratio),
-            None => runs[place].figures.remove(RATIO),
-        };
+        let ratio = ratio(&runs[place], runs);
+        runs[place].figures.remove(RATIO);
+        runs[place].figures.extend(ratio.map(|ratio| (RATIO.to_owned(), ratio)));
     }
 }
 
 fn is_best(run: &Run) -> bool {
     run.labels.contains_key(BEST)
-}
-
-/// Of two that are equally fast the one with fewer threads is the better one.
-fn beats(other: &Run, run: &Run) -> bool {
-    let same_cell = (&other.name, &other.target) == (&run.name, &run.target);
-    let order =
-        other.throughput().total_cmp(&run.throughput()).then(run.threads.cmp(&other.threads));
-    same_cell && order.is_gt()
 }
 
 /// Nothing for the yardstick itself, and where there is none.

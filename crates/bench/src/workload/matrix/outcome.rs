@@ -11,7 +11,6 @@ use crate::measure::Watcher;
 use crate::report::{self, Report, Run};
 use crate::workload::harness::BenchRun;
 
-/// The report so far.
 pub(super) struct MatrixReport<'a> {
     options: &'a MatrixOptions,
     pub(super) harness: BenchRun<'a>,

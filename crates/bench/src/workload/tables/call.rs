@@ -12,7 +12,6 @@ use crate::workload::harness::BenchRun;
 use crate::workload::loops::one_by_one;
 
 choice! {
-    /// One by one, or all in one call.
     pub(super) enum TableMethod {
         Single = "one by one",
         Multi = "one call",

@@ -96,17 +96,14 @@ impl SmallTables {
         self.names.iter().try_for_each(|name| self.shape.define(system, name))
     }
 
-    /// Rows in all.
     pub(super) fn rows(&self) -> u64 {
         self.rows_each * self.names.len() as u64
     }
 
-    /// The table of a row.
     pub(super) fn name(&self, number: u64) -> &str {
         &self.names[(number % self.names.len() as u64) as usize]
     }
 
-    /// The place of a row in its table.
     pub(super) fn place(&self, number: u64) -> u64 {
         number / self.names.len() as u64
     }
@@ -131,7 +128,6 @@ fn name_of(place: u64) -> String {
     format!("name{place:08}")
 }
 
-/// The count of a row.
 pub(super) fn count_of(place: u64) -> i64 {
     (mix(place) % COUNTS as u64) as i64
 }

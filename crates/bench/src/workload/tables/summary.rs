@@ -15,12 +15,10 @@ pub(super) fn case_name(subject: Subject, size: Size) -> String {
     format!("{}: {tables} × {rows} rows", subject.name())
 }
 
-/// What one way of doing something is called.
 pub(super) fn run_name(case: &str, way: &str) -> String {
     format!("{case} / {way}")
 }
 
-/// What sets a run apart.
 pub(super) fn labels(
     subject: Subject,
     case: &str,

@@ -21,9 +21,7 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     harness.report.notes.extend(summary::notes(options));
     for workload in &options.workloads {
         for &kind in &options.run.systems {
-            let mut runs = Vec::new();
-            Bench { options, workload, kind, harness: &harness }.run(&mut runs)?;
-            harness.report.runs.extend(runs);
+            Bench { options, workload, kind, harness: &mut harness }.run()?;
         }
     }
     if harness.is_over() {
@@ -35,28 +33,28 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
 }
 
 /// One workload on one system.
-struct Bench<'a> {
+struct Bench<'b, 'a> {
     options: &'a YcsbOptions,
     workload: &'a Workload,
     kind: SystemKind,
-    harness: &'a BenchRun<'a>,
+    harness: &'b mut BenchRun<'a>,
 }
 
-impl Bench<'_> {
-    fn run(&self, runs: &mut Vec<Run>) -> Result<()> {
+impl Bench<'_, '_> {
+    fn run(&mut self) -> Result<()> {
         // Counts of threads that are measured.
         let threads = match self.options.threads.as_slice() {
             [] => &[self.workload.core.threads.unwrap_or(1)],
             threads => threads,
         };
         match self.options.phase {
-            Phase::Load => threads.iter().try_for_each(|count| self.measure_loads(*count, runs)),
-            Phase::Run | Phase::Both => self.measure_runs(threads, runs),
+            Phase::Load => threads.iter().try_for_each(|count| self.measure_loads(*count)),
+            Phase::Run | Phase::Both => self.measure_runs(threads),
         }
     }
 
     /// The load phase alone, each time into an empty system.
-    fn measure_loads(&self, threads: usize, runs: &mut Vec<Run>) -> Result<()> {
+    fn measure_loads(&mut self, threads: usize) -> Result<()> {
         let (mut opened, mut settled) = (None, 0.0);
         let repeats = self.harness.repeats(|repeat| {
             // Two systems at once would take twice the memory.
@@ -67,13 +65,13 @@ impl Bench<'_> {
             Ok(measured)
         })?;
         if let Some(opened) = opened {
-            runs.push(self.report(&*opened.system, "load", threads, repeats, Some(settled)));
+            self.report(&*opened.system, "load", threads, repeats, Some(settled));
         }
         Ok(())
     }
 
     /// The run phase with each count of threads, on records that are loaded once.
-    fn measure_runs(&self, threads: &[usize], runs: &mut Vec<Run>) -> Result<()> {
+    fn measure_runs(&mut self, threads: &[usize]) -> Result<()> {
         if self.harness.is_over() {
             return Ok(());
         }
@@ -83,7 +81,7 @@ impl Bench<'_> {
         let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
         let settled = self.harness.settle(system, self.kind.name())?;
         if self.options.phase == Phase::Both {
-            runs.push(self.report(system, "load", threads_max, vec![loaded], Some(settled)));
+            self.report(system, "load", threads_max, vec![loaded], Some(settled));
         }
         for &threads in threads {
             let repeats = self.harness.repeats(|repeat| {
@@ -97,7 +95,7 @@ impl Bench<'_> {
                 dataset.run(&self.workload.core, &plan, self.harness.watcher)
             })?;
             if !repeats.is_empty() {
-                runs.push(self.report(system, "run", threads, repeats, None));
+                self.report(system, "run", threads, repeats, None);
             }
         }
         Ok(())
@@ -116,19 +114,19 @@ impl Bench<'_> {
     }
 
     fn report(
-        &self,
+        &mut self,
         system: &dyn System,
         phase: &str,
         threads: usize,
         repeats: Vec<Measured>,
         settle_seconds: Option<f64>,
-    ) -> Run {
+    ) {
         let name = format!("{} / {phase}", self.workload.name);
         let labels = summary::labels(self.workload, phase, threads);
         let mut run = Run::from_repeats(&name, labels, system, threads, repeats);
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
         run.figures.extend(settle_seconds.map(|seconds| ("settle_seconds".to_owned(), seconds)));
-        run
+        self.harness.add(run);
     }
 
     /// What a measurement is called in progress lines.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use super::properties::{Properties, Property};
+use super::properties::{self, Properties, Property};
 use super::{CoreOptions, InsertOrder, Lengths, Requests, Workload};
 
 impl Workload {
@@ -62,10 +62,10 @@ impl PropertyDraft {
     fn read(file: &str) -> Result<Self> {
         let path = Path::new(file);
         if path.is_file() && !is_core_letter(file) {
-            let properties = Properties::read(path)?;
+            let properties = properties::read(path)?;
             let name = path.file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
             return Ok(PropertyDraft {
-                begins: properties.contains("workload"),
+                begins: properties.contains_key("workload"),
                 workload: Workload::named(&name),
                 properties,
             });
@@ -81,10 +81,11 @@ impl PropertyDraft {
 
     fn finish(mut self, arguments: &[String]) -> Result<Workload> {
         for argument in arguments {
-            self.properties.push_argument(argument)?;
+            let property = Property::from_argument(argument)?;
+            self.properties.insert(property.name.clone(), property);
         }
         let Workload { name, core, ignored } = &mut self.workload;
-        for property in self.properties.iter() {
+        for property in self.properties.values() {
             if !core.set(property)? {
                 ignored.push(property.name.clone());
             }

@@ -111,7 +111,9 @@ pub(super) fn charts(runs: &[Run]) -> Vec<Chart> {
     let mut charts: Vec<Chart> =
         workloads.iter().filter_map(|workload| by_threads(runs, workload)).collect();
     for phase in distinct(runs.iter().map(|run| run.label("phase"))) {
-        let best = best_of_threads(runs.iter().filter(|run| run.label("phase") == phase));
+        let is_best = |run: &&Run| !runs.iter().any(|other| other.beats(run));
+        let of_phase = runs.iter().filter(|run| run.label("phase") == phase);
+        let best: Vec<&Run> = of_phase.filter(is_best).collect();
         if best.len() > 1 {
             let rate = |run: &Run| Some(run.throughput());
             let title = format!("Throughput ({phase} phase)");
@@ -148,18 +150,4 @@ fn by_workload(
         chart.add_bar(run.label("workload"), &run.target, height(run));
     }
     chart
-}
-
-/// Of the runs that differ in threads alone, the fastest.
-fn best_of_threads<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<&'a Run> {
-    let mut best: Vec<&Run> = Vec::new();
-    for run in runs {
-        match best.iter_mut().find(|known| (&known.name, &known.target) == (&run.name, &run.target))
-        {
-            Some(known) if known.throughput() >= run.throughput() => {}
-            Some(known) => *known = run,
-            None => best.push(run),
-        }
-    }
-    best
 }

@@ -8,7 +8,8 @@ use tonnage::Result;
 use super::*;
 use crate::measure::{Measured, NoWatcher, PhaseWatcher};
 use crate::report::{Report, Run};
-use crate::system::{Record, System, SystemKind, SystemSpec};
+use crate::system::tests::open;
+use crate::system::{Record, System, SystemKind};
 use crate::workload::RunOptions;
 
 const RECORDS: u64 = 500;
@@ -39,22 +40,12 @@ fn options(workloads: Vec<Workload>) -> YcsbOptions {
     YcsbOptions { workloads, run: only(&SystemKind::ALL), ..YcsbOptions::default() }
 }
 
-/// Runs a test on a system that is opened for it.
-fn on(kind: SystemKind, test: impl FnOnce(&dyn System)) {
-    let directory = tempfile::tempdir().unwrap();
-    let spec = SystemSpec {
-        memory_bytes: Some(32 << 20),
-        ..SystemSpec::new(kind, directory.path().join("data"))
-    };
-    test(spec.open().unwrap().as_ref());
-}
-
 fn in_memory(test: impl FnOnce(&dyn System)) {
-    on(SystemKind::TonnageMemory, test);
+    test(&*open(SystemKind::TonnageMemory).system);
 }
 
 fn on_each(test: impl Fn(&dyn System)) {
-    SystemKind::ALL.into_iter().for_each(|kind| on(kind, &test));
+    SystemKind::ALL.into_iter().for_each(|kind| test(&*open(kind).system));
 }
 
 fn is_there(system: &dyn System, numbers: &[u64]) -> Vec<bool> {

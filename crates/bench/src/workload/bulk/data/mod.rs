@@ -8,7 +8,7 @@ use tonnage::{Durability, Result};
 
 use super::BulkBenchOptions;
 use crate::generate::{Permutation, mix};
-use crate::system::{BulkDone, BulkOptions, Client, System};
+use crate::system::{Client, GetKeys, PutInput};
 use crate::workload::KeyOrder;
 use crate::workload::loops::split;
 
@@ -21,37 +21,24 @@ pub(super) trait Data: Sync {
     /// Rows that a record is: its own and those of its children.
     fn rows_per_record(&self) -> u64;
 
-    /// Puts a record.
     fn put_one(&self, client: &mut dyn Client, place: u64, durability: Durability) -> Result<()>;
 
     /// Tells whether a record that was put is there.
     fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool>;
 
-    /// Puts the first records, of these the ones that belong to a share.
-    fn bulk_put(
-        &self,
-        system: &dyn System,
-        count: u64,
-        share: RecordShare,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone>;
+    /// The first records, of these the ones that belong to a share: an input for each table.
+    fn put_inputs(&self, count: u64, share: RecordShare) -> Vec<PutInput>;
 
     /// How many keys there are to ask for.
     fn keys(&self) -> u64;
 
-    /// Rows that a key finds.
     fn found(&self, key: u64) -> u64;
 
     /// Gets the rows of a key. Tells how many came.
     fn get_one(&self, client: &mut dyn Client, key: u64) -> Result<u64>;
 
-    /// Gets the rows of the first keys.
-    fn bulk_get(
-        &self,
-        system: &dyn System,
-        keys: u64,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone>;
+    /// The first keys.
+    fn get_keys(&self, count: u64) -> GetKeys;
 }
 
 /// So many of a hundred places, as if thrown by dice.
@@ -62,7 +49,6 @@ pub(super) struct RecordShare {
 }
 
 impl RecordShare {
-    /// Every place.
     pub(super) const ALL: RecordShare = RecordShare { percent: 100, seed: 0 };
 
     /// The places whose record is there before a put.
@@ -70,7 +56,6 @@ impl RecordShare {
         RecordShare { percent: options.existing_percent, seed: 0xE815 }
     }
 
-    /// Whether a place is among them.
     pub(super) fn holds(self, place: u64) -> bool {
         mix(place ^ mix(self.seed)) % 100 < u64::from(self.percent)
     }
@@ -87,7 +72,6 @@ struct Picks {
 }
 
 impl Picks {
-    /// For so many keys.
     fn new(options: &BulkBenchOptions, keys: u64) -> Self {
         Picks {
             order: options.order,

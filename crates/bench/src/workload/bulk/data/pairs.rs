@@ -6,9 +6,7 @@ use tonnage::{Durability, Result};
 
 use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, ordered_key};
-use crate::system::{
-    BatchSink, BatchSource, BulkDone, BulkOptions, Client, GetKeys, PairSource, PutInput, System,
-};
+use crate::system::{BatchSink, BatchSource, Client, GetKeys, PairSource, PutInput};
 use crate::workload::bulk::BulkBenchOptions;
 use crate::workload::columns::BATCH_ROWS;
 
@@ -54,17 +52,10 @@ impl Data for PairData {
         Ok(client.get_pair(&ordered_key(self.picks.put(place)))?.is_some())
     }
 
-    fn bulk_put(
-        &self,
-        system: &dyn System,
-        count: u64,
-        share: RecordShare,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone> {
+    fn put_inputs(&self, count: u64, share: RecordShare) -> Vec<PutInput> {
         let source =
             |numbers| -> PairSource { Box::new(PairNumbers(numbers, Some(self.values.clone()))) };
-        let sources = self.picks.puts(count, share).map(source).collect();
-        system.bulk_put(PutInput::Pairs(sources), options)
+        vec![PutInput::Pairs(self.picks.puts(count, share).map(source).collect())]
     }
 
     fn keys(&self) -> u64 {
@@ -80,15 +71,10 @@ impl Data for PairData {
         Ok(client.get_pair(&ordered_key(number))?.is_some().into())
     }
 
-    fn bulk_get(
-        &self,
-        system: &dyn System,
-        keys: u64,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone> {
+    fn get_keys(&self, count: u64) -> GetKeys {
         let (picks, records) = (self.picks, self.records);
-        let numbers = (0..keys).map(move |place| wanted(&picks, records, place));
-        system.bulk_get(GetKeys::Pairs(Box::new(PairNumbers(numbers, None))), options)
+        let numbers = (0..count).map(move |place| wanted(&picks, records, place));
+        GetKeys::Pairs(Box::new(PairNumbers(numbers, None)))
     }
 }
 

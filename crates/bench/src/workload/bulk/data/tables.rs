@@ -1,19 +1,21 @@
 //! Rows of tables: where a ship was when, and phones with their pictures.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
 use super::{Data, Picks, RecordShare};
 use crate::generate::{ValueGenerator, mix};
-use crate::system::{BulkDone, BulkOptions, Client, GetKeys, PutInput, System};
+use crate::system::{Client, GetKeys, PutInput};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 use crate::workload::columns::{Column, NamedColumn, batches, row};
 
 /// Rows that share the first column of the key: positions of one ship, phones of one maker.
 const PER_FIRST: u64 = 100;
-/// Pictures of one phone.
 const PICTURES: u64 = 2;
+/// Their table, as child tables are named.
+const PICTURE_TABLES: &[&str] = &["phones.images"];
 /// Marks the number of a whole key that was never put, next to one that was.
 const MISSING: u64 = 1 << 63;
 
@@ -24,18 +26,12 @@ pub(in crate::workload::bulk) struct TableData {
     /// Those of the key come first.
     columns: Vec<NamedColumn>,
     key_columns: usize,
-    child: Option<Child>,
+    /// Those of the child table, whose rows have the numbers of their parent's times [`PICTURES`].
+    pictures: Option<Vec<NamedColumn>>,
     definitions: Vec<&'static str>,
     picks: Picks,
     records: u64,
     keys: KeyPart,
-}
-
-/// The rows of a child table, whose numbers are those of the parent's rows times [`PICTURES`].
-#[derive(Clone)]
-struct Child {
-    tables: &'static [&'static str],
-    columns: Vec<NamedColumn>,
 }
 
 impl TableData {
@@ -48,7 +44,7 @@ impl TableData {
             table,
             columns: Vec::new(),
             key_columns: 0,
-            child: None,
+            pictures: None,
             definitions: vec![definition],
             picks: Picks::new(options, keys),
             records: options.records,
@@ -92,21 +88,20 @@ impl TableData {
             TableData { columns, key_columns: 3, ..TableData::new(options, "phones", DEFINITION) };
         if options.children {
             let pictures = Arc::new(ValueGenerator::new(options.value_bytes, options.compressible));
-            let columns = vec![
+            data.pictures = Some(vec![
                 ("maker", Column::Text(|picture| maker(picture / PICTURES))),
                 ("price", Column::Integer(|picture| price(picture / PICTURES))),
                 ("id", Column::Long(|picture| (picture / PICTURES) as i64)),
                 ("picture", Column::Integer(|picture| (picture % PICTURES) as i32)),
                 ("data", Column::Binary(pictures)),
-            ];
-            data.child = Some(Child { tables: &["phones.images"], columns });
+            ]);
             data.definitions.push(PICTURES_DEFINITION);
         }
         data
     }
 
     fn child_tables(&self) -> &'static [&'static str] {
-        self.child.as_ref().map_or(&[], |child| child.tables)
+        if self.pictures.is_some() { PICTURE_TABLES } else { &[] }
     }
 
     /// The number of the row whose key is asked for at a place.
@@ -153,22 +148,25 @@ fn price(phone: u64) -> i32 {
     100 + 10 * within(phone) as i32
 }
 
+fn pictures_of(phone: u64) -> Range<u64> {
+    phone * PICTURES..(phone + 1) * PICTURES
+}
+
 impl Data for TableData {
     fn definitions(&self) -> &[&'static str] {
         &self.definitions
     }
 
     fn rows_per_record(&self) -> u64 {
-        if self.child.is_some() { 1 + PICTURES } else { 1 }
+        if self.pictures.is_some() { 1 + PICTURES } else { 1 }
     }
 
     fn put_one(&self, client: &mut dyn Client, place: u64, durability: Durability) -> Result<()> {
         let number = self.picks.put(place);
         client.put_row(self.table, &row(&self.columns, number), durability)?;
-        let Some(child) = &self.child else { return Ok(()) };
-        let mut pictures = number * PICTURES..(number + 1) * PICTURES;
-        pictures.try_for_each(|picture| {
-            client.put_row(child.tables[0], &row(&child.columns, picture), durability)
+        let Some(columns) = &self.pictures else { return Ok(()) };
+        pictures_of(number).try_for_each(|picture| {
+            client.put_row(PICTURE_TABLES[0], &row(columns, picture), durability)
         })
     }
 
@@ -177,24 +175,17 @@ impl Data for TableData {
         Ok(client.get_rows(self.table, &key, self.child_tables())? == self.rows_per_record())
     }
 
-    /// Parents first, then their children: a call puts into one table.
-    fn bulk_put(
-        &self,
-        system: &dyn System,
-        count: u64,
-        share: RecordShare,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone> {
-        let numbers = self.picks.puts(count, share);
-        let rows = numbers.map(|numbers| batches(&self.columns, numbers)).collect();
-        let mut done = system.bulk_put(PutInput::Rows(self.table, rows), options)?;
-        if let Some(child) = &self.child {
-            let pictures = |number| number * PICTURES..(number + 1) * PICTURES;
-            let numbers = self.picks.puts(count, share).map(|numbers| numbers.flat_map(pictures));
-            let rows = numbers.map(|numbers| batches(&child.columns, numbers)).collect();
-            done.add(&system.bulk_put(PutInput::Rows(child.tables[0], rows), options)?);
+    /// Parents first, then their children.
+    fn put_inputs(&self, count: u64, share: RecordShare) -> Vec<PutInput> {
+        let streams = || self.picks.puts(count, share);
+        let rows = streams().map(|numbers| batches(&self.columns, numbers)).collect();
+        let mut inputs = vec![PutInput::Rows(self.table, rows)];
+        if let Some(columns) = &self.pictures {
+            let pictures = streams().map(|numbers| numbers.flat_map(pictures_of));
+            let rows = pictures.map(|numbers| batches(columns, numbers)).collect();
+            inputs.push(PutInput::Rows(PICTURE_TABLES[0], rows));
         }
-        Ok(done)
+        inputs
     }
 
     fn keys(&self) -> u64 {
@@ -215,15 +206,10 @@ impl Data for TableData {
         client.get_rows(self.table, &key, self.child_tables())
     }
 
-    fn bulk_get(
-        &self,
-        system: &dyn System,
-        keys: u64,
-        options: &BulkOptions<'_>,
-    ) -> Result<BulkDone> {
+    fn get_keys(&self, count: u64) -> GetKeys {
         let data = self.clone();
-        let numbers = (0..keys).map(move |place| data.wanted(place));
+        let numbers = (0..count).map(move |place| data.wanted(place));
         let keys = batches(self.wanted_columns(), numbers);
-        system.bulk_get(GetKeys::Rows(self.table, keys, self.child_tables()), options)
+        GetKeys::Rows(self.table, keys, self.child_tables())
     }
 }

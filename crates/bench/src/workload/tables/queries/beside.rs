@@ -7,7 +7,7 @@ use tonnage::arrow::array::StringArray;
 use tonnage::{Error, Result};
 
 use super::contest::{Contest, Queries, QueryWay};
-use super::question::{Question, Sums};
+use super::question::{Question, Sums, ask_one_by_one};
 use crate::generate::Permutation;
 use crate::report::Report;
 use crate::report::format::whole;
@@ -83,9 +83,9 @@ impl<'a> Queries<'a> {
             let rows = system.bulk_get(GetKeys::Rows(WIDE, keys, &[]), &options)?.rows;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
-        let mut in_plan = QueryWay::one_by_one("list, planned", system);
-        let in_plan =
-            QueryWay::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
+        let in_plan = QueryWay::new("list, planned", move |_| {
+            ask_one_by_one(system, std::slice::from_ref(&planned))
+        });
         let (keys, rows) = (whole(count as f64), whole(self.options.table_rows as f64));
         let ways =
             vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system), in_plan];

@@ -27,7 +27,6 @@ impl Queries<'_> {
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
 
-/// A way to answers.
 pub(super) struct QueryWay<'a> {
     pub(super) name: String,
     pub(super) ask: Ask<'a>,
@@ -36,7 +35,6 @@ pub(super) struct QueryWay<'a> {
 /// Several ways to the same answers, which take turns.
 pub(super) struct Contest<'a> {
     pub(super) subject: Subject,
-    /// What it is called.
     pub(super) name: String,
     pub(super) size: Option<Size>,
     /// What is asked, round by round; then it begins anew.
@@ -55,12 +53,10 @@ impl<'a> QueryWay<'a> {
         QueryWay { name: name.into(), ask: Box::new(ask) }
     }
 
-    /// One statement after another.
     pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Self {
         QueryWay::new(name, |questions| ask_one_by_one(system, questions))
     }
 
-    /// All statements in one call.
     fn at_once(system: &'a dyn System) -> Self {
         QueryWay::new(TableMethod::Multi.name(), |questions| ask_at_once(system, questions))
     }

@@ -13,7 +13,6 @@ pub(super) struct Question {
     pub(super) expected: Sums,
 }
 
-/// Asks one after another.
 pub(super) fn ask_one_by_one(system: &dyn System, questions: &[Question]) -> Result<()> {
     for question in questions {
         let mut sums = Sums::default();
@@ -26,7 +25,6 @@ pub(super) fn ask_one_by_one(system: &dyn System, questions: &[Question]) -> Res
     Ok(())
 }
 
-/// Asks all in one call.
 pub(super) fn ask_at_once(system: &dyn System, questions: &[Question]) -> Result<()> {
     let statements: Vec<&str> =
         questions.iter().map(|question| question.statement.as_str()).collect();
@@ -66,7 +64,6 @@ impl Sums {
             batch.columns().iter().map(|column| numbers_in(column.as_ref())).sum::<f64>();
     }
 
-    /// Refuses an answer that is not the expected one.
     pub(super) fn check(&self, expected: &Sums, question: &str) -> Result<()> {
         // An average is a fraction, and sums of fractions depend on their order in the last digits.
         let is_near =

@@ -11,8 +11,7 @@ use std::path::Path;
 use tonnage::{Error, Result};
 
 /// Properties by name. What is given later wins.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Properties(BTreeMap<String, Property>);
+pub(super) type Properties = BTreeMap<String, Property>;
 
 /// A name and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,60 +22,38 @@ pub(super) struct Property {
     origin: String,
 }
 
-impl Properties {
-    /// Reads a file.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| {
-            Error::invalid(format!("{} cannot be read: {error}", path.display())).with_source(error)
-        })?;
-        Self::parse(&bytes, path)
-    }
+/// Reads a file.
+pub(super) fn read(path: &Path) -> Result<Properties> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::invalid(format!("{} cannot be read: {error}", path.display())).with_source(error)
+    })?;
+    parse(&bytes, path)
+}
 
-    /// Takes the bytes of a file; `path` is for messages.
-    fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        // Java reads such files as Latin-1, where each byte is the character of the same number.
-        let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
-        let mut properties = Properties::default();
-        for line in lines::logical_lines(&text) {
-            let origin = format!("{}, line {}", path.display(), line.number);
-            let (name, value) = lines::split(&line.text)
-                .map_err(|problem| Error::invalid(format!("{origin}: {problem}")))?;
-            properties.push(name, value, origin);
-        }
-        Ok(properties)
-    }
+/// Takes the bytes of a file; `path` is for messages.
+fn parse(bytes: &[u8], path: &Path) -> Result<Properties> {
+    // Java reads such files as Latin-1, where each byte is the character of the same number.
+    let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+    let property = |line: lines::LogicalLine| -> Result<(String, Property)> {
+        let origin = format!("{}, line {}", path.display(), line.number);
+        let (name, value) = lines::split(&line.text)
+            .map_err(|problem| Error::invalid(format!("{origin}: {problem}")))?;
+        Ok((name.clone(), Property { name, value, origin }))
+    };
+    lines::logical_lines(&text).into_iter().map(property).collect()
+}
 
+impl Property {
     /// Takes `name=value` from the command line.
-    pub(super) fn push_argument(&mut self, argument: &str) -> Result<()> {
+    pub(super) fn from_argument(argument: &str) -> Result<Self> {
         let parts = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty());
         let (name, value) = parts.ok_or_else(|| {
             Error::invalid(format!("-p {argument}: give NAME=VALUE, as in -p recordcount=1000000"))
         })?;
-        self.push(name.trim().to_owned(), value.to_owned(), "-p".to_owned());
-        Ok(())
+        let (name, value) = (name.trim().to_owned(), value.to_owned());
+        Ok(Property { name, value, origin: "-p".to_owned() })
     }
 
-    fn push(&mut self, name: String, value: String, origin: String) {
-        self.0.insert(name.clone(), Property { name, value, origin });
-    }
-
-    /// Takes over all of another, which win over those that are here.
-    pub(super) fn extend(&mut self, other: Properties) {
-        self.0.extend(other.0);
-    }
-
-    /// Whether one of this name is given.
-    pub(super) fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// All of them, by name.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Property> {
-        self.0.values()
-    }
-}
-
-impl Property {
     /// A whole number of at most `max`.
     pub(super) fn count<T: TryFrom<u64>>(&self, max: u64) -> Result<T> {
         let count = self.text().parse().ok().filter(|count: &u64| *count <= max);

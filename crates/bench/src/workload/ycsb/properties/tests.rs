@@ -4,11 +4,11 @@ use rstest::rstest;
 use super::*;
 
 fn parse(text: &str) -> Properties {
-    Properties::parse(text.as_bytes(), Path::new("workload")).unwrap()
+    super::parse(text.as_bytes(), Path::new("workload")).unwrap()
 }
 
 fn pairs(text: &str) -> Vec<(String, String)> {
-    parse(text).0.into_values().map(|property| (property.name, property.value)).collect()
+    parse(text).into_values().map(|property| (property.name, property.value)).collect()
 }
 
 fn pair(name: &str, value: &str) -> Vec<(String, String)> {
@@ -40,21 +40,20 @@ fn names_and_values_are_read_as_java_does(#[case] text: &str, #[case] expected: 
 #[test]
 fn the_three_line_ends_count_alike() {
     let properties = parse("a=1\r\nb=2\rc=3\nd=4");
-    let lines: Vec<_> = properties.iter().map(|property| property.origin.as_str()).collect();
+    let lines: Vec<_> = properties.values().map(|property| property.origin.as_str()).collect();
     assert_eq!(lines, [1, 2, 3, 4].map(|line| format!("workload, line {line}")));
 }
 
 #[test]
 fn bytes_are_latin_1() {
-    let properties = Properties::parse(b"a=\xe9", Path::new("workload")).unwrap();
-    assert_eq!(properties.0["a"].value, "\u{e9}");
+    let properties = super::parse(b"a=\xe9", Path::new("workload")).unwrap();
+    assert_eq!(properties["a"].value, "\u{e9}");
 }
 
 #[test]
 fn a_broken_escape_is_named_with_its_line() {
     for text in ["x=1\na=\\u00g1", "x=1\na=\\u12", "x=1\na=\\ud800", "x=1\na=\\u+123"] {
-        let error =
-            Properties::parse(text.as_bytes(), Path::new("workload")).unwrap_err().to_string();
+        let error = super::parse(text.as_bytes(), Path::new("workload")).unwrap_err().to_string();
         assert!(
             error.contains("workload, line 2") && error.contains("four hexadecimal digits"),
             "{error}"
@@ -65,17 +64,18 @@ fn a_broken_escape_is_named_with_its_line() {
 #[test]
 fn what_is_given_later_wins() {
     let mut properties = parse("a=1\na=2");
-    assert_eq!(properties.0["a"].value, "2");
-    properties.push_argument("a=3").unwrap();
-    assert_eq!(properties.0["a"].value, "3");
+    assert_eq!(properties["a"].value, "2");
+    let argument = Property::from_argument("a=3").unwrap();
+    properties.insert(argument.name.clone(), argument);
+    assert_eq!(properties["a"].value, "3");
     properties.extend(parse("a=4"));
-    assert_eq!(properties.0["a"].value, "4");
+    assert_eq!(properties["a"].value, "4");
 }
 
 #[test]
 fn an_argument_without_name_or_equals_sign_is_refused() {
     for argument in ["recordcount", "=5", ""] {
-        let error = Properties::default().push_argument(argument).unwrap_err().to_string();
+        let error = Property::from_argument(argument).unwrap_err().to_string();
         assert!(error.contains("NAME=VALUE"), "{error}");
     }
 }
@@ -83,7 +83,7 @@ fn an_argument_without_name_or_equals_sign_is_refused() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Properties::parse(&bytes, Path::new("workload"));
+        let _ = super::parse(&bytes, Path::new("workload"));
     }
 
     #[test]
