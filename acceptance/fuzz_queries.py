@@ -170,8 +170,14 @@ class Maker:
             return "TRUE"
         unit = rng.choice(["seconds", "hours", "days", "months", "years"])
         span = f"INTERVAL '{rng.choice([0, 1, 25, 60, 400])} {unit}'"
+        day = f"INTERVAL '{rng.choice([1, 24, 720])} {rng.choice(['hours', 'days'])}'"
         other = rng.choice([self.of(scope, "ts"), self.lit("ts", True)])
-        return f"{column} - {other} {rng.choice(COMPARISONS)} {span}"
+        between = f"{column} - {other}"
+        return rng.choice([
+            f"{between} {rng.choice(COMPARISONS)} {span}",
+            f"{rng.choice(['greatest', 'least'])}({between}, {span}) {rng.choice(COMPARISONS)} {day}",
+            f"({between}) {rng.choice(['', 'NOT '])}IN ({span}, {day})",
+            f"CASE {between} WHEN {span} THEN TRUE WHEN {day} THEN NULL ELSE FALSE END"])
 
     def list(self, kind):
         values = [self.lit(kind) for _ in range(self.rng.choice([1, 2, 3, 5, 70]))]
@@ -213,10 +219,21 @@ class Maker:
         forms = [f"{column} {negated}IN (SELECT {alias}.{own} {source})",
                  f"{negated}EXISTS (SELECT 1 {source})",
                  f"(SELECT count(*) {source}) > {rng.randint(0, 3)}"]
+        having = f"HAVING count(*) {rng.choice(COMPARISONS)} {rng.randint(0, 2)}"
+        forms += [f"{rng.randint(0, 2)} {negated}IN (SELECT count(*) {source})",
+                  f"{negated}EXISTS (SELECT count(*) {source} {rng.choice(['', having])})",
+                  f"{rng.randint(0, 2)} {rng.choice(COMPARISONS)} {rng.choice(['ANY', 'ALL'])}"
+                  f" (SELECT count(*) {source} {rng.choice(['', having])})",
+                  f"(SELECT count({alias}.{own}) {source} {having}) IS {negated}NULL"]
+        if f"= {column}" not in where:
+            ordered = f"(SELECT {alias}.{own} {source} ORDER BY 1 NULLS LAST LIMIT "
+            forms += [f"{ordered}1) IS {negated}NULL", f"{column} {negated}IN {ordered}2)"]
         if kind not in ("bool", "uuid", "bin"):
             function = rng.choice(["min", "max"])
             operator = rng.choice(COMPARISONS)
             forms.append(f"{column} {operator} (SELECT {function}({alias}.{own}) {source})")
+            forms.append(f"{column} {negated}IN (SELECT {function}({alias}.{own}) {source}"
+                         f" {rng.choice(['', having])})")
         return rng.choice(forms)
 
     # ---- queries
@@ -407,6 +424,9 @@ class Maker:
             f"count({other[0]}) OVER ({by}{order})",
             f"sum({rng.choice(numbers)}) OVER ({by}{order}, {key}{frame})",
             f"lag({other[0]}) OVER ({by}{order}, {key})",
+            f"{rng.choice(['lag', 'lead'])}({other[0]}, {rng.randint(-3, 3)})"
+            f"{rng.choice(['', ' IGNORE NULLS'])} OVER ({by}{order}, {key})",
+            f"lag({other[0]}) OVER (ORDER BY {key.replace(',', ' DESC,')} DESC)",
             f"lead({other[0]}, 2) OVER ({by}{order}, {key})",
             f"lead({other[0]}, {rng.randint(1, 3)}) IGNORE NULLS OVER ({by}{order}, {key})",
             f"lag({other[0]}, {rng.randint(1, 3)}) IGNORE NULLS OVER ({by}{order}, {key})",
@@ -414,7 +434,10 @@ class Maker:
             f"count({other[0]}) OVER ({by}{order} {groups})",
             f"first_value({other[0]}) OVER ({by}{order}, {key}{frame})",
             f"last_value({other[0]}) OVER ({by}{order}, {key}{frame})"])
-        return f"SELECT {key}, {call} AS w FROM {{{table.name}}} {alias}{self.where(scope)}"
+        text = f"SELECT {key}, {call} AS w FROM {{{table.name}}} {alias}{self.where(scope)}"
+        if rng.random() < 0.4:
+            text += f" ORDER BY {key} LIMIT {rng.randint(1, 5)}"
+        return text
 
     def united(self):
         rng = self.rng

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tonnage::{Error, Outcome, Result};
 
 use crate::access::declared;
+use crate::distinct_names::with_distinct_names;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
@@ -130,6 +131,12 @@ impl Rows {
         });
         let running = Running { batches, task, _engine: engine.clone() };
         Self { schema: declared(&schema), source: Source::Plan(running), guard }
+    }
+
+    /// The same with columns of which no two are called alike.
+    pub(crate) fn with_distinct_names(self) -> Self {
+        let schema = with_distinct_names(&self.schema);
+        Self { schema, ..self }
     }
 
     /// The columns of every batch.

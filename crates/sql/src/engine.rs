@@ -24,9 +24,10 @@ use crate::functions;
 use crate::options::SqlOptions;
 use crate::plan::{
     CorrelatedNamesRule, DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule,
-    OperatorPlanner, OuterRule, OverflowRule, OwnRelations, TypeRule, UsingRule, UuidPlanner,
-    nullable, physical_rules,
+    OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule, UsingRule,
+    UuidPlanner, physical_rules,
 };
+use crate::shifts::shifts;
 use crate::text::{CATALOG, SCHEMA};
 
 /// How long the last handle waits for statements that were left before their end.
@@ -97,7 +98,8 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     let mut analysis = Analyzer::new().rules;
     analysis.insert(0, Arc::new(UsingRule));
     analysis.insert(1, Arc::new(TypeRule));
-    analysis.insert(2, Arc::new(OuterRule));
+    analysis.insert(2, Arc::new(SubqueryRule));
+    analysis.insert(3, Arc::new(OuterRule));
     analysis.push(Arc::new(OverflowRule));
     analysis.push(Arc::new(MergedListRule));
     let mut builder = SessionStateBuilder::new()
@@ -117,10 +119,12 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     state.register_relation_planner(Arc::new(OwnRelations))?;
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
-    state.register_udf(Arc::new(nullable()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;
     for function in functions::scalars().into_iter().chain(documents::scalars()) {
         state.register_udf(Arc::new(function))?;
+    }
+    for function in shifts() {
+        state.register_udwf(function)?;
     }
     for function in guarded().into_iter().chain(series()).chain(frequencies()) {
         state.register_udaf(Arc::new(function))?;

@@ -1,6 +1,7 @@
 //! Statements planned by DataFusion: parsed, planned, optimized, run.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
@@ -26,7 +27,7 @@ use crate::guard::Guard;
 use crate::plan::{KeySets, joins_by_hash, or_sorting, with_null_joins};
 use crate::request::Parameters;
 use crate::scopes;
-use crate::text::Kind;
+use crate::text::{CATALOG, FileName, Kind, Looker, SCHEMA, folded, walk};
 use crate::views;
 use crate::wait::wait;
 
@@ -158,17 +159,37 @@ impl Planner {
 
     fn logical(&self, state: &SessionState, mut parsed: ast::Statement) -> Result<LogicalPlan> {
         views::expand(&self.context.store, &mut parsed)?;
-        scopes::resolve(&mut parsed, &|name| self.columns_of(name))?;
+        let is_one = has_one_table(&parsed);
+        scopes::resolve(&mut parsed, &|name| self.columns_of(name, state, is_one))?;
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
         planned
             .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
     }
 
-    /// The columns of a table of the store, as SQL finds them.
-    fn columns_of(&self, name: &ast::ObjectName) -> Option<Vec<String>> {
-        let table = self.context.store.known_table(&views::path_of(name))?;
-        let columns = table.schema().columns.iter();
-        Some(columns.map(|column| column.name.to_ascii_lowercase()).collect())
+    /// The columns of a table as SQL finds them. `is_one` says that the statement has no other.
+    fn columns_of(
+        &self,
+        name: &ast::ObjectName,
+        state: &SessionState,
+        is_one: bool,
+    ) -> Option<Vec<String>> {
+        if let Some(table) = self.context.store.known_table(&views::path_of(name)) {
+            let columns = table.schema().columns.iter();
+            return Some(columns.map(|column| column.name.to_ascii_lowercase()).collect());
+        }
+        let parts = name.0.iter().map(ast::ObjectNamePart::as_ident);
+        let parts = parts.map(|part| Some(folded(part?))).collect::<Option<Vec<_>>>()?;
+        let (catalog, schema, table) = match parts.as_slice() {
+            // Its columns are looked for in the file itself.
+            [table] if is_one && FileName::parse(table).is_some() => return None,
+            [table] => (CATALOG, SCHEMA, table),
+            [schema, table] => (CATALOG, schema.as_str(), table),
+            [catalog, schema, table] => (catalog.as_str(), schema.as_str(), table),
+            _ => return None,
+        };
+        let schema = state.catalog_list().catalog(catalog)?.schema(schema)?;
+        let table = wait(schema.table(table)).ok()??;
+        Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
     }
 
     /// For a table that the planner did not find: what the store says of it, at its place.
@@ -264,6 +285,20 @@ impl Planner {
             execute_stream(physical, state.task_ctx())
         }))
     }
+}
+
+/// Whether a statement reads one table, and that once.
+fn has_one_table(statement: &ast::Statement) -> bool {
+    struct Tables(usize);
+    impl Looker for Tables {
+        fn pre_visit_table_factor(&mut self, _: &ast::TableFactor) -> ControlFlow<Error> {
+            self.0 += 1;
+            ControlFlow::Continue(())
+        }
+    }
+    let mut tables = Tables(0);
+    let _ = walk(statement, &mut tables);
+    tables.0 < 2
 }
 
 /// A plan after all rules.

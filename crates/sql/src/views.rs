@@ -8,12 +8,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    self, Ident, ObjectName, Query, Statement, TableAlias, TableFactor,
+    self, Ident, ObjectName, Query, Statement, TableAlias, TableFactor, With,
 };
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::{CATALOG, Rewriter, SCHEMA, pieces, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, folded, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -85,7 +85,8 @@ fn expand_below(
     if depth > DEPTH_MAX {
         return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
     }
-    let mut expanding = Expanding { store, views, depth, names: Vec::new(), found: false };
+    let (names, open) = (Vec::new(), Vec::new());
+    let mut expanding = Expanding { store, views, depth, names, open, found: false };
     walk_mut(statement, &mut expanding)?;
     Ok(expanding.found)
 }
@@ -94,20 +95,42 @@ struct Expanding<'a> {
     store: &'a Store,
     views: &'a Table,
     depth: usize,
-    /// The names that WITH gives, of the queries around.
-    names: Vec<Vec<String>>,
+    /// The names that WITH gives at this place.
+    names: Vec<String>,
+    /// Of the queries around: how many names there were before, and what WITH gives.
+    open: Vec<(usize, Option<With>)>,
     found: bool,
 }
 
 impl Rewriter for Expanding<'_> {
+    /// A table of WITH is seen by those behind it and by the query, and by itself where it is
+    /// recursive. So its query is walked here.
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.names.push(tables.map(|table| table.alias.name.value.to_ascii_lowercase()).collect());
+        let before = self.names.len();
+        let mut with = query.with.take();
+        if let Some(With { recursive, cte_tables, .. }) = &mut with {
+            for table in cte_tables {
+                let name = folded(&table.alias.name);
+                if *recursive {
+                    self.names.push(name.clone());
+                }
+                if let Err(error) = walk_mut(table.query.as_mut(), self) {
+                    return ControlFlow::Break(error);
+                }
+                if !*recursive {
+                    self.names.push(name);
+                }
+            }
+        }
+        self.open.push((before, with));
         ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
-        self.names.pop();
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        if let Some((before, with)) = self.open.pop() {
+            self.names.truncate(before);
+            query.with = with;
+        }
         ControlFlow::Continue(())
     }
 
@@ -130,15 +153,18 @@ impl Rewriter for Expanding<'_> {
 }
 
 impl Expanding<'_> {
+    /// Whether WITH gives the table of a name here.
+    fn is_given(&self, name: &ObjectName) -> bool {
+        let [part] = name.0.as_slice() else { return false };
+        let name = part.as_ident().map(folded);
+        name.is_some_and(|name| self.names.contains(&name))
+    }
+
     /// Writes the name of a table of a view out whole. A name that WITH gives in the statement
     /// around the view stands for another table there.
     fn keep_table(&self, factor: &mut TableFactor) {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return };
-        let is_given = |path: String| self.names.iter().flatten().any(|given| *given == path);
-        // A file is named between single quotes.
-        let is_plain = matches!(name.0.as_slice(), [part]
-            if part.as_ident().is_some_and(|ident| ident.quote_style != Some('\'')));
-        if is_plain && !is_given(path_of(name)) {
+        if name.0.len() == 1 && !self.is_given(name) {
             let own = name.0.last().and_then(ast::ObjectNamePart::as_ident).cloned();
             let before = [CATALOG, SCHEMA].map(|part| Ident::with_quote('"', part));
             drop(name.0.splice(0..0, before.map(ast::ObjectNamePart::Identifier)));
@@ -153,10 +179,10 @@ impl Expanding<'_> {
 
     fn expanded(&self, factor: &TableFactor) -> Result<Option<TableFactor>> {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
-        let path = path_of(name);
-        if self.names.iter().flatten().any(|given| *given == path) {
+        if self.is_given(name) {
             return Ok(None);
         }
+        let path = path_of(name);
         let Some(text) = text_of(self.store, self.views, &path)? else { return Ok(None) };
         let mut made = parsed(&format!("SELECT * FROM ({text}) AS {}", quoted(&path)), &path)?;
         expand_below(self.store, self.views, &mut made, self.depth + 1)?;
@@ -186,13 +212,7 @@ fn first_factor(statement: Statement) -> Option<TableFactor> {
 
 pub(crate) fn path_of(name: &ObjectName) -> String {
     let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident);
-    let parts: Vec<String> = parts
-        .map(|ident| match ident.quote_style {
-            None => ident.value.to_ascii_lowercase(),
-            Some(_) => ident.value.clone(),
-        })
-        .collect();
-    path_of_parts(&parts)
+    path_of_parts(&parts.map(folded).collect::<Vec<_>>())
 }
 
 /// The query of a view, for whoever looks which tables it reads.

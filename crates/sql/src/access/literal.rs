@@ -16,11 +16,18 @@ pub(crate) fn value_of(array: &dyn Array) -> Result<Value> {
 pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
     let column_type = match value {
         Value::Null => return Ok(ScalarValue::Null),
+        // Zero without a sign, and one NaN, as `plan/doubles.rs` has them.
+        Value::Float(number) => {
+            let one = if number.is_nan() { f32::NAN } else { number + 0.0 };
+            return Ok(ScalarValue::Float32(Some(one)));
+        }
+        Value::Double(number) => {
+            let one = if number.is_nan() { f64::NAN } else { number + 0.0 };
+            return Ok(ScalarValue::Float64(Some(one)));
+        }
         Value::Boolean(_) => ColumnType::Boolean,
         Value::Integer(_) => ColumnType::Integer,
         Value::Long(_) => ColumnType::Long,
-        Value::Float(_) => ColumnType::Float,
-        Value::Double(_) => ColumnType::Double,
         Value::Number { .. } | Value::WideNumber(_) => value.number_type().ok_or_else(|| {
             Error::invalid(format!("{value} has more than 76 digits, the most that a NUMBER has"))
         })?,

@@ -12,7 +12,9 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs,
 };
 
+use super::longest::Longest;
 use super::{average, extreme, total};
+use crate::interval::is_interval;
 
 /// The functions as sessions have them.
 pub(crate) fn guarded() -> [AggregateUDF; 4] {
@@ -48,9 +50,17 @@ impl Guarded {
         }
     }
 
-    fn whole(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
+    fn whole(
+        &self,
+        arguments: &AccumulatorArgs<'_>,
+        is_sliding: bool,
+    ) -> Option<Box<dyn Accumulator>> {
         match self.part {
-            Part::Extreme { .. } => None,
+            Part::Extreme { is_max } => {
+                let result = arguments.return_field.data_type();
+                let longest = || Longest::new(is_max, result.clone(), is_sliding);
+                is_interval(result).then(|| Box::new(longest()) as Box<dyn Accumulator>)
+            }
             Part::Total => total::total(arguments.return_field.data_type(), arguments.is_distinct),
             Part::Average => average::average(arguments),
         }
@@ -71,14 +81,15 @@ impl AggregateUDFImpl for Guarded {
     }
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.whole(&arguments).map_or_else(|| self.inner.accumulator(arguments), Ok)
+        self.whole(&arguments, false).map_or_else(|| self.inner.accumulator(arguments), Ok)
     }
 
     fn create_sliding_accumulator(
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
-        self.whole(&arguments).map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
+        self.whole(&arguments, true)
+            .map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
@@ -105,9 +116,13 @@ impl AggregateUDFImpl for Guarded {
 
     fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
         let argument = arguments.expr_fields.first().map(|field| field.data_type());
-        // One accumulator for each group does it: such averages are rare.
-        !(self.part == Part::Average && average::is_own(argument))
-            && self.inner.groups_accumulator_supported(arguments)
+        let is_own = match self.part {
+            Part::Extreme { .. } => argument.is_some_and(is_interval),
+            Part::Average => average::is_own(argument),
+            Part::Total => false,
+        };
+        // One accumulator for each group does it: such averages and intervals are rare.
+        !is_own && self.inner.groups_accumulator_supported(arguments)
     }
 
     fn create_groups_accumulator(

@@ -3,8 +3,9 @@
 //!
 //! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number,
 //!    which infinity is beyond, and pass over NaN.
-//! 2. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
-//! 3. `avg` of decimals of 256 bits wraps around at their end.
+//! 2. `min` and `max` of intervals compare their months, then their days, then the rest.
+//! 3. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
+//! 4. `avg` of decimals of 256 bits wraps around at their end.
 //!
 //! All else of these functions is the library's: [`Guarded`] hands it on.
 
@@ -13,6 +14,7 @@ mod extreme;
 mod frequency;
 mod groups;
 mod guarded;
+mod longest;
 mod series;
 mod total;
 

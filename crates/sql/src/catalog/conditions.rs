@@ -1,13 +1,12 @@
 //! Conditions on single columns, out of the expressions of a plan.
 
 use arrow::array::ArrayRef;
-use arrow::compute::cast;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 
-use crate::access::{Bound, ColumnCondition, SqlTable, Test, comparable};
-use crate::plan::key_set_of;
+use crate::access::{Bound, ColumnCondition, SqlTable, Test};
+use crate::plan::{key_set_of, listed};
 
 /// The conditions that an expression consists of, when it consists of nothing else.
 pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCondition>> {
@@ -30,8 +29,7 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
         _ => {
             let (tested, values) = key_set_of(expr)?;
             let column = column(table, tested)?;
-            let values =
-                comparable(&cast(values, table.arrow.field(column).data_type()).ok()?).ok()?;
+            let values = listed(values, table.arrow.field(column).data_type()).ok()?;
             fitting(table, column, values, Test::In)
         }
     }

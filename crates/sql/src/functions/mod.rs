@@ -1,6 +1,9 @@
 //! Functions of rows that the library lacks.
 
+mod buckets;
+mod calendar;
 mod format;
+mod intervals;
 mod kinds;
 mod moments;
 mod names;
@@ -9,10 +12,11 @@ mod text;
 
 use datafusion::logical_expr::ScalarUDF;
 
+pub(crate) use intervals::{length_of, longest_of, over, times};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 
 /// The functions as sessions have them.
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
     let all = [kinds::ALL.as_slice(), &names::ALL, &moments::ALL, &text::ALL, &format::ALL];
-    all.into_iter().flatten().map(Scalar::function).collect()
+    all.into_iter().flatten().map(Scalar::function).chain(buckets::functions()).collect()
 }

@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
 };
 use tonnage::ColumnType;
@@ -37,6 +37,16 @@ pub(crate) enum Gives {
 }
 
 impl Scalar {
+    /// A call as columns are named by it. Of an operator the form shows it: `interval * number`.
+    fn written(&self, given: &[String], separator: &str) -> String {
+        match (self.form.split(' ').collect::<Vec<_>>().as_slice(), given) {
+            ([_, operator, _], [left, right]) if !self.form.contains('(') => {
+                format!("{left} {operator} {right}")
+            }
+            _ => format!("{}({})", self.name, given.join(separator)),
+        }
+    }
+
     pub(crate) fn function(&self) -> ScalarUDF {
         let any = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
         let signature = Signature::one_of(any, Volatility::Immutable);
@@ -89,6 +99,16 @@ impl ScalarUDFImpl for Known {
             Gives::Of(data_type) => data_type(arguments.arg_fields)?,
         };
         Ok(Arc::new(Field::new(name, data_type, true)))
+    }
+
+    fn display_name(&self, arguments: &[Expr]) -> Result<String> {
+        let given: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        Ok(self.scalar.written(&given, ", "))
+    }
+
+    fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
+        let given = arguments.iter().map(|argument| argument.schema_name().to_string());
+        Ok(self.scalar.written(&given.collect::<Vec<_>>(), ","))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

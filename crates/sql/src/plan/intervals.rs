@@ -1,146 +1,242 @@
 //! Intervals by their length.
 //!
 //! The planner compares months first, then days, then what is left: 25 hours are less than a day to
-//! it, and so is the time between any two moments, which it counts in less than days. As in other
-//! databases a month is as long as 30 days here, and a day as 24 hours.
+//! it, and so is the time between any two moments, which it counts in less than days. So whatever
+//! compares intervals gets their lengths (`interval.rs`). Groups go by lengths in
+//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`.
 
-use std::sync::{Arc, LazyLock};
-
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
-use arrow::compute::cast;
-use arrow::datatypes::{
-    DataType, Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType, IntervalUnit,
-    IntervalYearMonthType, TimeUnit,
-};
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, exec_err};
-use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
+use datafusion::logical_expr::expr::{
+    AggregateFunction, InList, ScalarFunction, Sort, WindowFunction,
+};
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, ScalarUDF,
+    Between, BinaryExpr, Case, Cast, Distinct, Expr, ExprSchemable, LogicalPlan,
 };
 
 use super::numbers::is_compared;
-use crate::functions::{Arguments, Gives, Scalar};
+use crate::functions::{length_of, longest_of};
+use crate::interval::{INTERVAL, holds_intervals, is_interval};
 
-const LENGTH: DataType = DataType::Decimal128(38, 0);
-const DAY: i128 = 86_400_000_000_000;
-const MONTH: i128 = 30 * DAY;
-
-/// `_length(interval)`: how many nanoseconds it has.
-static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
-    let length = Scalar {
-        name: "_length",
-        form: "_length(interval)",
-        count: (1, 1),
-        gives: Gives::Type(|| LENGTH),
-        work: lengths,
-    };
-    Arc::new(length.function())
-});
+/// Functions of lists that compare what is in them.
+const COMPARING: [&str; 16] = [
+    "array_distinct",
+    "array_except",
+    "array_has",
+    "array_has_all",
+    "array_has_any",
+    "array_intersect",
+    "array_max",
+    "array_min",
+    "array_position",
+    "array_positions",
+    "array_remove",
+    "array_remove_all",
+    "array_remove_n",
+    "array_replace",
+    "array_sort",
+    "array_union",
+];
+/// Aggregates that take no notice of DISTINCT.
+const EXTREMES: [&str; 2] = ["min", "max"];
+/// Aggregates that count equal values together.
+const COUNTING: [&str; 2] = ["mode", "histogram"];
 
 /// An expression whose parts are done.
-pub(super) fn by_length(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn by_length(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            measured(&mut [left, right], schema)
+            measured(&mut [left, right], schema)?
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            measured(&mut parts, schema)
+            measured(&mut parts, schema)?
         }
-        Expr::Between(Between { expr, low, high, .. }) => measured(&mut [expr, low, high], schema),
+        Expr::Between(Between { expr, low, high, .. }) => measured(&mut [expr, low, high], schema)?,
+        Expr::Case(Case { expr: Some(tested), when_then_expr, .. }) => {
+            let listed = when_then_expr.iter_mut().map(|(when, _)| when.as_mut());
+            let mut parts: Vec<&mut Expr> =
+                std::iter::once(tested.as_mut()).chain(listed).collect();
+            measured(&mut parts, schema)?
+        }
+        Expr::ScalarFunction(call) => match of_call(call, schema)? {
+            Some(made) => return Ok(Transformed::yes(made)),
+            None => false,
+        },
+        Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            let is_changed = of_values(func.name(), &mut params.args, params.distinct, schema)?;
+            ordered_by(&mut params.order_by, schema)? || is_changed
+        }
+        Expr::WindowFunction(function) => {
+            let WindowFunction { fun, params } = function.as_mut();
+            let mut is_changed = of_values(fun.name(), &mut params.args, params.distinct, schema)?;
+            for part in &mut params.partition_by {
+                is_changed |= measure(part, schema)?;
+            }
+            ordered_by(&mut params.order_by, schema)? || is_changed
+        }
         _ => false,
     };
-    if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
+    Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 
-/// A sort whose intervals are ordered by their length.
-pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
-    let LogicalPlan::Sort(mut sort) = node else { return node };
-    for key in &mut sort.expr {
-        if matches!(key.expr.get_type(schema), Ok(DataType::Interval(_))) {
-            key.expr = length(std::mem::take(&mut key.expr));
+/// A sort, or DISTINCT ON, whose intervals go by their length.
+pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+    Ok(match node {
+        LogicalPlan::Sort(mut sort) => {
+            ordered_by(&mut sort.expr, schema)?;
+            LogicalPlan::Sort(sort)
         }
+        LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
+            for key in &mut distinct.on_expr {
+                measure(key, schema)?;
+            }
+            ordered_by(distinct.sort_expr.as_deref_mut().unwrap_or_default(), schema)?;
+            LogicalPlan::Distinct(Distinct::On(distinct))
+        }
+        node => node,
+    })
+}
+
+fn ordered_by(keys: &mut [Sort], schema: &DFSchema) -> Result<bool> {
+    let mut is_changed = false;
+    for key in keys {
+        is_changed |= measure(&mut key.expr, schema)?;
     }
-    LogicalPlan::Sort(sort)
+    Ok(is_changed)
+}
+
+/// Makes a number of a value by itself, if it is an interval.
+pub(super) fn measure(part: &mut Expr, schema: &DFSchema) -> Result<bool> {
+    let Ok(kind) = part.get_type(schema) else { return Ok(false) };
+    refuse_parts(&kind)?;
+    if is_interval(&kind) {
+        *part = length_of(std::mem::take(part));
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Refuses what is compared by its parts where intervals are among these.
+pub(super) fn refuse_parts(kind: &DataType) -> Result<()> {
+    match holds_intervals(kind) {
+        true => plan_err!(
+            "intervals in a row, a list or a map are not compared there: compare each by itself"
+        ),
+        false => Ok(()),
+    }
 }
 
 /// Makes numbers of values that are compared, if intervals are among them. Times between moments
 /// are left to themselves.
-fn measured(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let Some(types) =
-        parts.iter().map(|part| part.get_type(schema).ok()).collect::<Option<Vec<DataType>>>()
-    else {
-        return false;
-    };
-    let fits = |kind: &DataType| {
-        kind.is_null()
-            || kind.is_string()
-            || matches!(kind, DataType::Interval(_) | DataType::Duration(_))
-    };
-    let is_interval = |kind: &DataType| matches!(kind, DataType::Interval(_));
-    if !types.iter().any(is_interval) || !types.iter().all(fits) {
-        return false;
+fn measured(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
+    let Some(types) = types_of(parts.iter().map(|part| &**part), schema) else { return Ok(false) };
+    types.iter().try_for_each(refuse_parts)?;
+    if !are_lengths(&types) {
+        return Ok(false);
     }
     for (part, kind) in parts.iter_mut().zip(types) {
-        let value = std::mem::take(&mut **part);
-        **part = match kind.is_string() {
-            true => {
-                let interval = DataType::Interval(IntervalUnit::MonthDayNano);
-                length(Expr::Cast(Cast::new(Box::new(value), interval)))
-            }
-            false => length(value),
-        };
+        **part = as_length(std::mem::take(&mut **part), &kind);
     }
-    true
+    Ok(true)
 }
 
-fn length(interval: Expr) -> Expr {
-    Expr::ScalarFunction(ScalarFunction { func: FUNCTION.clone(), args: vec![interval] })
+/// The length of an interval, also of one that text says.
+pub(super) fn as_length(value: Expr, kind: &DataType) -> Expr {
+    length_of(as_interval(value, kind))
 }
 
-fn lengths(arguments: &Arguments) -> Result<ArrayRef> {
-    let array = &arguments.arrays[0];
-    let lengths: Decimal128Array = match array.data_type() {
-        DataType::Null => (0..array.len()).map(|_| None::<i128>).collect(),
-        DataType::Interval(IntervalUnit::MonthDayNano) => {
-            let length = |interval: arrow::datatypes::IntervalMonthDayNano| {
-                i128::from(interval.months) * MONTH
-                    + i128::from(interval.days) * DAY
-                    + i128::from(interval.nanoseconds)
-            };
-            array
-                .as_primitive::<IntervalMonthDayNanoType>()
-                .iter()
-                .map(|one| one.map(length))
-                .collect()
-        }
-        DataType::Interval(IntervalUnit::DayTime) => {
-            let length = |interval: arrow::datatypes::IntervalDayTime| {
-                i128::from(interval.days) * DAY + i128::from(interval.milliseconds) * 1_000_000
-            };
-            array.as_primitive::<IntervalDayTimeType>().iter().map(|one| one.map(length)).collect()
-        }
-        DataType::Interval(IntervalUnit::YearMonth) => {
-            let length = |months: i32| i128::from(months) * MONTH;
-            array
-                .as_primitive::<IntervalYearMonthType>()
-                .iter()
-                .map(|one| one.map(length))
-                .collect()
-        }
-        DataType::Duration(unit) => {
-            let nanoseconds: i128 = match unit {
-                TimeUnit::Second => 1_000_000_000,
-                TimeUnit::Millisecond => 1_000_000,
-                TimeUnit::Microsecond => 1_000,
-                TimeUnit::Nanosecond => 1,
-            };
-            let counts = cast(array, &DataType::Int64)?;
-            let length = |count: i64| i128::from(count) * nanoseconds;
-            counts.as_primitive::<Int64Type>().iter().map(|one| one.map(length)).collect()
-        }
-        other => return exec_err!("{} takes an interval, not {other}", arguments.name),
+fn types_of<'a>(parts: impl Iterator<Item = &'a Expr>, schema: &DFSchema) -> Option<Vec<DataType>> {
+    parts.map(|part| part.get_type(schema).ok()).collect()
+}
+
+/// Whether intervals are among values that can be compared with them.
+fn are_lengths(types: &[DataType]) -> bool {
+    let fits = |kind: &DataType| {
+        kind.is_null() || kind.is_string() || is_interval(kind) || is_duration(kind)
     };
-    Ok(Arc::new(lengths.with_data_type(LENGTH)))
+    types.iter().any(is_interval) && types.iter().all(fits)
+}
+
+fn is_duration(kind: &DataType) -> bool {
+    matches!(kind, DataType::Duration(_))
+}
+
+/// Text as the interval that it says.
+fn as_interval(value: Expr, kind: &DataType) -> Expr {
+    match kind.is_string() {
+        true => Expr::Cast(Cast::new(Box::new(value), INTERVAL)),
+        false => value,
+    }
+}
+
+/// The calls of functions that compare their arguments.
+fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
+    let name = call.func.name();
+    let is_extreme = matches!(name, "greatest" | "least");
+    if !is_extreme && name != "nullif" && !COMPARING.contains(&name) {
+        return Ok(None);
+    }
+    let Some(types) = types_of(call.args.iter(), schema) else { return Ok(None) };
+    types.iter().try_for_each(refuse_parts)?;
+    if !are_lengths(&types) {
+        return Ok(None);
+    }
+    let is_max = name == "greatest";
+    let args = std::mem::take(&mut call.args);
+    let mut args = args.into_iter().zip(&types);
+    if is_extreme {
+        let alike = args.map(|(value, kind)| match *kind == INTERVAL {
+            true => value,
+            false => Expr::Cast(Cast::new(Box::new(value), INTERVAL)),
+        });
+        return Ok(Some(longest_of(alike.collect(), is_max)));
+    }
+    let (Some((value, kind)), Some((other, of_other))) = (args.next(), args.next()) else {
+        return plan_err!("nullif takes two values");
+    };
+    let value = as_interval(value, kind);
+    let other = as_length(other, of_other);
+    let is_same = length_of(value.clone()).eq(other);
+    let nothing = Box::new(Expr::Literal(ScalarValue::Null, None));
+    Ok(Some(Expr::Case(Case {
+        expr: None,
+        when_then_expr: vec![(Box::new(is_same), nothing)],
+        else_expr: Some(Box::new(value)),
+    })))
+}
+
+/// The arguments of an aggregate that compares them.
+fn of_values(
+    name: &str,
+    values: &mut [Expr],
+    is_distinct: bool,
+    schema: &DFSchema,
+) -> Result<bool> {
+    let is_counted = COUNTING.contains(&name);
+    if EXTREMES.contains(&name) {
+        for value in values.iter() {
+            refuse_parts(&value.get_type(schema).unwrap_or(DataType::Null))?;
+        }
+        return Ok(false);
+    }
+    if !is_distinct && !is_counted && name != "approx_distinct" {
+        return Ok(false);
+    }
+    for value in values.iter_mut() {
+        let Ok(kind) = value.get_type(schema) else { continue };
+        refuse_parts(&kind)?;
+        if !is_interval(&kind) {
+            continue;
+        }
+        if !matches!(name, "count" | "approx_distinct") {
+            return plan_err!(
+                "{name} takes no intervals that it must tell apart: group by the interval in a subquery"
+            );
+        }
+        *value = length_of(std::mem::take(value));
+        return Ok(true);
+    }
+    Ok(false)
 }

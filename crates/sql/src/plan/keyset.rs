@@ -9,12 +9,9 @@ use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, Int64Array, RecordBatch, StringArray,
-};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::{Result, exec_err};
+use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -24,6 +21,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value};
 
+use super::listed_values::{compared, listed};
 use super::lists::{VALUES_MIN, placeholder, shortened};
 use crate::text::{self, Piece, Rewriter, call, walk_mut};
 
@@ -191,13 +189,8 @@ impl KeySet {
         {
             return Ok(list.clone());
         }
-        let schema = Schema::new(vec![Field::new("argument", data_type.clone(), true)]);
-        // Values that the type cannot hold become NULL, and no argument equals them.
-        let values = match data_type {
-            DataType::FixedSizeBinary(16) => uuids(&self.values)?,
-            data_type => cast(&self.values, data_type)?,
-        };
-        let values = crate::access::comparable(&values)?;
+        let values = listed(&self.values, data_type)?;
+        let schema = argument_schema(values.data_type());
         let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new("argument", 0));
         let list = Arc::new(InListExpr::try_new_from_array(argument, values, false, &schema)?);
         *test = Some((data_type.clone(), list.clone()));
@@ -205,19 +198,8 @@ impl KeySet {
     }
 }
 
-/// Texts as the UUIDs that they spell.
-fn uuids(values: &ArrayRef) -> Result<ArrayRef> {
-    let Some(texts) = values.as_string_opt::<i32>() else {
-        return exec_err!("a UUID is compared with numbers");
-    };
-    let mut builder = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
-    for text in texts.iter().flatten() {
-        match tonnage::Value::parse(text, tonnage::ColumnType::Uuid) {
-            Ok(tonnage::Value::Uuid(bytes)) => builder.append_value(bytes)?,
-            _ => return exec_err!("'{text}' is no UUID"),
-        }
-    }
-    Ok(Arc::new(builder.finish()))
+fn argument_schema(data_type: &DataType) -> Schema {
+    Schema::new(vec![Field::new("argument", data_type.clone(), true)])
 }
 
 impl PartialEq for KeySet {
@@ -261,9 +243,9 @@ impl ScalarUDFImpl for KeySet {
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = arguments.args[0].to_array(arguments.number_rows)?;
-        let schema =
-            Arc::new(Schema::new(vec![Field::new("argument", array.data_type().clone(), true)]));
         let test = self.test(array.data_type())?;
+        let array = compared(array, &self.values)?;
+        let schema = Arc::new(argument_schema(array.data_type()));
         test.evaluate(&RecordBatch::try_new(schema, vec![array])?)
     }
 }

@@ -15,7 +15,7 @@ use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable, Operator};
 use tonnage::{ColumnType, Value};
 
-use super::nullable;
+use super::nullable::nullable;
 use super::numbers::is_compared;
 use super::whole_moments::{per_second, whole};
 
@@ -248,6 +248,20 @@ fn of_text(text: &str) -> Option<Moment> {
     let microseconds = count(6)?;
     let nanoseconds = count(9).filter(|fine| Some(*fine) != microseconds.checked_mul(1_000));
     Some(Moment { microseconds, nanoseconds })
+}
+
+/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing at
+/// all for a text that says none.
+pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
+    let moment = of_text(text)?;
+    let is_told = moment.unit_beside(unit) == unit;
+    match moment.counted(unit) {
+        ScalarValue::TimestampSecond(count, _)
+        | ScalarValue::TimestampMillisecond(count, _)
+        | ScalarValue::TimestampMicrosecond(count, _)
+        | ScalarValue::TimestampNanosecond(count, _) => Some(count.filter(|_| is_told)),
+        _ => None,
+    }
 }
 
 impl Moment {

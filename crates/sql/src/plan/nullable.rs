@@ -7,10 +7,15 @@ use datafusion::logical_expr::{
     Volatility,
 };
 
-use crate::text::NULLABLE;
+const NAME: &str = "_nullable";
 
-pub(crate) fn nullable() -> ScalarUDF {
+pub(super) fn nullable() -> ScalarUDF {
     ScalarUDF::new_from_impl(Nullable { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// The same, which the optimiser does not take away from constants.
+pub(super) fn lastingly_nullable() -> ScalarUDF {
+    ScalarUDF::new_from_impl(Nullable { signature: Signature::any(1, Volatility::Volatile) })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -20,7 +25,7 @@ struct Nullable {
 
 impl ScalarUDFImpl for Nullable {
     fn name(&self) -> &str {
-        NULLABLE
+        NAME
     }
 
     fn signature(&self) -> &Signature {
@@ -33,7 +38,7 @@ impl ScalarUDFImpl for Nullable {
 
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
         let [field] = arguments.arg_fields else {
-            return plan_err!("{NULLABLE} takes one argument");
+            return plan_err!("{NAME} takes one argument");
         };
         Ok(field.as_ref().clone().with_nullable(true).into())
     }
@@ -41,7 +46,7 @@ impl ScalarUDFImpl for Nullable {
     fn invoke_with_args(&self, mut arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         match arguments.args.pop() {
             Some(value) => Ok(value),
-            None => exec_err!("{NULLABLE} takes one argument"),
+            None => exec_err!("{NAME} takes one argument"),
         }
     }
 }

@@ -7,16 +7,20 @@
 //! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal
 //!    becomes a double; a literal beside a FLOAT becomes a FLOAT.
 //! 2. A literal that is compared with text becomes a double, for the text may be any number.
-//! 3. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
+//! 3. Text that is written beside decimals is the number that it says, with all of its digits. The
+//!    planner would cut those that the column has not.
+//! 4. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
 //!    `k = 5`.
-//! 4. A division of decimals is one of doubles. The planner would cut its result after a few
+//! 5. A division of decimals is one of doubles. The planner would cut its result after a few
 //!    digits.
-//! 5. A decimal of 128 bits beside one of 256 becomes one of 256 with the digits that it has. The
+//! 6. A decimal of 128 bits beside one of 256 becomes one of 256 with the digits that it has. The
 //!    planner would widen both to what holds either, and refuse them where that has more than 76
 //!    digits: a literal `1.5` beside NUMBER(76), too. A literal that is compared with a column of 256
 //!    bits gets the column's own type if that holds it.
 
-use arrow::datatypes::{DataType, Decimal256Type, DecimalType, i256};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal256Type, DecimalType, i256,
+};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, InList, ScalarFunction, WindowFunction};
@@ -108,8 +112,38 @@ fn is_reckoned(op: Operator) -> bool {
 
 /// Values that are compared with each other.
 fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_read = read(parts, schema);
     let is_fitted = fitted(parts, schema);
-    compared_as_kinds(parts, schema) || is_fitted
+    compared_as_kinds(parts, schema) || is_fitted || is_read
+}
+
+/// Texts that are written beside decimals as the numbers that they say.
+fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let mut kinds = parts
+        .iter()
+        .filter(|part| !matches!(part, Expr::Literal(..)))
+        .map(|part| kind_of(part, schema))
+        .peekable();
+    if kinds.peek().is_none() || !kinds.all(|kind| kind == NumberKind::Decimal) {
+        return false;
+    }
+    let mut changed = false;
+    for part in parts.iter_mut() {
+        if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &**part
+            && let Some(literal) = Number::parse(text).and_then(|number| number.decimal())
+        {
+            **part = Expr::Literal(literal, None);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The digits of a number that a text says in a decimal of that many: nothing if it does not hold
+/// the number as it is, and nothing at all for a text that says none.
+pub(super) fn digits_of_text(text: &str, precision: u8, scale: i8) -> Option<Option<i256>> {
+    let number = Number::parse(text)?;
+    Some(number.at(precision, scale))
 }
 
 /// Literals beside decimals of 256 bits of one type as that type, where it holds them: the planner
@@ -304,6 +338,37 @@ fn any_number(expr: &Expr) -> Option<Number> {
 }
 
 impl Number {
+    /// A number such as `-1.50`. Others are left to the planner.
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let bare = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+        let is_plain = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+        if bare.len() + fraction.len() == 0 || !is_plain(bare) || !is_plain(fraction) {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let digits = format!("{whole}{fraction}");
+        let digits = i256::from_string(digits.strip_prefix('+').unwrap_or(&digits))?;
+        Some(Self { digits, scale: i8::try_from(fraction.len()).ok()? })
+    }
+
+    /// The number as a literal.
+    fn decimal(&self) -> Option<ScalarValue> {
+        let scale = u8::try_from(self.scale).ok()?;
+        let digits = self.digits.wrapping_abs().to_string().len();
+        let precision = u8::try_from(digits).ok()?.max(scale).max(1);
+        let (digits, scale) = (self.digits, self.scale);
+        Some(match digits.to_i128() {
+            Some(digits) if precision <= DECIMAL128_MAX_PRECISION => {
+                ScalarValue::Decimal128(Some(digits), precision, scale)
+            }
+            _ if precision <= DECIMAL256_MAX_PRECISION => {
+                ScalarValue::Decimal256(Some(digits), precision, scale)
+            }
+            _ => return None,
+        })
+    }
+
     /// The digits in a column of that many, if it holds the number as it is.
     fn at(&self, precision: u8, scale: i8) -> Option<i256> {
         let shift = i16::from(scale) - i16::from(self.scale);

@@ -15,6 +15,7 @@ use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::ColumnType;
 
 use crate::documents;
+use crate::functions::{over, times};
 
 /// Comes before the planners of the library.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ impl ExprPlanner for OperatorPlanner {
     ) -> Result<PlannerResult<RawBinaryExpr>> {
         let planned = of_documents(&expr, schema)?
             .or_else(|| of_dates(&expr, schema))
+            .or_else(|| multiple(&expr, schema))
             .or_else(|| of_spans(&expr, schema));
         match planned {
             Some(planned) => Ok(PlannerResult::Planned(planned)),
@@ -241,6 +243,31 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
         }
         (false, true) if may_have_hours(left, schema) && op == Operator::Plus => {
             Some(reckoned(left.clone(), moment(right)))
+        }
+        _ => None,
+    }
+}
+
+/// An interval, or the time between two moments, as many times as a number says.
+fn multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let is_length = |expr: &Expr| {
+        expr.get_type(schema)
+            .is_ok_and(|kind| matches!(kind, DataType::Interval(_) | DataType::Duration(_)))
+    };
+    let is_number = |expr: &Expr| {
+        matches!(expr, Expr::Placeholder(_))
+            || expr.get_type(schema).is_ok_and(|kind| kind.is_numeric() || kind.is_null())
+    };
+    match op {
+        BinaryOperator::Multiply if is_length(left) && is_number(right) => {
+            Some(times(left.clone(), right.clone()))
+        }
+        BinaryOperator::Multiply if is_number(left) && is_length(right) => {
+            Some(times(right.clone(), left.clone()))
+        }
+        BinaryOperator::Divide if is_length(left) && is_number(right) => {
+            Some(over(left.clone(), right.clone()))
         }
         _ => None,
     }

@@ -23,10 +23,12 @@ use datafusion::sql::sqlparser::ast::{
     TableWithJoins,
 };
 
+use super::intervals::as_length;
 use super::numbers::NumberKind;
 use super::using;
 use crate::asof::AsOf;
 use crate::documents;
+use crate::interval::is_interval;
 use crate::text::{is_asof, is_by_names, is_counted, of_document};
 
 /// Plans what is our own.
@@ -235,6 +237,9 @@ fn unified(
     (other, right): (Expr, &DFSchema),
 ) -> Result<(Expr, Expr)> {
     let (of_one, of_other) = (one.get_type(left)?, other.get_type(right)?);
+    if is_interval(&of_one) || is_interval(&of_other) {
+        return Ok((as_length(one, &of_one), as_length(other, &of_other)));
+    }
     if of_one == of_other {
         return Ok((one, other));
     }

@@ -2,11 +2,11 @@
 //! so by rules of its own.
 //!
 //! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs` and `numbers.rs`, each a function from
-//! one expression whose parts are done to that expression.
+//! one expression whose parts are done to that expression. `interval_groups.rs` has one of nodes.
 
 use std::sync::Arc;
 
-use arrow::datatypes::FieldRef;
+use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
@@ -18,8 +18,10 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::intervals::as_length;
 use super::numbers::{self, NumberKind};
-use super::{intervals, moments, uuid};
+use super::{interval_groups, intervals, moments, uuid};
+use crate::interval::is_interval;
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
-    let node = intervals::ordered(node, &schema);
+    let node = intervals::ordered(node, &schema)?;
     // Columns keep the names that they are known by above.
     let names = NamePreserver::new(&node);
     let rewritten = node.map_expressions(|expr| {
@@ -63,24 +65,25 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             | LogicalPlan::Join(_)
             | LogicalPlan::Distinct(_)
     );
-    if rewritten.transformed || hands_on {
-        rewritten.map_data(LogicalPlan::recompute_schema)
+    let rewritten = if rewritten.transformed || hands_on {
+        rewritten.map_data(LogicalPlan::recompute_schema)?
     } else {
-        Ok(rewritten)
-    }
+        rewritten
+    };
+    rewritten.map_data(interval_groups::grouped)
 }
 
 fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = turned(part).transform_data(|part| Ok(uuid::spelled(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
-    let part = part.transform_data(|part| Ok(intervals::by_length(part, schema)))?;
+    let part = part.transform_data(|part| intervals::by_length(part, schema))?;
     let part = part.transform_data(|part| beside_rows(part, schema))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
 }
 
-/// A value and the rows of a subquery that it is held against, of which decimals become doubles
-/// beside doubles. The planner would make decimals of 15 digits behind the point of the doubles:
-/// `1e-20` would be among rows with 0, and infinity an error.
+/// A value and the rows of a subquery that it is held against: intervals by their length, and
+/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the point
+/// of the doubles: `1e-20` would be among rows with 0, and infinity an error.
 fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let (Expr::InSubquery(InSubquery { expr: value, subquery, .. })
     | Expr::SetComparison(SetComparison { expr: value, subquery, .. })) = &mut part
@@ -88,12 +91,17 @@ fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::no(part));
     };
     let Subquery { subquery: rows, .. } = subquery;
-    let of_value = value.get_type(schema).map_or(NumberKind::Other, |t| NumberKind::of(&t));
-    let of_rows = match rows.schema().fields().first() {
-        Some(field) => NumberKind::of(field.data_type()),
-        None => NumberKind::Other,
-    };
-    match (of_value, of_rows) {
+    let of_value = value.get_type(schema).unwrap_or(DataType::Null);
+    let first = rows.schema().fields().first();
+    let of_rows = first.map_or(DataType::Null, |field| field.data_type().clone());
+    if is_interval(&of_value) || is_interval(&of_rows) {
+        intervals::refuse_parts(&of_rows)?;
+        **value = as_length(std::mem::take(value), &of_value);
+        let length = |column, kind: &DataType| Some(as_length(column, kind));
+        *rows = with_columns(rows.clone(), &[0], length)?;
+        return Ok(Transformed::yes(part));
+    }
+    match (NumberKind::of(&of_value), NumberKind::of(&of_rows)) {
         (NumberKind::Decimal, NumberKind::Float) => {
             **value = numbers::to_double(std::mem::take(value));
         }
@@ -157,13 +165,25 @@ fn united(union: Union) -> Result<Union> {
 }
 
 fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<LogicalPlan>> {
+    with_columns(input, places, |column, kind| {
+        (NumberKind::of(kind) == NumberKind::Decimal).then(|| numbers::to_double(column))
+    })
+}
+
+/// Something made of the columns at these places, by their types.
+fn with_columns(
+    input: Arc<LogicalPlan>,
+    places: &[usize],
+    made: impl Fn(Expr, &DataType) -> Option<Expr>,
+) -> Result<Arc<LogicalPlan>> {
     let schema = input.schema().clone();
     let column = |place: usize| {
         let (relation, field) = schema.qualified_field(place);
         let column = Expr::from((relation, field));
-        match places.contains(&place) && NumberKind::of(field.data_type()) == NumberKind::Decimal {
-            true => numbers::to_double(column).alias_qualified(relation.cloned(), field.name()),
-            false => column,
+        let other = places.contains(&place).then(|| made(column.clone(), field.data_type()));
+        match other.flatten() {
+            Some(other) => other.alias_qualified(relation.cloned(), field.name()),
+            None => column,
         }
     };
     let columns = (0..schema.fields().len()).map(column).collect();
@@ -176,5 +196,6 @@ fn joined(mut join: Join) -> Result<Join> {
     for (one, other) in &mut join.on {
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);
     }
+    interval_groups::joined(&mut join)?;
     Ok(join)
 }

@@ -6,9 +6,9 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::Result;
 
-use super::naming::{GivenTable, NameResolver};
-use super::visible::{ColumnNames, VisibleColumns, folded};
-use crate::text::{is_by_names, is_counted};
+use super::resolver::{GivenTable, NameResolver};
+use super::visible::{ColumnNames, VisibleColumns};
+use crate::text::{folded, is_by_names, is_counted};
 
 impl NameResolver<'_> {
     pub(super) fn from(&mut self, from: &mut [TableWithJoins]) -> Result<VisibleColumns> {
@@ -26,7 +26,9 @@ impl NameResolver<'_> {
         table: &mut TableWithJoins,
         before: &VisibleColumns,
     ) -> Result<VisibleColumns> {
-        if table.joins.iter().any(is_by_names) {
+        // Sets are told apart by nothing but their places.
+        let hides = !self.scopes.is_empty() && !table.joins.iter().any(is_counted);
+        if hides || table.joins.iter().any(is_by_names) {
             self.name(&mut table.relation);
             table.joins.iter_mut().for_each(|join| self.name(&mut join.relation));
         }
@@ -39,7 +41,8 @@ impl NameResolver<'_> {
         Ok(left)
     }
 
-    /// Gives a query without name one: columns that are called alike are told apart by it.
+    /// Gives a query without name one. Else its columns would bear the names of the tables in it, hide
+    /// those of tables further outside, and be called alike.
     fn name(&mut self, factor: &mut TableFactor) {
         if let TableFactor::Derived { alias: alias @ None, .. } = factor {
             let name = Ident::with_quote('"', self.made("_unnamed"));
@@ -76,8 +79,8 @@ impl NameResolver<'_> {
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
                 let columns = match lateral {
-                    true => self.within(before.clone(), |names| names.query(subquery))?,
-                    false => self.query(subquery)?,
+                    true => self.within(before.clone(), |names| names.query(subquery, true))?,
+                    false => self.query(subquery, true)?,
                 };
                 let table = alias.iter().map(|alias| alias.name.clone()).collect();
                 Ok(VisibleColumns::of_table(table, columns.under(alias.as_ref())))

@@ -17,7 +17,9 @@
 mod from;
 mod naming;
 mod outputs;
+mod resolver;
 mod sorting;
+mod stars;
 mod visible;
 
-pub(crate) use naming::resolve;
+pub(crate) use resolver::resolve;

@@ -5,7 +5,8 @@ use datafusion::sql::sqlparser::ast::{
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 
-use super::visible::{ColumnNames, Meaning, VisibleColumns, folded};
+use super::visible::{ColumnNames, VisibleColumns};
+use crate::text::folded;
 
 /// The names of the columns of a SELECT over these.
 pub(super) fn outputs(select: &Select, from: &VisibleColumns) -> ColumnNames {
@@ -30,7 +31,14 @@ pub(super) fn outputs(select: &Select, from: &VisibleColumns) -> ColumnNames {
                 };
                 // A column of USING is one of both tables.
                 let is_plain = from.columns.iter().all(|column| column.shared.is_none());
-                let names = names.map(|table| from.of(&table)).unwrap_or_default();
+                let names = names.map(|table| {
+                    from.columns
+                        .iter()
+                        .filter(|column| column.is_of(&table))
+                        .map(|column| column.name.clone())
+                        .collect::<Vec<_>>()
+                });
+                let names = names.unwrap_or_default();
                 all.is_whole &= from.is_whole && is_plain && !names.is_empty();
                 all.names.extend(optional(names, options));
             }
@@ -53,7 +61,7 @@ fn is_path(expr: &Expr) -> bool {
     matches!(expr, Expr::CompoundFieldAccess { .. } | Expr::Subquery(_))
 }
 
-fn last(name: &ObjectName) -> Option<String> {
+pub(super) fn last(name: &ObjectName) -> Option<String> {
     name.0.last().and_then(|part| part.as_ident()).map(folded)
 }
 
@@ -75,7 +83,7 @@ fn optional(mut names: Vec<String>, options: &WildcardAdditionalOptions) -> Vec<
 }
 
 /// The names behind EXCLUDE or EXCEPT.
-fn excluded(options: &WildcardAdditionalOptions) -> Vec<String> {
+pub(super) fn excluded(options: &WildcardAdditionalOptions) -> Vec<String> {
     let mut names: Vec<String> = match &options.opt_exclude {
         Some(ExcludeSelectItem::Single(name)) => last(name).into_iter().collect(),
         Some(ExcludeSelectItem::Multiple(names)) => names.iter().filter_map(last).collect(),
@@ -86,39 +94,4 @@ fn excluded(options: &WildcardAdditionalOptions) -> Vec<String> {
         names.extend(except.additional_elements.iter().map(folded));
     }
     names
-}
-
-/// `* EXCLUDE (k)` as the columns that are left, where several columns are called `k`: the planner
-/// calls the name ambiguous.
-pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
-    let is_hard = |name: &String| match from.find(name) {
-        Meaning::Several => true,
-        Meaning::One(column) => column.shared.is_some(),
-        Meaning::Nothing => false,
-    };
-    let mut items = Vec::with_capacity(select.projection.len());
-    for item in std::mem::take(&mut select.projection) {
-        let SelectItem::Wildcard(options) = &item else {
-            items.push(item);
-            continue;
-        };
-        let excluded = excluded(options);
-        let is_plain = options.opt_replace.is_none()
-            && options.opt_rename.is_none()
-            && options.opt_ilike.is_none();
-        let is_there = excluded.iter().all(|name| from.has(name));
-        let kept = from.columns.iter().filter(|column| !excluded.contains(&column.name));
-        let kept: Vec<SelectItem> =
-            kept.map(|column| SelectItem::UnnamedExpr(column.written())).collect();
-        match is_plain
-            && is_there
-            && from.is_whole
-            && excluded.iter().any(is_hard)
-            && !kept.is_empty()
-        {
-            true => items.extend(kept),
-            false => items.push(item),
-        }
-    }
-    select.projection = items;
 }

@@ -13,8 +13,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::visible::{ColumnNames, Meaning, VisibleColumns, folded};
-use crate::text::{Rewriter, derived, read, walk_mut};
+use super::visible::{ColumnNames, Meaning, VisibleColumns};
+use crate::text::{Rewriter, derived, folded, read, walk_mut};
 
 /// The places of such keys, and of those that must go with them.
 #[derive(Debug, Default)]

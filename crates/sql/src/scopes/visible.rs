@@ -1,6 +1,10 @@
 //! The columns that a FROM shows to the clauses of its SELECT.
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, TableAlias};
+use tonnage::Error;
+
+use crate::error::invalid_at;
+use crate::text::folded;
 
 /// The names of the columns of a table or query.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +64,11 @@ impl VisibleColumn {
                 Expr::CompoundIdentifier(parts)
             }
         }
+    }
+
+    /// Whether it is one of a table.
+    pub(super) fn is_of(&self, table: &str) -> bool {
+        self.table.last().is_some_and(|own| folded(own) == table)
     }
 
     /// Whether these are words for the column.
@@ -155,10 +164,19 @@ impl VisibleColumns {
         self.tables.iter().any(|table| table == name)
     }
 
-    pub(super) fn of(&self, table: &str) -> Vec<String> {
-        let is_own =
-            |column: &&VisibleColumn| column.table.last().is_some_and(|own| folded(own) == table);
-        self.columns.iter().filter(is_own).map(|column| column.name.clone()).collect()
+    /// What is wrong with a name that several of the columns have.
+    pub(super) fn ambiguous(&self, name: &Ident) -> Error {
+        let wanted = folded(name);
+        let meant = self.columns.iter().filter(|column| column.name == wanted);
+        let meant: Vec<String> = meant.map(|column| column.written().to_string()).collect();
+        let message = format!(
+            "column {wanted} is ambiguous: several tables have one; write its table before it, as in {}",
+            meant.join(" or ").replace('"', "")
+        );
+        match name.span.start.line {
+            0 => Error::invalid(message),
+            _ => invalid_at(name.span.start, message),
+        }
     }
 
     /// Whether an item of a list is under a name that hides this column: the same column under its
@@ -178,13 +196,5 @@ impl VisibleColumns {
             }
         }
         (self.is_whole && other.is_whole && !names.is_empty()).then_some(names)
-    }
-}
-
-/// A name as plans have it.
-pub(super) fn folded(name: &Ident) -> String {
-    match name.quote_style {
-        None => name.value.to_ascii_lowercase(),
-        Some(_) => name.value.clone(),
     }
 }

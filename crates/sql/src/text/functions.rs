@@ -84,21 +84,11 @@ pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
             )));
         }
     }
-    if name == "time_bucket" && given.len() == 2 && has_months(given[0]) {
-        name.push_str(" month");
-    }
     let found = MEANINGS.iter().find(|(known, count, _)| *known == name && *count == given.len());
     let Some((.., meaning)) = found else { return Ok(None) };
     let mut meaning = parsed(meaning)?;
     fill(&mut meaning, &given);
     Ok(Some(meaning))
-}
-
-/// Whether an interval is written in months or in what is made of months.
-fn has_months(interval: &Expr) -> bool {
-    let text = interval.to_string().to_ascii_lowercase();
-    let units = ["mon", "quarter", "year", "yr", "decade", "centur", "millenn"];
-    matches!(interval, Expr::Interval(_)) && units.iter().any(|unit| text.contains(unit))
 }
 
 #[cfg(test)]

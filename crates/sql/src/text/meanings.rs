@@ -2,7 +2,7 @@
 //! expression that each stands for, `$1` being its first argument.
 
 /// Name, number of arguments, and what it stands for.
-pub(super) const MEANINGS: [(&str, usize, &str); 59] = [
+pub(super) const MEANINGS: [(&str, usize, &str); 56] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
     ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
@@ -11,11 +11,6 @@ pub(super) const MEANINGS: [(&str, usize, &str); 59] = [
     ("strftime", 2, "to_char($1, $2)"),
     ("date_add", 2, "$1 + $2"),
     ("last_day", 1, "date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day'"),
-    // As elsewhere weeks begin on a Monday.
-    ("time_bucket", 2, "date_bin($1, $2, TIMESTAMP '2000-01-03 00:00:00')"),
-    // Months do not begin with weeks.
-    ("time_bucket month", 2, "date_bin($1, $2, TIMESTAMP '2000-01-01 00:00:00')"),
-    ("time_bucket", 3, "date_bin($1, $2, $3)"),
     (
         "arg_max",
         2,

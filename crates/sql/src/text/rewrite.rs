@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
+    BinaryOperator, Expr, LimitClause, Query, Select, SetExpr, Statement, TableFactor,
     UnaryOperator, Value,
 };
 use tonnage::{Error, Result};
@@ -12,12 +12,9 @@ use tonnage::{Error, Result};
 use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
-    aggregates, call, casts, date_format, documents, forms, functions, joins, json_path, lead,
-    names, pivot, sets, similar,
+    aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
+    sets, similar,
 };
-
-/// The function that says of a column that it may be NULL.
-pub(crate) const NULLABLE: &str = "_nullable";
 
 /// Mends a statement.
 pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
@@ -127,8 +124,7 @@ impl Rewriter for Mender {
         let respelled = functions::refuse(expr)
             .and_then(|()| aggregates::respell(expr))
             .and_then(|()| forms::expression(expr))
-            .and_then(|()| date_format::respell(expr))
-            .and_then(|()| lead::respell(expr));
+            .and_then(|()| date_format::respell(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }
@@ -155,7 +151,6 @@ fn broken_off(result: Result<()>) -> ControlFlow<Error> {
 
 fn expression(expr: &mut Expr) -> Result<()> {
     match expr {
-        Expr::Subquery(query) => let_be_null(query),
         Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = taken(signed),
         Expr::IsDistinctFrom(..)
         | Expr::IsNotDistinctFrom(..)
@@ -242,27 +237,4 @@ fn within(
         }
         other => make(other),
     }
-}
-
-/// A query for one value gives NULL when there is no row, even of a column that is never NULL.
-fn let_be_null(query: &mut Query) {
-    let SetExpr::Select(select) = query.body.as_mut() else { return };
-    let [item] = select.projection.as_mut_slice() else { return };
-    // An order would no longer be that of the key.
-    if query.order_by.is_some() {
-        return;
-    }
-    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = &*item else {
-        return;
-    };
-    let name = match expr {
-        Expr::Identifier(name) => name.clone(),
-        Expr::CompoundIdentifier(parts) => match parts.last() {
-            Some(name) => name.clone(),
-            None => return,
-        },
-        _ => return,
-    };
-    let call = call(NULLABLE, [expr.clone()]);
-    *item = SelectItem::ExprWithAlias { expr: call, alias: name };
 }

@@ -183,6 +183,7 @@ fn store(
     let format = copy.format.or_else(|| Format::of_name(&copy.path)).unwrap_or(Format::Csv);
     let parsed = parse(query, piece.end)?;
     let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
+    let rows = rows.with_distinct_names();
     let path = Path::new(&copy.path);
     let failed = |error: std::io::Error| {
         Error::unavailable(format!("{} cannot be written: {error}", copy.path)).with_source(error)

@@ -8,6 +8,7 @@ use tonnage::{ColumnType, Error, Outcome, Result};
 
 use super::{changed, returned::Written};
 use crate::answer::{Answer, Changes};
+use crate::distinct_names::with_distinct_names;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
@@ -69,7 +70,7 @@ impl CreateAs {
     fn definition(&self, planner: &Planner, parameters: &Parameters) -> Result<String> {
         let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
         let mut columns = Vec::new();
-        for field in schema.fields() {
+        for field in with_distinct_names(&schema).fields() {
             let Some(column_type) = ColumnType::of_arrow(field) else {
                 return Err(Error::invalid(format!(
                     "column '{}' of the query has no type that a table can hold: cast it, for instance CAST({} AS STRING)",

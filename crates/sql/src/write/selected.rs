@@ -12,6 +12,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use datafusion::datasource::MemTable;
+use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, WriteResult};
 
@@ -20,10 +21,11 @@ use super::tokens::{made, quoted, separated, word};
 use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
+use crate::error::invalid_at;
 use crate::guard::{Guard, StatementTerms};
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::parse;
+use crate::text::{folded, parse};
 use crate::transaction::Transaction;
 
 /// How often a row is selected again that others write all the time.
@@ -279,7 +281,7 @@ impl<'a> RowChange<'a> {
 
     /// Plans the statement, for what is wrong with it.
     pub(super) fn check(&self) -> Result<()> {
-        let parsed = parse(self.selection(None, false), self.end)?;
+        let parsed = self.parsed(self.selection(None, false))?;
         self.planner.described_with(self.names(), parsed, self.parameters).map(drop)
     }
 
@@ -334,7 +336,28 @@ impl<'a> RowChange<'a> {
     fn rows(&self, tokens: Vec<TokenWithSpan>, parameters: &Parameters) -> Result<Rows> {
         let mut state = self.planner.state(self.guard);
         state.register_catalog_list(Arc::new(self.names()));
-        self.planner.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
+        self.planner.rows_of(state, self.parsed(tokens)?, parameters, self.guard.clone())
+    }
+
+    /// The statement that selects the rows. WITH must not put others in the place of the table's.
+    fn parsed(&self, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
+        let parsed = parse(tokens, self.end)?;
+        let mut statement = &parsed;
+        while let Statement::Explain { statement: explained, .. } = statement {
+            statement = explained;
+        }
+        let Statement::Query(query) = statement else { return Ok(parsed) };
+        let mut given = query.with.iter().flat_map(|with| &with.cte_tables);
+        let name = self.table.path().to_ascii_lowercase();
+        match given.find(|table| folded(&table.alias.name) == name) {
+            Some(table) => Err(invalid_at(
+                table.alias.name.span.start,
+                format!(
+                    "WITH gives {name}, the table that is changed: give that query another name"
+                ),
+            )),
+            None => Ok(parsed),
+        }
     }
 }
 

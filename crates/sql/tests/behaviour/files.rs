@@ -193,3 +193,50 @@ fn nested_values_go_to_a_file_and_back() {
         sql.execute("DELETE FROM other").unwrap();
     }
 }
+
+/// The columns of files were not known before planning. So a name that two files have, in a subquery,
+/// became the column of the query around it: all rows came where the statement is an error.
+#[test]
+fn a_name_that_two_files_have_is_ambiguous_in_a_subquery() {
+    let (sql, folder) = ships();
+    sql.execute("CREATE TABLE c (k LONG PRIMARY KEY, x LONG)").unwrap();
+    sql.execute("INSERT INTO c VALUES (1, 10), (2, 20)").unwrap();
+    fs::write(folder.path().join("a.csv"), "X,y\n10,1\n").unwrap();
+    fs::write(folder.path().join("b.csv"), "x,z\n20,1\n").unwrap();
+    let (a, b) = (path(&folder, "a.csv"), path(&folder, "b.csv"));
+    for ambiguous in [
+        format!("SELECT k FROM c WHERE EXISTS (SELECT 1 FROM '{a}' CROSS JOIN '{b}' WHERE x = 10)"),
+        format!("SELECT k FROM c WHERE 10 IN (SELECT x FROM '{a}' p JOIN '{b}' q ON true)"),
+        format!("DELETE FROM c WHERE EXISTS (SELECT 1 FROM '{a}', read_csv('{b}') WHERE x = 10)"),
+    ] {
+        assert_fails(sql.execute(ambiguous), ErrorKind::Invalid, "column x is ambiguous");
+    }
+    assert_fails(
+        sql.execute(
+            "SELECT k, (SELECT max(table_name) FROM information_schema.tables, information_schema.columns WHERE table_name = 'c')
+             FROM (SELECT k, 'c' AS table_name FROM c)",
+        ),
+        ErrorKind::Invalid,
+        "column table_name is ambiguous",
+    );
+    let of_file = format!("SELECT k FROM c WHERE EXISTS (SELECT 1 FROM '{a}' WHERE x = c.x)");
+    assert_eq!(rows(&sql, of_file), [["1"]]);
+    let plain = format!("SELECT p.x, q.x FROM '{a}' p CROSS JOIN '{b}' q WHERE y = z");
+    assert_eq!(rows(&sql, plain), [["10", "20"]]);
+}
+
+/// Files had two columns of one name, and could not be read again.
+#[test]
+fn columns_of_one_name_have_names_of_their_own_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = session();
+    sql.execute("CREATE TABLE a (k LONG PRIMARY KEY, x LONG)").unwrap();
+    sql.execute("INSERT INTO a VALUES (1, 10), (2, 20)").unwrap();
+    for name in ["f.csv", "f.jsonl", "f.parquet", "f.arrow"] {
+        let file = path(&folder, name);
+        let copy = format!("COPY (SELECT * FROM a p JOIN a q ON p.k + 1 = q.k) TO '{file}'");
+        sql.execute(copy).unwrap();
+        let read = format!("SELECT k, x, k_1, x_1 FROM '{file}'");
+        assert_eq!(rows(&sql, read), [["1", "10", "2", "20"]], "{name}");
+    }
+}

@@ -193,3 +193,23 @@ fn a_join_reads_only_the_keys_of_its_other_side() {
         assert!(scan.contains("output_rows=200"), "{scan}");
     }
 }
+
+/// Columns hold no zero with a sign, and one NaN. A parameter that had them equalled nothing.
+#[test]
+fn a_double_with_a_sign_is_the_one_without() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (d DOUBLE PRIMARY KEY, e DOUBLE)").unwrap();
+    sql.execute("INSERT INTO t VALUES (0.0, 0.0), (1.0, CAST('NaN' AS DOUBLE))").unwrap();
+    for (condition, value, expected) in [
+        ("d = $1", -0.0, "0.0"),
+        ("d <= $1", -0.0, "0.0"),
+        ("e = $1", -0.0, "0.0"),
+        ("e + 0 <= $1", -0.0, "0.0"),
+        ("e = $1", -f64::NAN, "1.0"),
+    ] {
+        let request = Request::new(format!("SELECT d FROM t WHERE {condition}")).bind(value);
+        let found = rows(&sql, request);
+        let found: Vec<f64> = found.iter().map(|row| row[0].parse().unwrap()).collect();
+        assert_eq!(found, [expected.parse::<f64>().unwrap()], "{condition}");
+    }
+}

@@ -1,0 +1,101 @@
+//! Subqueries that are tied to the row outside, looked at before the library makes joins of them.
+//!
+//! For that it takes the condition that ties a subquery out of it, and puts it above. Over some nodes
+//! that means something else (DataFusion 55), and these are refused here: outer joins of which the
+//! side that may be missing is tied, windows, OFFSET, a LIMIT further inside, and an aggregate over
+//! all rows that is not the last step.
+
+use datafusion::common::{JoinType, Result, plan_err};
+use datafusion::logical_expr::{Expr, FetchType, Limit, LogicalPlan, SkipType};
+
+/// What becomes of the rows of a subquery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Whether there are any.
+    Existence,
+    /// Their values.
+    Values,
+}
+
+/// Whether anything in a subquery is of the row outside.
+///
+/// # Errors
+/// For a subquery that would be carried out wrongly.
+pub(super) fn is_tied(plan: &LogicalPlan, asked: Asked) -> Result<bool> {
+    below(plan, asked, true)
+}
+
+/// `is_last` says that nothing above changes which rows there are.
+fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+    let is_own = plan.expressions().iter().any(Expr::contains_outer);
+    let tied = match plan {
+        LogicalPlan::Join(join) => {
+            let left = below(&join.left, asked, false)?;
+            let right = below(&join.right, asked, false)?;
+            use JoinType::{Inner, Left, LeftAnti, LeftMark, LeftSemi};
+            use JoinType::{Right, RightAnti, RightMark, RightSemi};
+            let is_wrong = match join.join_type {
+                Inner => false,
+                Left | LeftSemi | LeftAnti | LeftMark => right || is_own,
+                Right | RightSemi | RightAnti | RightMark => left || is_own,
+                JoinType::Full => left || right || is_own,
+            };
+            if is_wrong {
+                return refused("an outer join whose condition or optional side is tied to it");
+            }
+            left || right
+        }
+        // What stands beside it may be meant, not the row outside.
+        LogicalPlan::Subquery(_) => false,
+        LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Sort(_) => {
+            any_below(plan, asked, is_last)?
+        }
+        LogicalPlan::Limit(limit) => {
+            let tied = any_below(plan, asked, false)?;
+            if tied && !(is_last && asked == Asked::Existence && keeps_one(limit)) {
+                return refused("LIMIT or OFFSET");
+            }
+            tied
+        }
+        LogicalPlan::Window(_) => {
+            let tied = any_below(plan, asked, false)?;
+            if tied {
+                return refused("a window");
+            }
+            tied
+        }
+        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+            let tied = any_below(plan, asked, false)?;
+            if tied && !is_last {
+                return refused("an aggregate further inside");
+            }
+            tied
+        }
+        plan => any_below(plan, asked, false)?,
+    };
+    Ok(tied || is_own)
+}
+
+fn any_below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+    let mut tied = false;
+    for input in plan.inputs() {
+        tied |= below(input, asked, is_last)?;
+    }
+    Ok(tied)
+}
+
+/// Whether one row at least is left of any.
+pub(super) fn keeps_one(limit: &Limit) -> bool {
+    let keeps_first = matches!(limit.get_skip_type(), Ok(SkipType::Literal(0)));
+    let takes_one = match limit.get_fetch_type() {
+        Ok(FetchType::Literal(rows)) => rows != Some(0),
+        _ => false,
+    };
+    keeps_first && takes_one
+}
+
+fn refused<T>(what: &str) -> Result<T> {
+    plan_err!(
+        "a subquery that is tied to the row outside has {what}: write it as a join, or aggregate in FROM"
+    )
+}

@@ -1,0 +1,98 @@
+//! The values of a long list, as they are compared with a value of some type: as those of a short
+//! list are, which the planner reads one by one.
+//!
+//! 1. Values that a type does not hold as they are equal none of its values. They are left out.
+//! 2. Text that a type cannot read at all is an error.
+//! 3. Text beside numbers is read as numbers, and intervals go by their length.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal256Array, FixedSizeBinaryBuilder, Int64Array, StringArray,
+};
+use arrow::compute::{CastOptions, cast, cast_with_options};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, exec_err};
+use tonnage::{ColumnType, Value};
+
+use super::moments::count_of_text;
+use super::numbers::digits_of_text;
+use crate::access::comparable;
+use crate::interval::{INTERVAL, lengths};
+
+/// The values that are looked for among those of a type, in the type that [`compared`] gives.
+///
+/// # Errors
+/// For text that spells no value of the type, and for numbers beside what is none.
+pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let found = match values.as_string_opt::<i32>() {
+        _ if data_type.is_null() => values.clone(),
+        Some(texts) => of_texts(texts, data_type)?,
+        None => match data_type {
+            data_type if data_type.is_string() => values.clone(),
+            data_type if data_type.is_numeric() => cast(values, data_type)?,
+            DataType::FixedSizeBinary(16) => return exec_err!("a UUID is compared with numbers"),
+            other => return exec_err!("{other} is compared with a list of numbers"),
+        },
+    };
+    Ok(comparable(&found)?)
+}
+
+/// What is held against the values of a list, in the type that they are compared in.
+pub(super) fn compared(array: ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
+    match array.data_type() {
+        DataType::Interval(_) | DataType::Duration(_) => Ok(Arc::new(lengths(&array)?)),
+        DataType::Null => Ok(cast(&array, values.data_type())?),
+        given if given.is_string() && values.data_type().is_integer() => {
+            strictly(&array, values.data_type())
+        }
+        _ => Ok(array),
+    }
+}
+
+/// A cast that fails for what the type cannot read.
+fn strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(array, data_type, &options)?)
+}
+
+fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
+    match data_type {
+        DataType::FixedSizeBinary(16) => uuids(texts),
+        DataType::Interval(_) | DataType::Duration(_) => {
+            Ok(Arc::new(lengths(&strictly(texts, &INTERVAL)?)?))
+        }
+        DataType::Timestamp(unit, None) => {
+            let count = |text: &str| match count_of_text(text, *unit) {
+                Some(count) => Ok(count),
+                None => exec_err!("'{text}' is no timestamp"),
+            };
+            let counts = texts.iter().map(|text| text.map_or(Ok(None), count));
+            let counts: ArrayRef = Arc::new(counts.collect::<Result<Int64Array>>()?);
+            Ok(cast(&counts, data_type)?)
+        }
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+            let digits = |text: &str| match digits_of_text(text, *precision, *scale) {
+                Some(digits) => Ok(digits),
+                None => exec_err!("'{text}' is no number"),
+            };
+            let digits = texts.iter().map(|text| text.map_or(Ok(None), digits));
+            let digits = digits.collect::<Result<Decimal256Array>>()?;
+            let digits = digits.with_precision_and_scale(*precision, *scale)?;
+            Ok(cast(&digits, data_type)?)
+        }
+        data_type => strictly(texts, data_type),
+    }
+}
+
+/// Texts as the UUIDs that they spell.
+fn uuids(texts: &StringArray) -> Result<ArrayRef> {
+    let mut builder = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+    for text in texts.iter().flatten() {
+        match Value::parse(text, ColumnType::Uuid) {
+            Ok(Value::Uuid(bytes)) => builder.append_value(bytes)?,
+            _ => return exec_err!("'{text}' is no UUID"),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}

@@ -1,0 +1,233 @@
+//! Subqueries in expressions, in words that the library carries out rightly (DataFusion 55):
+//!
+//! 1. A subquery for one value gives NULL when there is no row, even of a column that is never NULL.
+//!    The library says of such a value that it is never NULL, and `IS NULL` becomes false.
+//! 2. An aggregate over all rows gives one row, though there be none. Tied to the row outside it
+//!    becomes a join that finds none. For EXISTS, IN, ANY and ALL it becomes a subquery for one value,
+//!    for which the library knows it.
+//! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
+//!
+//! 4. ANY and ALL tell a value of the row outside from the rows by the names of their columns. Over one
+//!    table both have one name, so the column of the rows gets another.
+//!
+//! What is left is looked through in `correlation.rs`.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Result, ScalarValue, Spans};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::{InSubquery, SetComparison, SetQuantifier};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{
+    BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::correlation::{Asked, is_tied, keeps_one};
+use super::nullable::lastingly_nullable;
+
+/// Runs before types are brought together.
+#[derive(Debug)]
+pub(crate) struct SubqueryRule;
+
+impl AnalyzerRule for SubqueryRule {
+    fn name(&self) -> &str {
+        "subqueries_as_written"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|node| {
+            if let LogicalPlan::Join(join) = &node
+                && let Some(lateral) = lateral_of(&join.right)
+            {
+                is_tied(&lateral.subquery, Asked::Values)?;
+            }
+            let names = NamePreserver::new(&node);
+            let node = node.map_expressions(|expr| {
+                let name = names.save(&expr);
+                let expr = expr.transform_up(settled)?;
+                Ok(if expr.transformed {
+                    expr.update_data(|expr| name.restore(expr))
+                } else {
+                    expr
+                })
+            })?;
+            if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
+        })?;
+        Ok(plan.data)
+    }
+}
+
+/// The query behind LATERAL.
+fn lateral_of(plan: &LogicalPlan) -> Option<&Subquery> {
+    match plan {
+        LogicalPlan::Subquery(subquery) => Some(subquery),
+        LogicalPlan::SubqueryAlias(alias) => lateral_of(&alias.input),
+        LogicalPlan::Projection(projection) => lateral_of(&projection.input),
+        _ => None,
+    }
+}
+
+fn settled(part: Expr) -> Result<Transformed<Expr>> {
+    match part {
+        Expr::ScalarSubquery(subquery) => match tied_row(&subquery) {
+            Some(row) => row.value().map(Transformed::yes),
+            None => of_one_value(subquery),
+        },
+        Expr::Exists(exists) => match tied_row(&exists.subquery) {
+            Some(row) => Ok(Transformed::yes(row.or(truth(true), exists.negated)?)),
+            None => {
+                is_tied(&exists.subquery.subquery, Asked::Existence)?;
+                Ok(Transformed::no(Expr::Exists(exists)))
+            }
+        },
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) => match tied_row(&subquery) {
+            Some(row) => {
+                let op = if negated { Operator::NotEq } else { Operator::Eq };
+                let same = compared(expr, op, row.rows.clone());
+                Ok(Transformed::yes(row.or(same, negated)?))
+            }
+            None => {
+                is_tied(&subquery.subquery, Asked::Values)?;
+                Ok(Transformed::no(Expr::InSubquery(InSubquery { expr, subquery, negated })))
+            }
+        },
+        Expr::SetComparison(comparison) => match tied_row(&comparison.subquery) {
+            Some(row) => {
+                let SetComparison { expr, op, quantifier, .. } = comparison;
+                let holds = compared(expr, op, row.rows.clone());
+                Ok(Transformed::yes(row.or(holds, quantifier == SetQuantifier::All)?))
+            }
+            None => {
+                is_tied(&comparison.subquery.subquery, Asked::Values)?;
+                let subquery = with_own_name(comparison.subquery)?;
+                let comparison = SetComparison { subquery, ..comparison };
+                Ok(Transformed::yes(Expr::SetComparison(comparison)))
+            }
+        },
+        part => Ok(Transformed::no(part)),
+    }
+}
+
+/// A subquery whose column is none of a table: the library holds a value of the row outside against
+/// it, which may be of the same table.
+fn with_own_name(subquery: Subquery) -> Result<Subquery> {
+    let value = Expr::from(subquery.subquery.schema().qualified_field(0)).alias("__compared");
+    let rows = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).project([value])?;
+    Ok(Subquery { subquery: Arc::new(rows.build()?), ..subquery })
+}
+
+/// A subquery for one value, which is NULL where there is no row.
+fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
+    let rows = &subquery.subquery;
+    is_tied(rows, Asked::Values)?;
+    let is_there = OneRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
+    if is_there || rows.schema().fields().len() != 1 || rows.schema().field(0).is_nullable() {
+        return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
+    }
+    let (relation, field) = rows.schema().qualified_field(0);
+    let value = lastingly_nullable().call(vec![Expr::from((relation, field))]);
+    let value = value.alias_qualified(relation.cloned(), field.name());
+    let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
+    Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery: Arc::new(rows), ..subquery })))
+}
+
+/// The one row of a subquery that is tied to the row outside.
+fn tied_row(subquery: &Subquery) -> Option<OneRow> {
+    if subquery.outer_ref_columns.is_empty() {
+        return None;
+    }
+    OneRow::of(&subquery.subquery).ok().flatten()
+}
+
+/// An aggregate over all rows, and what must hold for its row to be there.
+struct OneRow {
+    /// The aggregate, and what is made of it: one row.
+    rows: LogicalPlan,
+    /// Each gives whether a condition holds, as one row.
+    conditions: Vec<LogicalPlan>,
+}
+
+impl OneRow {
+    fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
+        match plan {
+            LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+                Ok(Some(Self { rows: plan.clone(), conditions: Vec::new() }))
+            }
+            LogicalPlan::EmptyRelation(relation) if relation.produce_one_row => {
+                Ok(Some(Self { rows: plan.clone(), conditions: Vec::new() }))
+            }
+            LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) => {
+                let [input] = plan.inputs()[..] else { return Ok(None) };
+                let Some(Self { rows, conditions }) = Self::of(input)? else { return Ok(None) };
+                let rows = plan.with_new_exprs(plan.expressions(), vec![rows])?;
+                Ok(Some(Self { rows, conditions }))
+            }
+            // What ties the subquery is no condition on the row.
+            LogicalPlan::Filter(filter) if !filter.predicate.contains_outer() => {
+                let Some(mut below) = Self::of(&filter.input)? else { return Ok(None) };
+                let holds = filter.predicate.clone().alias("_holds");
+                let condition =
+                    LogicalPlanBuilder::from(below.rows.clone()).project([holds])?.build()?;
+                below.conditions.push(condition);
+                Ok(Some(below))
+            }
+            LogicalPlan::Sort(sort) => Self::of(&sort.input),
+            LogicalPlan::Limit(limit) if keeps_one(limit) => Self::of(&limit.input),
+            _ => Ok(None),
+        }
+    }
+
+    /// The value of the row, NULL if there is none.
+    fn value(self) -> Result<Expr> {
+        let value = one_value(self.rows.clone());
+        match self.holds() {
+            None => Ok(value),
+            Some(holds) => Ok(when(holds, value, None)),
+        }
+    }
+
+    /// An expression of the row; without it, whether a test of no rows holds. EXISTS is such an
+    /// expression: `true`.
+    fn or(self, expr: Expr, without: bool) -> Result<Expr> {
+        let is_exists = matches!(expr, Expr::Literal(..));
+        let expr = if is_exists { truth(!without) } else { expr };
+        Ok(match self.holds() {
+            None => expr,
+            Some(holds) => when(holds, expr, Some(truth(without))),
+        })
+    }
+
+    /// Whether the row is there; nothing if it always is.
+    fn holds(self) -> Option<Expr> {
+        let each = self.conditions.into_iter().map(one_value);
+        let each = each.map(|condition| Expr::IsTrue(Box::new(condition)));
+        each.reduce(Expr::and)
+    }
+}
+
+fn compared(expr: Box<Expr>, op: Operator, row: LogicalPlan) -> Expr {
+    Expr::BinaryExpr(BinaryExpr { left: expr, op, right: Box::new(one_value(row)) })
+}
+
+fn when(holds: Expr, then: Expr, otherwise: Option<Expr>) -> Expr {
+    Expr::Case(Case {
+        expr: None,
+        when_then_expr: vec![(Box::new(holds), Box::new(then))],
+        else_expr: otherwise.map(Box::new),
+    })
+}
+
+fn truth(truth: bool) -> Expr {
+    Expr::Literal(ScalarValue::Boolean(Some(truth)), None)
+}
+
+fn one_value(rows: LogicalPlan) -> Expr {
+    let outer_ref_columns = rows.all_out_ref_exprs();
+    Expr::ScalarSubquery(Subquery {
+        subquery: Arc::new(rows),
+        outer_ref_columns,
+        spans: Spans::new(),
+    })
+}

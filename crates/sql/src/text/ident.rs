@@ -1,0 +1,11 @@
+//! Names as plans have them.
+
+use datafusion::sql::sqlparser::ast::Ident;
+
+/// A name in small letters, or as it stands between quotes.
+pub(crate) fn folded(name: &Ident) -> String {
+    match name.quote_style {
+        None => name.value.to_ascii_lowercase(),
+        Some(_) => name.value.clone(),
+    }
+}
