@@ -21,9 +21,14 @@ static OPENED_ON_DISK: AtomicBool = AtomicBool::new(false);
 /// Whether RocksDB's threads were left behind by a fork.
 static LOST_THREADS: AtomicBool = AtomicBool::new(false);
 
-/// How statements run: threads that share a store know nothing of each other.
-pub(crate) fn sql_options() -> SqlOptions {
-    SqlOptions { transactions: false, ..SqlOptions::default() }
+/// How statements run: threads that share a store know nothing of each other. Columns that are kept
+/// take half of what blocks of the store take, where that was said.
+pub(crate) fn sql_options(cache_bytes: Option<usize>) -> SqlOptions {
+    SqlOptions {
+        transactions: false,
+        column_cache_bytes_max: cache_bytes.map(|bytes| bytes / 2),
+        ..SqlOptions::default()
+    }
 }
 
 /// Notes that this process is a forked child. Called by the package, right after the fork.
@@ -122,12 +127,15 @@ pub(crate) struct Handle {
 
 struct Opened {
     store: Store,
+    /// The memory for blocks, where that was said.
+    cache_bytes: Option<usize>,
     sql: OnceLock<Sql>,
 }
 
 impl Handle {
-    pub(crate) fn new(store: Store, url: String) -> Self {
-        let opened = RwLock::new(Some(Arc::new(Opened { store, sql: OnceLock::new() })));
+    pub(crate) fn new(store: Store, url: String, cache_bytes: Option<usize>) -> Self {
+        let opened = Opened { store, cache_bytes, sql: OnceLock::new() };
+        let opened = RwLock::new(Some(Arc::new(opened)));
         Self { opened: Arc::new(OfProcess::new(opened)), url: url.into() }
     }
 
@@ -167,7 +175,7 @@ impl Handle {
         if let Some(sql) = opened.sql.get() {
             return Ok(sql.clone());
         }
-        let sql = Sql::new(opened.store.clone(), sql_options()).or_raise()?;
+        let sql = Sql::new(opened.store.clone(), sql_options(opened.cache_bytes)).or_raise()?;
         Ok(opened.sql.get_or_init(|| sql).clone())
     }
 

@@ -50,7 +50,7 @@ impl Store {
             builder = builder.cache_bytes(bytes);
         }
         let store = py.detach(|| builder.open()).or_raise()?;
-        Ok(Self { handle: Handle::new(store, url) })
+        Ok(Self { handle: Handle::new(store, url, cache_bytes) })
     }
 
     #[getter]

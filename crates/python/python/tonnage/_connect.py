@@ -35,7 +35,8 @@ def connect(
             the address of `tonnage serve`, `grpc://host:port` or `grpc+tls://host:port`.
         create: whether a store that does not exist is made, or raises `NotFound`.
         data_directories: directories that a new store spreads its data over, one on each disk.
-        cache: memory that caches data, in bytes or as '1GiB'.
+        cache: memory that caches data, in bytes or as '1GiB'; half as much more keeps columns of
+            tables that SQL scans again and again.
         user: who calls a server, with `password`.
         password: the password of `user`.
         token: who calls a server, instead of a user and a password.

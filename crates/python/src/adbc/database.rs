@@ -63,7 +63,7 @@ impl Driver for TonnageDriver {
         }
         before_open(&uri).or_status()?;
         let store = Store::builder(&uri).create_if_missing(create).open().or_status()?;
-        let sql = Sql::new(store, sql_options()).or_status()?;
+        let sql = Sql::new(store, sql_options(None)).or_status()?;
         Ok(TonnageDatabase { sql, uri: uri.into() })
     }
 }
