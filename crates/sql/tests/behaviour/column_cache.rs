@@ -13,6 +13,9 @@ use super::rows;
 const TABLE: &str = "CREATE TABLE t (k LONG, n LONG, s STRING, PRIMARY KEY (SHARD(k)))";
 const QUESTION: &str = "SELECT count(*), sum(n + 1), max(upper(s)) FROM t";
 
+/// What a statement or a load does to the rows.
+type Change = Box<dyn Fn(&Sql)>;
+
 /// A table of 100 rows on RocksDB, with two data directories.
 fn filled() -> (Sql, TempDir) {
     let directory = tempfile::tempdir().unwrap();
@@ -52,7 +55,7 @@ fn every_change_is_seen_by_the_next_scan() {
         sql.store().multi_put([("t", rows)], &Default::default()).unwrap();
     };
     let statement = |text: &'static str| move |sql: &Sql| drop(sql.execute(text).unwrap());
-    let changes: Vec<(&str, Box<dyn Fn(&Sql)>, [&str; 2])> = vec![
+    let changes: Vec<(&str, Change, [&str; 2])> = vec![
         ("insert", Box::new(statement("INSERT INTO t VALUES (200, 1000, 'z')")), ["101", "6051"]),
         ("update", Box::new(statement("UPDATE t SET n = 0 WHERE k = 200")), ["101", "5051"]),
         ("delete", Box::new(statement("DELETE FROM t WHERE k = 200")), ["100", "5050"]),
