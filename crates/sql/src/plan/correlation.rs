@@ -2,11 +2,11 @@
 //!
 //! For that it takes the condition that ties a subquery out of it, and puts it above. Over some nodes
 //! that means something else (DataFusion 55), and these are refused here: outer joins of which the
-//! side that may be missing is tied, windows, OFFSET, a LIMIT further inside, and an aggregate over
-//! all rows that is not the last step.
+//! side that may be missing is tied, windows, DISTINCT ON, ASOF joins, OFFSET, a LIMIT further inside,
+//! and an aggregate over all rows that is not the last step.
 
 use datafusion::common::{JoinType, Result, plan_err};
-use datafusion::logical_expr::{Expr, FetchType, Limit, LogicalPlan, SkipType};
+use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, SkipType};
 
 /// What becomes of the rows of a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +57,9 @@ fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
             }
             tied
         }
-        LogicalPlan::Window(_) => {
-            let tied = any_below(plan, asked, false)?;
-            if tied {
-                return refused("a window");
-            }
-            tied
-        }
+        LogicalPlan::Window(_) => apart(plan, asked, "a window")?,
+        LogicalPlan::Distinct(Distinct::On(_)) => apart(plan, asked, "DISTINCT ON")?,
+        LogicalPlan::Extension(_) => apart(plan, asked, "an ASOF join")?,
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
             let tied = any_below(plan, asked, false)?;
             if tied && !is_last {
@@ -82,6 +78,11 @@ fn any_below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
         tied |= below(input, asked, is_last)?;
     }
     Ok(tied)
+}
+
+/// What is below a node over which no condition is taken.
+fn apart(plan: &LogicalPlan, asked: Asked, what: &str) -> Result<bool> {
+    if any_below(plan, asked, false)? { refused(what) } else { Ok(false) }
 }
 
 /// Whether one row at least is left of any.

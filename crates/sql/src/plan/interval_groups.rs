@@ -1,12 +1,17 @@
 //! Groups of intervals: those of one length are one.
 //!
 //! GROUP BY an interval, DISTINCT, and sets of rows with intervals among their columns go by the
-//! lengths, and each group shows the first of its intervals:
+//! lengths, and each group shows the first of its intervals. The second plan takes the place of the
+//! first:
 //!
 //! ```text
-//! Aggregate: groupBy=[x, y]      Projection: __interval_0 AS x, y, sum(z)
-//!   t                    becomes   Aggregate: groupBy=[_length(x) AS __length_0, y], aggr=[sum(z), first_value(x) AS __interval_0]
-//!                                    t
+//! Aggregate: groupBy=[x, y], aggr=[sum(z)]
+//!   t
+//!
+//! Projection: __interval_0 AS x, y, sum(z)
+//!   Aggregate: groupBy=[_length(x) AS __length_0, y],
+//!              aggr=[sum(z), first_value(x) AS __interval_0]
+//!     t
 //! ```
 
 use std::sync::Arc;
