@@ -109,7 +109,7 @@ fn a_parquet_file_with_another_schema() {
     place
         .run(&["load", "ships", "other.parquet"])
         .ends(3)
-        .says(&["other.parquet: column at holds Binary", "TIMESTAMP(0)"]);
+        .says(&["other.parquet: column at holds BINARY", "TIMESTAMP(0)"]);
     place.run(&["sql", "CREATE TABLE crews (crew LONG, PRIMARY KEY (crew))"]).ends(0);
     place
         .run(&["load", "crews", "other.parquet"])
