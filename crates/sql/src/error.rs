@@ -1,5 +1,6 @@
 //! Errors of DataFusion as errors of Tonnage.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
@@ -34,9 +35,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 }
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
-    let plain = |error: &DataFusionError| {
-        in_sql(own_words(error.message().lines().next().unwrap_or_default()))
-    };
+    let plain = |error: &DataFusionError| in_sql(&own_words(&error.message()));
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
             Some(error) => (error.kind(), error.message().to_owned()),
@@ -67,6 +66,10 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
             (ErrorKind::Exhausted, format!("{}: give the session more memory_bytes_max, or ask for less at once", root.message()))
         }
         DataFusionError::IoError(_) => of_files(plain(root)),
+        // It is none of ours, nor one of DataFusion.
+        DataFusionError::Internal(message) if message.starts_with("Failed to coerce types ") => {
+            (ErrorKind::Invalid, plain(root))
+        }
         DataFusionError::Shared(shared) => kind_and_message(shared.find_root()),
         DataFusionError::Collection(errors) => match errors.first() {
             Some(first) => kind_and_message(first.find_root()),
@@ -76,15 +79,27 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
     }
 }
 
-/// What a function says of its arguments, without what the planner says around it.
-fn own_words(message: &str) -> &str {
+/// What a message of the planner says in a line, without what stands around it.
+fn own_words(message: &str) -> Cow<'_, str> {
+    /// Before what a function says of its arguments.
     const BEFORE: &str = "user-defined coercion failed with: Error during planning: ";
     const BEHIND: &str = " No function matches the given name";
-    match message.split_once(BEFORE) {
-        Some((_, words)) => {
-            words.split_once(BEHIND).map_or(words, |(words, _)| words.trim_end_matches('.'))
-        }
-        None => message,
+    /// Before the arguments that a function does not take, with their types.
+    const CALL: &str = "No function matches the given name and argument types '";
+    let line = message.lines().next().unwrap_or_default();
+    if let Some((_, words)) = line.split_once(BEFORE) {
+        return words
+            .split_once(BEHIND)
+            .map_or(words, |(words, _)| words.trim_end_matches('.'))
+            .into();
+    }
+    let call = message.split_once(CALL).and_then(|(_, behind)| behind.split_once("'."));
+    match call {
+        Some((call, _)) => format!(
+            "there is no function {call}: give it arguments of other types, for instance with CAST, or another number of them"
+        )
+        .into(),
+        None => line.into(),
     }
 }
 

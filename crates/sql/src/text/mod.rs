@@ -20,6 +20,7 @@ mod lexer;
 mod meanings;
 mod names;
 mod nesting;
+mod parameter;
 mod path;
 mod pattern;
 mod pivot;

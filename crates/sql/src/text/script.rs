@@ -129,6 +129,7 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
     let mut tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
     super::question::number(&mut tokens)?;
+    super::parameter::check(&tokens)?;
     let (mut pieces, mut statement) = (Vec::new(), Vec::new());
     let mut end = Location::new(1, 1);
     for token in tokens {
