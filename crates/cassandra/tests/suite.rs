@@ -351,7 +351,13 @@ fn a_drop_that_was_cut_short_is_done_by_the_next() {
             engine.drop_space(space).unwrap();
             cuts += 1;
         }
-        assert!(!has_table(&harness, space), "cut after {patience_ms} ms");
+        // What is left once the space is gone for everybody is done in the background. Three busy
+        // nodes take longer for it than the deadline of the drop.
+        let patience = Instant::now() + Duration::from_secs(60);
+        while has_table(&harness, space) {
+            assert!(Instant::now() < patience, "cut after {patience_ms} ms");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
     assert!(cuts > 0, "none was cut short");
 }
