@@ -71,18 +71,18 @@ fn lateral_of(plan: &LogicalPlan) -> Option<&Subquery> {
 
 fn settled(part: Expr) -> Result<Transformed<Expr>> {
     match part {
-        Expr::ScalarSubquery(subquery) => match tied_row(&subquery) {
+        Expr::ScalarSubquery(subquery) => match tied_row(&subquery)? {
             Some(row) => row.value().map(Transformed::yes),
             None => of_one_value(subquery),
         },
-        Expr::Exists(exists) => match tied_row(&exists.subquery) {
+        Expr::Exists(exists) => match tied_row(&exists.subquery)? {
             Some(row) => Ok(Transformed::yes(row.or(truth(true), exists.negated)?)),
             None => {
                 is_tied(&exists.subquery.subquery, Asked::Existence)?;
                 Ok(Transformed::no(Expr::Exists(exists)))
             }
         },
-        Expr::InSubquery(InSubquery { expr, subquery, negated }) => match tied_row(&subquery) {
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) => match tied_row(&subquery)? {
             Some(row) => {
                 let op = if negated { Operator::NotEq } else { Operator::Eq };
                 let same = compared(expr, op, row.rows.clone());
@@ -93,7 +93,7 @@ fn settled(part: Expr) -> Result<Transformed<Expr>> {
                 Ok(Transformed::no(Expr::InSubquery(InSubquery { expr, subquery, negated })))
             }
         },
-        Expr::SetComparison(comparison) => match tied_row(&comparison.subquery) {
+        Expr::SetComparison(comparison) => match tied_row(&comparison.subquery)? {
             Some(row) => {
                 let SetComparison { expr, op, quantifier, .. } = comparison;
                 let holds = compared(expr, op, row.rows.clone());
@@ -134,11 +134,15 @@ fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
 }
 
 /// The one row of a subquery that is tied to the row outside.
-fn tied_row(subquery: &Subquery) -> Option<OneRow> {
+fn tied_row(subquery: &Subquery) -> Result<Option<OneRow>> {
     if subquery.outer_ref_columns.is_empty() {
-        return None;
+        return Ok(None);
     }
-    OneRow::of(&subquery.subquery).ok().flatten()
+    let row = OneRow::of(&subquery.subquery)?;
+    if let Some(row) = &row {
+        is_tied(&row.rows, Asked::Values)?;
+    }
+    Ok(row)
 }
 
 /// An aggregate over all rows, and what must hold for its row to be there.

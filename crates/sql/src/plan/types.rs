@@ -97,8 +97,9 @@ fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     if is_interval(&of_value) || is_interval(&of_rows) {
         intervals::refuse_parts(&of_rows)?;
         **value = as_length(std::mem::take(value), &of_value);
-        let length = |column, kind: &DataType| Some(as_length(column, kind));
-        *rows = with_columns(rows.clone(), &[0], length)?;
+        let column = Expr::from(rows.schema().qualified_field(0));
+        let length = as_length(column, &of_rows).alias("__length");
+        *rows = Arc::new(LogicalPlan::Projection(Projection::try_new(vec![length], rows.clone())?));
         return Ok(Transformed::yes(part));
     }
     match (NumberKind::of(&of_value), NumberKind::of(&of_rows)) {
@@ -165,25 +166,13 @@ fn united(union: Union) -> Result<Union> {
 }
 
 fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<LogicalPlan>> {
-    with_columns(input, places, |column, kind| {
-        (NumberKind::of(kind) == NumberKind::Decimal).then(|| numbers::to_double(column))
-    })
-}
-
-/// Something made of the columns at these places, by their types.
-fn with_columns(
-    input: Arc<LogicalPlan>,
-    places: &[usize],
-    made: impl Fn(Expr, &DataType) -> Option<Expr>,
-) -> Result<Arc<LogicalPlan>> {
     let schema = input.schema().clone();
     let column = |place: usize| {
         let (relation, field) = schema.qualified_field(place);
         let column = Expr::from((relation, field));
-        let other = places.contains(&place).then(|| made(column.clone(), field.data_type()));
-        match other.flatten() {
-            Some(other) => other.alias_qualified(relation.cloned(), field.name()),
-            None => column,
+        match places.contains(&place) && NumberKind::of(field.data_type()) == NumberKind::Decimal {
+            true => numbers::to_double(column).alias_qualified(relation.cloned(), field.name()),
+            false => column,
         }
     };
     let columns = (0..schema.fields().len()).map(column).collect();
