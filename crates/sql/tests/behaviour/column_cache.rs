@@ -185,7 +185,7 @@ fn a_scan_that_ends_early_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(sql.column_cache().tables, 0);
-    warm(&sql, question);
+    warm(&sql, QUESTION);
 }
 
 #[test]
