@@ -1,22 +1,16 @@
 //! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells;
 //! and as text a UUID is what it is spelled like.
 
-use std::sync::Arc;
-
-use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
-use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF,
-    ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::{ColumnType, Value};
 
-const UUID: DataType = DataType::FixedSizeBinary(16);
+use crate::functions::{UUID, uuid_text};
 
 /// Spells comparisons while they are planned: their types are looked at before any rule runs.
 #[derive(Debug)]
@@ -43,14 +37,7 @@ impl ExprPlanner for UuidPlanner {
 }
 
 fn spelled_if(expr: Expr, is_uuid: bool) -> Expr {
-    if is_uuid { text_of(expr) } else { expr }
-}
-
-fn text_of(expr: Expr) -> Expr {
-    let func = Arc::new(ScalarUDF::new_from_impl(UuidText {
-        signature: Signature::any(1, Volatility::Immutable),
-    }));
-    Expr::ScalarFunction(ScalarFunction { func, args: vec![expr] })
+    if is_uuid { uuid_text(expr) } else { expr }
 }
 
 /// An expression whose parts are done.
@@ -80,7 +67,7 @@ pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Expr::Cast(Cast { expr, field })
             if is_text(field.data_type()) && is_uuid(&expr, schema) =>
         {
-            Transformed::yes(text_of(*expr))
+            Transformed::yes(uuid_text(*expr))
         }
         other => Transformed::no(other),
     }
@@ -102,38 +89,5 @@ fn uuid(expr: Expr) -> Expr {
             Expr::Literal(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec())), metadata.clone())
         }
         _ => expr,
-    }
-}
-
-/// `_uuid_text(u)`: a UUID as it is spelled.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct UuidText {
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for UuidText {
-    fn name(&self) -> &str {
-        "_uuid_text"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let array = arguments.args[0].to_array(arguments.number_rows)?;
-        let Some(uuids) =
-            array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16)
-        else {
-            return exec_err!("{} takes a UUID, not {}", self.name(), array.data_type());
-        };
-        let text = |bytes: &[u8]| bytes.try_into().ok().map(|bytes| Value::Uuid(bytes).to_string());
-        Ok(ColumnarValue::Array(Arc::new(
-            uuids.iter().map(|uuid| uuid.and_then(text)).collect::<StringArray>(),
-        )))
     }
 }

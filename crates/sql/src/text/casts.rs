@@ -13,6 +13,10 @@ use super::walk::{Rewriter, walk_mut};
 
 /// A cast or a typed literal, written so that it means to the planner what it says.
 pub(super) fn exact(expr: &mut Expr) {
+    if let Some(call) = made(expr) {
+        *expr = call;
+        return;
+    }
     match expr {
         Expr::Cast { data_type, expr: cast, .. } if text_of(cast).is_some_and(is_whole_moment) => {
             widen(data_type)
@@ -21,17 +25,6 @@ pub(super) fn exact(expr: &mut Expr) {
             if text_of_value(value).is_some_and(is_whole_moment) =>
         {
             widen(data_type);
-        }
-        Expr::Cast { kind, data_type, expr: cast, .. } if is_json(data_type) => {
-            let name = match kind {
-                CastKind::TryCast | CastKind::SafeCast => "_try_json",
-                CastKind::Cast | CastKind::DoubleColon => "_json",
-            };
-            let value = std::mem::replace(cast.as_mut(), Expr::value(Value::Null));
-            *expr = call(name, [value]);
-        }
-        Expr::TypedString(TypedString { data_type, value, .. }) if is_json(data_type) => {
-            *expr = call("_json", [Expr::Value(value.clone())]);
         }
         Expr::Cast { data_type, .. } => {
             if let Some(known) = own_type(data_type) {
@@ -48,13 +41,37 @@ pub(super) fn exact(expr: &mut Expr) {
     }
 }
 
-/// Whether this is a cast to JSON, which becomes a call.
-pub(super) fn is_to_json(expr: &Expr) -> bool {
-    matches!(expr, Expr::Cast { data_type, .. } if is_json(data_type))
+/// Whether this is a cast that becomes a call.
+pub(super) fn is_call(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cast { data_type, .. } if makers_of(data_type).is_some())
 }
 
-fn is_json(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::JSON | DataType::JSONB)
+/// A value of a type that the planner has no casts to, as a call of what makes it.
+fn made(expr: &mut Expr) -> Option<Expr> {
+    match expr {
+        Expr::Cast { kind, data_type, expr: cast, .. } => {
+            let (strict, lenient) = makers_of(data_type)?;
+            let name = match kind {
+                CastKind::TryCast | CastKind::SafeCast => lenient,
+                CastKind::Cast | CastKind::DoubleColon => strict,
+            };
+            let value = std::mem::replace(cast.as_mut(), Expr::value(Value::Null));
+            Some(call(name, [value]))
+        }
+        Expr::TypedString(TypedString { data_type, value, .. }) => {
+            Some(call(makers_of(data_type)?.0, [Expr::Value(value.clone())]))
+        }
+        _ => None,
+    }
+}
+
+/// The functions behind CAST and TRY_CAST to such a type.
+fn makers_of(data_type: &DataType) -> Option<(&'static str, &'static str)> {
+    match data_type {
+        DataType::JSON | DataType::JSONB => Some(("_json", "_try_json")),
+        DataType::Uuid => Some(("_uuid", "_try_uuid")),
+        _ => None,
+    }
 }
 
 /// What the planner calls a type that only tables have by that name.

@@ -4,7 +4,8 @@
 //!    what is cast. So columns that would be named like one before them get a number: `id, id_1`.
 //! 2. It names expressions with literals in words of its own, `Int64(1)`; here they are named as
 //!    they are written.
-//! 3. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is
+//! 3. So are those that compare rows of subqueries.
+//! 4. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is
 //!    selected is their JSON.
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ pub(super) fn name_columns(select: &mut Select) {
     name_twins(select);
     for item in &mut select.projection {
         if let SelectItem::UnnamedExpr(expr) = item
-            && has_literal(expr)
+            && (has_literal(expr) || has_test(expr))
         {
             let name = expr.to_string();
             rename(item, name);
@@ -75,7 +76,7 @@ fn has_literal(expr: &Expr) -> bool {
                 }
                 Expr::Value(_) => self.found = true,
                 // They are written in others, and would be named after those.
-                expr if functions::is_written_in_others(expr) || casts::is_to_json(expr) => {
+                expr if functions::is_written_in_others(expr) || casts::is_call(expr) => {
                     self.found = true
                 }
                 _ => {}
@@ -86,6 +87,22 @@ fn has_literal(expr: &Expr) -> bool {
     let mut literals = Literals { found: false, hidden: false };
     let _ = walk(expr, &mut literals);
     literals.found && !literals.hidden
+}
+
+/// Whether rows of a subquery are compared in an expression. The planner gives two of them one name,
+/// and writes ANY as other expressions after it has named the column.
+pub(super) fn has_test(expr: &Expr) -> bool {
+    struct Tests(bool);
+    impl Looker for Tests {
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+            self.0 |=
+                matches!(expr, Expr::InSubquery { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. });
+            ControlFlow::Continue(())
+        }
+    }
+    let mut tests = Tests(false);
+    let _ = walk(expr, &mut tests);
+    tests.0
 }
 
 /// Gives the later ones of columns with the same name names of their own.

@@ -50,7 +50,9 @@ hooks! {
     /// What is looked at in a statement. An error ends the walk.
     Looker by Looking as Visitor,
     pre_visit_query(&Query),
+    post_visit_query(&Query),
     pre_visit_expr(&Expr),
+    post_visit_expr(&Expr),
     pre_visit_table_factor(&TableFactor),
     pre_visit_relation(&ObjectName)
 }

@@ -1,0 +1,77 @@
+//! UUIDs of text, and the other way.
+
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, StringArray};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, exec_err};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, ScalarUDF};
+use tonnage::{ColumnType, Value};
+
+use super::scalar::{Arguments, Gives, Scalar, text_of};
+
+/// A UUID as Arrow holds it.
+pub(crate) const UUID: DataType = DataType::FixedSizeBinary(16);
+
+const TEXT: Scalar = Scalar {
+    name: "_uuid_text",
+    form: "CAST(uuid AS STRING)",
+    count: (1, 1),
+    gives: Gives::Type(|| DataType::Utf8),
+    work: spelled,
+};
+
+pub(super) const ALL: [Scalar; 3] = [
+    TEXT,
+    Scalar {
+        name: "_uuid",
+        form: "CAST(text AS UUID)",
+        count: (1, 1),
+        gives: Gives::Type(|| UUID),
+        work: |arguments| parsed(arguments, false),
+    },
+    Scalar {
+        name: "_try_uuid",
+        form: "TRY_CAST(text AS UUID)",
+        count: (1, 1),
+        gives: Gives::Type(|| UUID),
+        work: |arguments| parsed(arguments, true),
+    },
+];
+
+/// A UUID as it is spelled.
+pub(crate) fn uuid_text(uuid: Expr) -> Expr {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(TEXT.function()));
+    Expr::ScalarFunction(ScalarFunction { func: FUNCTION.clone(), args: vec![uuid] })
+}
+
+/// A text as the UUID that it spells; 16 bytes are one.
+fn parsed(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
+    let array = &arguments.arrays[0];
+    if *array.data_type() == UUID {
+        return Ok(array.clone());
+    }
+    let Ok(texts) = arguments.texts(0) else {
+        return exec_err!("a UUID is made of text, not of {}", array.data_type());
+    };
+    let mut uuids = FixedSizeBinaryBuilder::with_capacity(arguments.rows, 16);
+    for row in 0..arguments.rows {
+        match text_of(&texts, row).map(|text| Value::parse(text, ColumnType::Uuid)) {
+            Some(Ok(Value::Uuid(bytes))) => uuids.append_value(bytes)?,
+            Some(Err(error)) if !is_tried => return exec_err!("{error}"),
+            _ => uuids.append_null(),
+        }
+    }
+    Ok(Arc::new(uuids.finish()))
+}
+
+fn spelled(arguments: &Arguments) -> Result<ArrayRef> {
+    let array = &arguments.arrays[0];
+    let Some(uuids) = array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16)
+    else {
+        return exec_err!("{} takes a UUID, not {}", arguments.name, array.data_type());
+    };
+    let text = |bytes: &[u8]| bytes.try_into().ok().map(|bytes| Value::Uuid(bytes).to_string());
+    Ok(Arc::new(uuids.iter().map(|uuid| uuid.and_then(text)).collect::<StringArray>()))
+}
