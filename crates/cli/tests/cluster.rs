@@ -115,7 +115,9 @@ fn an_index_misses_no_row_of_a_process_that_stood_still_in_a_load() {
     tonnage(&store, &["sql", "--create", "-c", create]);
     let mut load = Command::new(env!("CARGO_BIN_EXE_tonnage"));
     let load = load.args(["load", "cars", &file.to_string_lossy(), "--store", &store]);
-    let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let told = place.path().join("told");
+    let words = std::fs::File::create(&told).unwrap();
+    let mut load = load.stdout(Stdio::null()).stderr(words).spawn().unwrap();
     let number = load.id().to_string();
     let signal = |name: &str| {
         assert!(Command::new("kill").args([name, &number]).status().unwrap().success());
@@ -129,6 +131,7 @@ fn an_index_misses_no_row_of_a_process_that_stood_still_in_a_load() {
     signal("-CONT");
     // It may fail, since others have gone on without it.
     load.wait().unwrap();
+    println!("the load said: {}", std::fs::read_to_string(told).unwrap());
     tonnage(&store, &["check"]);
     let plan = sql("EXPLAIN SELECT plate FROM cars WHERE colour = 'c7'");
     assert!(plan.contains("by_colour"), "{plan}");

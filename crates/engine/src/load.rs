@@ -116,6 +116,14 @@ pub trait LoadObserver: Send + Sync {
     fn goes_on(&self) -> Result<()> {
         Ok(())
     }
+
+    /// Rows of a space that `goes_on` objected to when they had been sent: the process stood still
+    /// behind the question, and they may have been stored at any time since. Told before they are
+    /// told of as stored; an error ends the load with it.
+    fn sent_late(&self, space: SpaceId, rows: &Entries) -> Result<()> {
+        let _ = (space, rows);
+        Ok(())
+    }
 }
 
 /// An observer that looks away.

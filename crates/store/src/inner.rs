@@ -108,7 +108,7 @@ impl Inner {
     }
 
     /// The table that a key belongs to.
-    fn owner_of(&self, space: SpaceId, key: &[u8]) -> Result<Arc<TableEntry>> {
+    pub(crate) fn owner_of(&self, space: SpaceId, key: &[u8]) -> Result<Arc<TableEntry>> {
         let dropped = || Error::not_found("the table of this key was dropped meanwhile");
         let family = self.catalog.family(space);
         let owner = family.first().ok_or_else(dropped)?.classifier.classify(key)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tonnage_engine::{Acks, Deadline, Error, LoadObserver, OnExisting, Result};
+use tonnage_engine::{Acks, Deadline, Entries, Error, LoadObserver, OnExisting, Result};
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
@@ -49,6 +49,26 @@ impl ChunkOrder {
     }
 }
 
+/// Tells of rows that were sent when the process might no longer write. The observer waits for the
+/// cluster, on a thread of its own.
+async fn tell_late(
+    generation: &Generation,
+    table: &Table,
+    winners: &[Winner],
+    order: &ChunkOrder,
+) -> Result<()> {
+    let mut rows = Entries::new();
+    for (at, _) in winners {
+        let expires_at_ms = generation.expires_at_ms(*at);
+        rows.push(generation.key(*at), generation.value(*at), 0, expires_at_ms);
+    }
+    let (observer, space) = (Arc::clone(&order.observer), table.id());
+    let told = tokio::task::spawn_blocking(move || observer.sent_late(space, &rows)).await;
+    told.map_err(|error| {
+        Error::internal("the observer of a load failed: report it").with_source(error)
+    })?
+}
+
 impl OpenStore {
     /// Stores a chunk of a generation. Answers what became of each of its entries.
     pub(super) async fn store_chunk(
@@ -74,7 +94,11 @@ impl OpenStore {
         let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
             *turn = (*turn).max(greatest);
-            self.send(generation, table, &winners, stamp, order).await?;
+            let sent = self.send(generation, table, &winners, stamp, order).await;
+            if !is_entries && order.observer.goes_on().is_err() {
+                tell_late(generation, table, &winners, order).await?;
+            }
+            sent?;
             self.time.pass(stamp).await?;
         }
         Ok(fates)

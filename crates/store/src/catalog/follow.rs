@@ -8,7 +8,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Deadline, Durability, Engine, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome,
+    Deadline, Durability, Engine, Error, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome,
 };
 
 use super::{Catalog, rows};
@@ -21,6 +21,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a statement of DDL, writes, or loads with their flush may take before the others are
 /// told that this process lives.
 const STEP: Duration = Duration::from_millis(500);
+
+/// What became of a write.
+pub(crate) struct Sent {
+    pub(crate) outcome: Result<WriteOutcome>,
+    /// Whether the lease has ended by now: what was sent may have been stored when others had gone on
+    /// without this process.
+    pub(crate) is_late: bool,
+}
+
+impl Sent {
+    fn refused(error: Error) -> Self {
+        Self { outcome: Err(error), is_late: false }
+    }
+}
 
 impl Catalog {
     /// The openings of the store, where there may be several.
@@ -38,27 +52,28 @@ impl Catalog {
     }
 
     /// Writes what was made of the tables as they are known here, and sends nothing behind the end
-    /// of the lease: this process may stand still at any time, and others then go on without it.
-    /// What was given up for that is tried again as long as it may write.
+    /// of the lease, as far as it can tell: this process may stand still at any time, and others then
+    /// go on without it. What was given up for that is tried again as long as it may write.
     ///
-    /// # Errors
-    /// As [`Engine::write_by`]; `Unavailable` where the lease has ended.
+    /// The outcome is that of [`Engine::write_by`], or `Unavailable` where the lease has ended.
     pub(crate) fn write_within_lease(
         &self,
         engine: &dyn Engine,
         batch: &WriteBatch,
         durability: Durability,
         deadline: Deadline,
-    ) -> Result<WriteOutcome> {
+    ) -> Sent {
         loop {
-            self.check_member()?;
+            if let Err(error) = self.check_member() {
+                return Sent::refused(error);
+            }
             let by = self.by_lease(deadline);
             match engine.write_by(batch, durability, by) {
                 Err(error)
                     if error.kind() == ErrorKind::TimedOut
                         && !deadline.is_over()
                         && by != deadline => {}
-                written => return written,
+                outcome => return Sent { outcome, is_late: self.check_member().is_err() },
             }
         }
     }
@@ -70,16 +85,26 @@ impl Catalog {
         batches: &[WriteBatch],
         durability: Durability,
         deadline: Deadline,
-    ) -> Vec<Result<WriteOutcome>> {
+    ) -> Vec<Sent> {
         let by = self.by_lease(deadline);
         let written = engine.write_many_by(batches, durability, by);
+        let is_late = self.check_member().is_err();
         let again = |(batch, written): (&WriteBatch, Result<WriteOutcome>)| match written {
             Err(error) if error.kind() == ErrorKind::TimedOut && by != deadline => {
                 self.write_within_lease(engine, batch, durability, deadline)
             }
-            written => written,
+            outcome => Sent { outcome, is_late },
         };
         batches.iter().zip(written).map(again).collect()
+    }
+
+    /// Reads the tables as they are stored now. Whoever changes them from now on waits for this
+    /// process, though it may have been taken for gone.
+    pub(crate) fn catch_up(&self) -> Result<()> {
+        let Some(members) = &self.members else { return Ok(()) };
+        members.renew()?;
+        // It reads them.
+        self.lock(Deadline::after(PATIENCE)).map(drop)
     }
 
     /// By when a write is to be sent.

@@ -55,6 +55,7 @@ use crate::members::Members;
 use crate::schema::{Change, Identity};
 use crate::{TableDefinition, TableSchema};
 pub use entry::TableEntry;
+pub(crate) use follow::Sent;
 use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
@@ -489,7 +490,7 @@ impl Catalog {
         }
         // Whoever was taken for gone may have lost the space that it is to name.
         let engine = self.engine.as_ref();
-        let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline);
+        let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline).outcome;
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
         }

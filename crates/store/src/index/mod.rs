@@ -31,6 +31,7 @@ mod estimate;
 mod handle;
 mod janitor;
 mod json;
+mod late;
 mod list;
 mod lookup;
 mod mark;

@@ -25,7 +25,7 @@ use tonnage_engine::{
 };
 
 use super::list::IndexSet;
-use crate::catalog::TableEntry;
+use crate::catalog::{Sent, TableEntry};
 use crate::inner::Inner;
 use crate::terms::WriteTerms;
 
@@ -54,7 +54,8 @@ impl Inner {
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
                 let engine = self.writer(acks);
-                return self.catalog.write_within_lease(&**engine, batch, durability, deadline);
+                let sent = self.catalog.write_within_lease(&**engine, batch, durability, deadline);
+                return self.settled(sent, batch);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
             let attempt = Attempt {
@@ -68,8 +69,9 @@ impl Inner {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {
                     let engine = self.writer(acks);
-                    let outcome =
-                        self.catalog.write_within_lease(&**engine, &batch, durability, deadline)?;
+                    let sent =
+                        self.catalog.write_within_lease(&**engine, &batch, durability, deadline);
+                    let outcome = self.settled(sent, attempt.batch)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
                         if attempt.keeps_entries {
@@ -103,7 +105,15 @@ impl Inner {
         if is_alone {
             let WriteTerms { durability, acks, deadline } = terms;
             let engine = self.writer(acks);
-            return self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
+            let sent =
+                self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
+            let late = sent.iter().zip(batches).filter(|(sent, _)| sent.is_late);
+            let indexed = self.index_late_batches(late.map(|(_, batch)| batch));
+            let settled = |sent: Sent| match &indexed {
+                Err(error) if sent.is_late => Err(error.restated()),
+                _ => sent.outcome,
+            };
+            return sent.into_iter().map(settled).collect();
         }
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
@@ -111,6 +121,14 @@ impl Inner {
 }
 
 impl Inner {
+    /// The outcome of a write, once no index misses a row of it.
+    fn settled(&self, sent: Sent, batch: &WriteBatch) -> Result<WriteOutcome> {
+        if sent.is_late {
+            self.index_late_batches(std::iter::once(batch))?;
+        }
+        sent.outcome
+    }
+
     /// Whether entries of indexes are never removed: of what other processes write nobody knows
     /// here, and entries are no part of their atomic steps.
     pub(crate) fn keeps_entries(&self) -> bool {

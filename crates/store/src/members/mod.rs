@@ -21,8 +21,9 @@
 //!
 //! A member that does not renew its row is *gone* after a minute: its row is removed, and nobody
 //! waits for it any more. It has refused to write since long before ([`Members::check`]), and has
-//! sent nothing behind the end of its lease ([`Members::lease_end`]). So it can do no harm when it
-//! comes back: it finds its row gone, and follows before it writes. Everybody measures these times
+//! sent nothing behind the end of its lease ([`Members::lease_end`]). It finds its row gone when it
+//! comes back, and follows before it writes. What was on its way when it stood still is put right
+//! before it is acknowledged (`index/late`). Everybody measures these times
 //! with a clock of its own: none is compared with another.
 
 mod roster;
@@ -175,6 +176,14 @@ impl Members {
             true => Ok(()),
             false => Err(lease_lost(self.shared.times.lease)),
         }
+    }
+
+    /// Renews the row of this opening, or puts it anew where somebody took it for gone.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub(crate) fn renew(&self) -> Result<()> {
+        self.shared.renew(&mut self.shared.own())
     }
 
     /// Until when this opening may write, unless its row is renewed by then. A process may stand

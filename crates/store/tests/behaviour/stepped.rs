@@ -38,6 +38,8 @@ pub(crate) struct SteppedEngine {
     engine: Arc<MemoryEngine>,
     capability: Capability,
     levels: Levels,
+    /// Whether writes wait on their way, behind the last look at their deadline.
+    sends_late: bool,
     hook: Hook,
 }
 
@@ -48,7 +50,17 @@ impl SteppedEngine {
     ) -> Arc<dyn Engine> {
         let (engine, capability) = (engine.clone(), engine.capability().clone());
         let hook: Hook = Arc::new(move |step, _| hook(step));
-        Arc::new(Self { engine, capability, levels: Levels::default(), hook })
+        Arc::new(Self { engine, capability, levels: Levels::default(), sends_late: false, hook })
+    }
+
+    /// One whose writes are at the hook when it is too late to take them back.
+    pub(crate) fn sending_late(
+        engine: &Arc<MemoryEngine>,
+        hook: impl Fn(EngineStep<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<dyn Engine> {
+        let (engine, capability) = (engine.clone(), engine.capability().clone());
+        let hook: Hook = Arc::new(move |step, _| hook(step));
+        Arc::new(Self { engine, capability, levels: Levels::default(), sends_late: true, hook })
     }
 
     /// One that has copies on a cluster, as far as it says, and so takes levels.
@@ -57,7 +69,8 @@ impl SteppedEngine {
     ) -> Arc<dyn Engine> {
         let engine = Arc::new(MemoryEngine::shared());
         let capability = Capability { acks_all: true, ..engine.capability().clone() };
-        Arc::new(Self { engine, capability, levels: Levels::default(), hook: Arc::new(hook) })
+        let (levels, hook) = (Levels::default(), Arc::new(hook));
+        Arc::new(Self { engine, capability, levels, sends_late: false, hook })
     }
 
     fn step(&self, step: EngineStep<'_>) -> Result<()> {
@@ -149,6 +162,7 @@ impl Engine for SteppedEngine {
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         self.step(EngineStep::Write(batch))?;
+        let deadline = if self.sends_late { Deadline::NONE } else { deadline };
         self.engine.write_by(batch, durability, deadline)
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tonnage_engine::{Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
+use tonnage_engine::{Entries, Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
 
 use super::{
     BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
@@ -232,6 +232,11 @@ impl LoadObserver for Outcomes {
     /// Rows without the entries of an index that others have made meanwhile must not follow.
     fn goes_on(&self) -> Result<()> {
         self.store.catalog.check_member()
+    }
+
+    fn sent_late(&self, space: SpaceId, rows: &Entries) -> Result<()> {
+        let rows = (0..rows.len()).map(|row| (rows.key(row), rows.value(row)));
+        self.store.index_late(space, rows)
     }
 
     fn stored(&self, run: StoredRun) {

@@ -1,0 +1,99 @@
+//! Rows that came to be stored late.
+//!
+//! A process may stand still between its last look at its lease and the moment at which a row leaves
+//! it: the row waits in a queue of the driver. Others go on without the process after a minute, and
+//! an index that they make meanwhile misses the row.
+//!
+//! So who finds, behind a write, that its lease has ended brings the indexes up to date before the
+//! write is acknowledged:
+//!
+//! 1. It renews its row among the members. Whoever changes tables from now on waits for it.
+//! 2. It reads the catalog.
+//! 3. It stores the entries that the rows have by the indexes that there are now. Where one of the
+//!    rows was not stored after all its entries are stale, which costs a look-up.
+
+use std::collections::BTreeMap;
+
+use tonnage_engine::header::NEVER_MS;
+use tonnage_engine::{
+    Durability, Entries, Error, ErrorKind, LoadOptions, OnExisting, Operation, Result, SpaceId,
+    WriteBatch,
+};
+
+use crate::inner::Inner;
+
+impl Inner {
+    /// Stores the entries of batches of rows of one space, which may have been stored late.
+    ///
+    /// # Errors
+    /// As [`index_late`](Self::index_late).
+    pub(crate) fn index_late_batches<'b>(
+        &self,
+        batches: impl Iterator<Item = &'b WriteBatch>,
+    ) -> Result<()> {
+        let mut batches = batches.peekable();
+        let Some(space) = batches.peek().map(|batch| batch.space(0)) else { return Ok(()) };
+        let is_put = |(batch, at): &(&WriteBatch, usize)| batch.operation(*at) == Operation::Put;
+        let operations = batches.flat_map(|batch| (0..batch.len()).map(move |at| (batch, at)));
+        let puts = operations.filter(is_put);
+        self.index_late(space, puts.map(|(batch, at)| (batch.key(at), batch.value(at))))
+    }
+
+    /// Stores the entries of rows of one space, which may have been stored late.
+    ///
+    /// # Errors
+    /// `Unavailable`: indexes may miss rows.
+    pub(crate) fn index_late<'r>(
+        &self,
+        space: SpaceId,
+        rows: impl Iterator<Item = (&'r [u8], &'r [u8])>,
+    ) -> Result<()> {
+        if space == self.pairs {
+            return Ok(());
+        }
+        let entries = self.catalog.catch_up().and_then(|()| self.entries_now(space, rows));
+        entries.and_then(|entries| self.store_entries(entries)).map_err(|error| {
+            Error::unavailable(format!(
+                "this process stood still while it sent rows, and indexes that others made meanwhile may miss them: write them again, or let `tonnage check` look ({error})"
+            ))
+            .with_source(error)
+        })
+    }
+
+    /// By index the entries that rows have now.
+    fn entries_now<'r>(
+        &self,
+        space: SpaceId,
+        rows: impl Iterator<Item = (&'r [u8], &'r [u8])>,
+    ) -> Result<BTreeMap<SpaceId, Entries>> {
+        let (mut entries, mut entry) = (BTreeMap::<SpaceId, Entries>::new(), Vec::new());
+        for (key, value) in rows {
+            // The rows of a table that was dropped go with it.
+            let Ok(table) = self.owner_of(space, key) else { continue };
+            let set = table.indexes.set();
+            for index in &set.indexes {
+                entry.clear();
+                index.codec.push_entry(&*self.engine, &set.table, key, value, &mut entry)?;
+                let of_index = entries.entry(index.space()).or_default();
+                of_index.push(&entry, &[], of_index.len() as u64, NEVER_MS);
+            }
+        }
+        Ok(entries)
+    }
+
+    fn store_entries(&self, entries: BTreeMap<SpaceId, Entries>) -> Result<()> {
+        for (index, entries) in entries {
+            let session = self.engine.load(LoadOptions {
+                on_existing: OnExisting::BlindReplace,
+                durability: Durability::Fsync,
+                ..LoadOptions::default()
+            })?;
+            match session.push(index, 0, &entries).and_then(|()| session.finish()) {
+                // The index was dropped meanwhile: its entries go with it.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                stored => stored?,
+            }
+        }
+        Ok(())
+    }
+}
