@@ -71,8 +71,10 @@ cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 
 	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
 
 cluster-test: setup ## What takes an hour on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
-	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release --workspace --test suite --test faults --test levels --test secure --test cluster -- --include-ignored --nocapture
-	TONNAGE_CASSANDRA_TESTS=required TONNAGE_CASSANDRA_NODES=3 $(CARGO) test --release --workspace --test suite
+	export TONNAGE_CASSANDRA_TESTS=required && failed=0 && \
+	{ $(CARGO) test --release --workspace --no-fail-fast --test suite --test faults --test levels --test secure --test cluster -- --include-ignored --nocapture || failed=1; } && \
+	{ TONNAGE_CASSANDRA_NODES=3 $(CARGO) test --release --workspace --test suite || failed=1; } && \
+	exit $$failed
 
 cluster-down: ## Ends the nodes of `make cluster`
 	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true
