@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow::array::{DurationSecondArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow_flight::error::FlightError;
 use arrow_flight::sql::{
@@ -155,6 +155,17 @@ fn columns_that_there_are_not_are_named() {
         RecordBatch::try_from_iter([("idd", Arc::new(Int64Array::from(vec![1])) as _)]).unwrap();
     let error = ingest(&mut client, command("ships", Mode::Append, &[]), vec![wrong]);
     assert!(error.unwrap_err().contains("idd"));
+}
+
+#[test]
+fn a_type_that_no_table_can_hold_is_named_as_in_sql() {
+    let server = Running::new();
+    let mut client = server.sql();
+    let waits = Arc::new(DurationSecondArray::from(vec![60])) as _;
+    let ids = Arc::new(Int64Array::from(vec![1])) as _;
+    let batch = RecordBatch::try_from_iter([("id", ids), ("wait", waits)]).unwrap();
+    let error = ingest(&mut client, command("waits", Mode::Create, &KEY), vec![batch]).unwrap_err();
+    assert!(error.contains("column wait is INTERVAL"), "{error}");
 }
 
 #[test]

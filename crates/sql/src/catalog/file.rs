@@ -16,6 +16,7 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use tonnage::{ColumnType, Error, Result, TableSchema};
 use tonnage_files::{
     ExtraColumns, Format, ReadOptions, RecordReader, Sample, Source, Stop, infer_common_schema,
+    type_name,
 };
 
 use crate::access::folded;
@@ -53,7 +54,7 @@ impl FileTable {
                     "{}: column '{}' is {}, which no table can hold",
                     file.path,
                     field.name(),
-                    field.data_type()
+                    type_name(field)
                 ))
             })?;
             Ok(column_type.to_arrow(field.name(), true))

@@ -50,6 +50,17 @@ static SHORTEST: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
+static WHOLE: Function = Function::new(|| {
+    let function = Scalar {
+        name: "_interval",
+        form: "CAST(moment - moment AS INTERVAL)",
+        count: (1, 1),
+        gives: Gives::Type(|| INTERVAL),
+        work: |arguments| whole(&arguments.arrays[0]),
+    };
+    Arc::new(function.function())
+});
+
 static TIMES: Function = Function::new(|| {
     let function = Scalar {
         name: "_times",
@@ -87,6 +98,11 @@ pub(crate) fn longest_of(intervals: Vec<Expr>, is_max: bool) -> Expr {
     call(if is_max { &LONGEST } else { &SHORTEST }, intervals)
 }
 
+/// The time between two moments as an interval, however far they are from each other.
+pub(crate) fn whole_interval(duration: Expr) -> Expr {
+    call(&WHOLE, vec![duration])
+}
+
 /// `interval * number`
 pub(crate) fn times(interval: Expr, number: Expr) -> Expr {
     call(&TIMES, vec![interval, number])
@@ -118,6 +134,21 @@ fn chosen(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<Ar
         })
         .collect();
     Ok(interleave(&arrays, &places)?)
+}
+
+/// Times between moments as intervals. What has too many nanoseconds, beyond 292 years, has days.
+fn whole(durations: &ArrayRef) -> Result<ArrayRef> {
+    let lengths = lengths(durations)?;
+    let interval = |length: i128| {
+        let (days, time) = match i64::try_from(length) {
+            Ok(time) => (0, time),
+            Err(_) => ((length / DAY) as i64, (length % DAY) as i64),
+        };
+        let days = i32::try_from(days).map_err(|_| out_of_range())?;
+        Ok(IntervalMonthDayNano::new(0, days, time))
+    };
+    let intervals = lengths.iter().map(|length| length.map(interval).transpose());
+    Ok(Arc::new(intervals.collect::<Result<IntervalMonthDayNanoArray>>()?))
 }
 
 /// The type of a multiple: times between moments stay such.

@@ -13,7 +13,7 @@ mod uuid;
 
 use datafusion::logical_expr::ScalarUDF;
 
-pub(crate) use intervals::{length_of, longest_of, over, times};
+pub(crate) use intervals::{length_of, longest_of, over, times, whole_interval};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 

@@ -9,36 +9,27 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 use tonnage::{ColumnType, Value};
 
-use super::scalar::{Arguments, Gives, Scalar, text_of};
+use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
 
 /// A UUID as Arrow holds it.
 pub(crate) const UUID: DataType = DataType::FixedSizeBinary(16);
 
-const TEXT: Scalar = Scalar {
-    name: "_uuid_text",
-    form: "CAST(uuid AS STRING)",
-    count: (1, 1),
-    gives: Gives::Type(|| DataType::Utf8),
-    work: spelled,
-};
+const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf8, spelled);
 
 pub(super) const ALL: [Scalar; 3] = [
     TEXT,
-    Scalar {
-        name: "_uuid",
-        form: "CAST(text AS UUID)",
-        count: (1, 1),
-        gives: Gives::Type(|| UUID),
-        work: |arguments| parsed(arguments, false),
-    },
-    Scalar {
-        name: "_try_uuid",
-        form: "TRY_CAST(text AS UUID)",
-        count: (1, 1),
-        gives: Gives::Type(|| UUID),
-        work: |arguments| parsed(arguments, true),
-    },
+    cast("_uuid", "CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, false)),
+    cast("_try_uuid", "TRY_CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, true)),
 ];
+
+const fn cast(
+    name: &'static str,
+    form: &'static str,
+    gives: fn() -> DataType,
+    work: Work,
+) -> Scalar {
+    Scalar { name, form, count: (1, 1), gives: Gives::Type(gives), work }
+}
 
 /// A UUID as it is spelled.
 pub(crate) fn uuid_text(uuid: Expr) -> Expr {

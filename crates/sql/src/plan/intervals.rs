@@ -12,11 +12,11 @@ use datafusion::logical_expr::expr::{
     AggregateFunction, InList, ScalarFunction, Sort, WindowFunction,
 };
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Case, Cast, Distinct, Expr, ExprSchemable, LogicalPlan,
+    Between, BinaryExpr, Case, Cast, Distinct, Expr, ExprSchemable, LogicalPlan, TryCast,
 };
 
 use super::numbers::is_compared;
-use crate::functions::{length_of, longest_of};
+use crate::functions::{length_of, longest_of, whole_interval};
 use crate::interval::{INTERVAL, holds_intervals, is_interval};
 
 /// Functions of lists that compare what is in them.
@@ -161,6 +161,20 @@ fn are_lengths(types: &[DataType]) -> bool {
 
 fn is_duration(kind: &DataType) -> bool {
     matches!(kind, DataType::Duration(_))
+}
+
+/// A time between moments that becomes an interval, once types are settled. The library's own cast
+/// counts nanoseconds, and fails where they are more than 292 years apart.
+pub(super) fn settled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    match part {
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
+            if *field.data_type() == INTERVAL
+                && expr.get_type(schema).is_ok_and(|kind| is_duration(&kind)) =>
+        {
+            Transformed::yes(whole_interval(*expr))
+        }
+        part => Transformed::no(part),
+    }
 }
 
 /// Text as the interval that it says.

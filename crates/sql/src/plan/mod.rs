@@ -5,6 +5,7 @@ mod correlation;
 mod dependent;
 mod doubles;
 mod dynamic;
+mod frames;
 mod interval_groups;
 mod intervals;
 mod keyset;

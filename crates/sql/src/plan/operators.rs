@@ -27,8 +27,11 @@ impl ExprPlanner for OperatorPlanner {
         expr: RawBinaryExpr,
         schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
-        let planned = step(&expr)
-            .map_or_else(|| of_documents(&expr, schema), |step| Ok(Some(step)))?
+        let of_documents = match step(&expr) {
+            Some(step) => Some(step),
+            None => of_documents(&expr, schema)?,
+        };
+        let planned = of_documents
             .or_else(|| of_dates(&expr, schema))
             .or_else(|| multiple(&expr, schema))
             .or_else(|| of_spans(&expr, schema));

@@ -27,7 +27,7 @@ use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
 
-use super::doubles;
+use super::{doubles, intervals};
 
 /// Runs after types are brought together.
 #[derive(Debug)]
@@ -52,7 +52,8 @@ impl AnalyzerRule for OverflowRule {
                 let name = names.save(&expr);
                 let expr = expr.transform_up(|part| {
                     checked(part, &schema)
-                        .transform_data(|part| Ok(doubles::settled(part, &schema)))
+                        .transform_data(|part| Ok(doubles::settled(part, &schema)))?
+                        .transform_data(|part| Ok(intervals::settled(part, &schema)))
                 })?;
                 Ok(if expr.transformed {
                     expr.update_data(|expr| name.restore(expr))

@@ -6,11 +6,12 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable};
+use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable, binary_expr};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::{ColumnType, Value};
 
 use crate::functions::{UUID, uuid_text};
+use crate::text::distinct_operator;
 
 /// Spells comparisons while they are planned: their types are looked at before any rule runs.
 #[derive(Debug)]
@@ -24,32 +25,38 @@ impl ExprPlanner for UuidPlanner {
     ) -> Result<PlannerResult<RawBinaryExpr>> {
         use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, StringConcat};
         let RawBinaryExpr { op, left, right } = expr;
-        let (left, right) = match (&op, is_uuid(&left, schema), is_uuid(&right, schema)) {
-            (Eq | NotEq | Gt | GtEq | Lt | LtEq, true, false) => (left, uuid(right)),
-            (Eq | NotEq | Gt | GtEq | Lt | LtEq, false, true) => (uuid(left), right),
-            (StringConcat, is_left, is_right) => {
-                (spelled_if(left, is_left), spelled_if(right, is_right))
-            }
+        if let Some(op) = distinct_operator(&op) {
+            let (left, right) = alike(left, right, schema);
+            return Ok(PlannerResult::Planned(binary_expr(left, op, right)));
+        }
+        let (left, right) = match &op {
+            Eq | NotEq | Gt | GtEq | Lt | LtEq => alike(left, right, schema),
+            StringConcat => (text_if_uuid(left, schema), text_if_uuid(right, schema)),
             _ => (left, right),
         };
         Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
     }
 }
 
-fn spelled_if(expr: Expr, is_uuid: bool) -> Expr {
-    if is_uuid { uuid_text(expr) } else { expr }
+fn text_if_uuid(expr: Expr, schema: &DFSchema) -> Expr {
+    if is_uuid(&expr, schema) { uuid_text(expr) } else { expr }
+}
+
+/// Two sides of a comparison, a UUID beside text made of it.
+fn alike(left: Expr, right: Expr, schema: &DFSchema) -> (Expr, Expr) {
+    match (is_uuid(&left, schema), is_uuid(&right, schema)) {
+        (true, false) => (left, uuid(right)),
+        (false, true) => (uuid(left), right),
+        _ => (left, right),
+    }
 }
 
 /// An expression whose parts are done.
 pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
-            let (left, right) = match (is_uuid(&left, schema), is_uuid(&right, schema)) {
-                (true, false) => (left, Box::new(uuid(*right))),
-                (false, true) => (Box::new(uuid(*left)), right),
-                _ => (left, right),
-            };
-            Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
+            let (left, right) = alike(*left, *right, schema);
+            Transformed::yes(binary_expr(left, op, right))
         }
         Expr::InList(list) if is_uuid(&list.expr, schema) => {
             Transformed::yes(Expr::InList(InList {

@@ -5,7 +5,7 @@
 //! 1. `check_invariants` checks a query in an expression again for each of those around it: 30 levels,
 //!    in a statement of 270 bytes, never ended.
 //! 2. ANY, and IN where its NULL counts, become two or three queries.
-//! 3. BETWEEN and COALESCE are written with their values twice.
+//! 3. BETWEEN is written with its value twice, and COALESCE with all values but the last.
 //! 4. The type of a cast is asked for twice by the cast around it.
 
 use std::ops::ControlFlow;
@@ -90,7 +90,7 @@ impl Looker for Doublings {
         self.enter(Level {
             doublings: if is_once { 0 } else { outer.inner },
             inner: doublings_in(expr, outer.is_plain),
-            once: coalesced(expr).and_then(|values| values.last().copied()).map(std::ptr::from_ref),
+            once: last_coalesced(expr).map(std::ptr::from_ref),
             is_plain: outer.is_plain && keeps,
         })
     }
@@ -110,7 +110,7 @@ fn doublings_in(expr: &Expr, is_plain: bool) -> usize {
         // What is in it is a subquery besides.
         Expr::AnyOp { .. } | Expr::AllOp { .. } => 1,
         Expr::Cast { expr, .. } if !matches!(expr.as_ref(), Expr::Cast { .. }) => 1,
-        expr => usize::from(coalesced(expr).is_some()),
+        expr => usize::from(last_coalesced(expr).is_some()),
     }
 }
 
@@ -123,19 +123,18 @@ fn selects_test(query: &Query) -> bool {
     })
 }
 
-/// The values of COALESCE. All but the last are written twice.
-fn coalesced(expr: &Expr) -> Option<Vec<&Expr>> {
+/// The last value of COALESCE, the one that is written once.
+fn last_coalesced(expr: &Expr) -> Option<&Expr> {
     let Expr::Function(function) = expr else { return None };
     let name = function.name.to_string();
     let FunctionArguments::List(list) = &function.args else { return None };
     if !["coalesce", "nvl", "ifnull"].iter().any(|known| name.eq_ignore_ascii_case(known)) {
         return None;
     }
-    let values = list.args.iter().filter_map(|argument| match argument {
+    match list.args.last()? {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => Some(value),
         _ => None,
-    });
-    Some(values.collect())
+    }
 }
 
 #[cfg(test)]

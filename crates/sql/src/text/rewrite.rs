@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
+use super::distinct::distinct;
 use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
@@ -202,10 +203,10 @@ fn limited(query: &mut Query) -> Result<()> {
 fn rebound(expr: Expr) -> Expr {
     match expr {
         Expr::IsDistinctFrom(left, right) => {
-            within(*right, any_logic, |right| Expr::IsDistinctFrom(left, Box::new(right)))
+            within(*right, any_logic, |right| distinct(left, false, right))
         }
         Expr::IsNotDistinctFrom(left, right) => {
-            within(*right, any_logic, |right| Expr::IsNotDistinctFrom(left, Box::new(right)))
+            within(*right, any_logic, |right| distinct(left, true, right))
         }
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => within(*expr, any_logic, |expr| {
             Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(expr) }

@@ -339,9 +339,9 @@ impl Ingest {
         let columns = own.map(|field| {
             let column_type = ColumnType::of_arrow(field).ok_or_else(|| {
                 Error::invalid(format!(
-                    "column {} is of type {}, which there is not: cast it",
+                    "column {} is {}, which no table can hold: cast it",
                     field.name(),
-                    field.data_type()
+                    tonnage_files::type_name(field)
                 ))
             })?;
             let mut column = ColumnDefinition::new(field.name(), column_type);
