@@ -26,6 +26,7 @@ mod path;
 mod pattern;
 mod pivot;
 mod question;
+mod readings;
 mod rewrite;
 mod script;
 mod sets;

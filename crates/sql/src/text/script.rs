@@ -10,7 +10,7 @@ use tonnage::{Error, Result};
 
 use super::Kind;
 use super::dialect::OwnDialect;
-use crate::error::{from_parser, invalid_at};
+use crate::error::invalid_at;
 
 /// How deep expressions may nest.
 const DEPTH_MAX: usize = 200;
@@ -106,10 +106,10 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
-    let dialect = OwnDialect::default();
+    let dialect = OwnDialect::of_tokens(tokens.len());
     let mut parser =
         Parser::new(&dialect).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
-    let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
+    let mut statement = super::readings::statement(&mut parser)?;
     let next = parser.peek_token();
     match next.token {
         Token::EOF => {

@@ -219,3 +219,30 @@ fn calls_in_calls_are_read_once() {
         assert!(sql.describe(nested(begin, " 1", 40)).is_err());
     }
 }
+
+/// A word behind a point was tried as an expression first. Where that failed at the last point, it was
+/// tried anew for each point before: a statement of 60 bytes kept a thread of the server for ever.
+#[test]
+fn names_behind_points_are_read_once() {
+    let sql = session();
+    let names = "a.".repeat(40);
+    for end in ["(", "b.", "*", "(b", "NULL", "b COLLATE \"C\"", "f(1) +", "1"] {
+        assert!(sql.describe(format!("SELECT 1 + {names}{end}")).is_err(), "{end}");
+    }
+    let document = "CREATE TABLE documents (k LONG PRIMARY KEY, doc JSON)";
+    sql.execute(document).unwrap();
+    let inner = "select.null.date.case.".repeat(8);
+    assert!(sql.describe(format!("SELECT documents.doc.{inner}x FROM documents")).is_ok());
+}
+
+/// The parser tried all combinations of how openings in openings can be read.
+#[test]
+fn what_can_be_read_in_too_many_ways_is_refused() {
+    let sql = session();
+    let nested = |opening: &str, depth: usize| format!("SELECT {}1", opening.repeat(depth));
+    let error = sql.describe(nested("(SELECT * FROM (", 40)).unwrap_err();
+    assert!(error.to_string().contains("too many ways"), "{error}");
+    let closed = "SELECT * FROM ".to_owned() + &"(SELECT * FROM (".repeat(20);
+    let closed = closed + "SELECT 1 AS a" + &") AS t) AS t".repeat(20);
+    assert!(sql.describe(&closed).is_ok(), "{:?}", sql.describe(&closed).err());
+}
