@@ -94,8 +94,10 @@ impl OpenStore {
         let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
             *turn = (*turn).max(greatest);
-            let sent = self.send(generation, table, &winners, stamp, order).await;
-            if !is_entries && order.observer.goes_on().is_err() {
+            let is_tried = AtomicBool::new(false);
+            let sent = self.send(generation, table, &winners, stamp, order, &is_tried).await;
+            let may_be_stored = is_tried.load(Ordering::Relaxed);
+            if may_be_stored && !is_entries && order.observer.goes_on().is_err() {
                 tell_late(generation, table, &winners, order).await?;
             }
             sent?;
@@ -175,7 +177,8 @@ impl OpenStore {
         (fates, winners)
     }
 
-    /// Sends the rows of a chunk as one batch under one time stamp.
+    /// Sends the rows of a chunk as one batch under one time stamp. Notes it when they are handed
+    /// over: then they may be stored, whatever comes back.
     async fn send(
         &self,
         generation: &Generation,
@@ -183,6 +186,7 @@ impl OpenStore {
         winners: &[Winner],
         stamp: Stamp,
         order: &ChunkOrder,
+        is_tried: &AtomicBool,
     ) -> Result<()> {
         let what = "storing rows of a load";
         let now_ms = self.clock.now_ms();
@@ -202,7 +206,7 @@ impl OpenStore {
         // An index never misses a row, however few copies of the row are waited for.
         let least = if table.is_shard_prefixed() { Acks::Majority } else { Acks::None };
         let level = self.cluster.reach().of(order.acks.max(least));
-        let goes_on = || order.check();
+        let goes_on = || order.check().map(|()| is_tried.store(true, Ordering::Relaxed));
         self.cluster.store_all_while(&goes_on, level, what, statement, &values, stamp).await
     }
 }

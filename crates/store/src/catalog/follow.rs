@@ -25,14 +25,23 @@ const STEP: Duration = Duration::from_millis(500);
 /// What became of a write.
 pub(crate) struct Sent {
     pub(crate) outcome: Result<WriteOutcome>,
-    /// Whether the lease has ended by now: what was sent may have been stored when others had gone on
-    /// without this process.
+    /// Whether it may be stored, and the lease has ended by now: then others may have gone on without
+    /// this process before it was.
     pub(crate) is_late: bool,
 }
 
 impl Sent {
     fn refused(error: Error) -> Self {
         Self { outcome: Err(error), is_late: false }
+    }
+
+    fn with_lease(outcome: Result<WriteOutcome>, has_lease: bool) -> Self {
+        let may_be_stored = match &outcome {
+            Ok(WriteOutcome::Applied { .. }) => true,
+            Ok(WriteOutcome::Refused { .. }) => false,
+            Err(error) => error.kind() == ErrorKind::Unavailable,
+        };
+        Self { outcome, is_late: may_be_stored && !has_lease }
     }
 }
 
@@ -73,7 +82,7 @@ impl Catalog {
                     if error.kind() == ErrorKind::TimedOut
                         && !deadline.is_over()
                         && by != deadline => {}
-                outcome => return Sent { outcome, is_late: self.check_member().is_err() },
+                outcome => return Sent::with_lease(outcome, self.check_member().is_ok()),
             }
         }
     }
@@ -88,12 +97,12 @@ impl Catalog {
     ) -> Vec<Sent> {
         let by = self.by_lease(deadline);
         let written = engine.write_many_by(batches, durability, by);
-        let is_late = self.check_member().is_err();
+        let has_lease = self.check_member().is_ok();
         let again = |(batch, written): (&WriteBatch, Result<WriteOutcome>)| match written {
             Err(error) if error.kind() == ErrorKind::TimedOut && by != deadline => {
                 self.write_within_lease(engine, batch, durability, deadline)
             }
-            outcome => Sent { outcome, is_late },
+            outcome => Sent::with_lease(outcome, has_lease),
         };
         batches.iter().zip(written).map(again).collect()
     }
@@ -102,9 +111,11 @@ impl Catalog {
     /// process, though it may have been taken for gone.
     pub(crate) fn catch_up(&self) -> Result<()> {
         let Some(members) = &self.members else { return Ok(()) };
-        members.renew()?;
-        // It reads them.
-        self.lock(Deadline::after(PATIENCE)).map(drop)
+        self.catching_up.read(|| {
+            members.renew()?;
+            // Whoever takes the lock reads the tables.
+            self.lock(Deadline::after(PATIENCE)).map(drop)
+        })
     }
 
     /// By when a write is to be sent.

@@ -36,6 +36,7 @@ mod leaving;
 mod relatives;
 mod replace;
 mod rows;
+mod shared_reading;
 mod space_names;
 mod state;
 mod unnamed;
@@ -64,6 +65,7 @@ use late_drops::LateDrops;
 use leaving::LeavingSpaces;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
+use shared_reading::SharedReading;
 use space_names::TABLE_PREFIX;
 use state::State;
 use unnamed::CatalogReading;
@@ -94,6 +96,7 @@ pub struct Catalog {
     /// The spaces of tables whose indexes others changed, and into which loads here may still bring
     /// rows that were made before.
     unsettled: Mutex<BTreeSet<SpaceId>>,
+    catching_up: SharedReading,
     /// Whether who asks for a table that there is not learns which there are.
     tells_names: AtomicBool,
 }
@@ -138,6 +141,7 @@ impl Catalog {
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
+            catching_up: SharedReading::default(),
             tells_names: AtomicBool::new(true),
         };
         catalog.drop_unnamed(&unnamed);

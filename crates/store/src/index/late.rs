@@ -52,7 +52,8 @@ impl Inner {
             return Ok(());
         }
         let entries = self.catalog.catch_up().and_then(|()| self.entries_now(space, rows));
-        entries.and_then(|entries| self.store_entries(entries)).map_err(|error| {
+        let stored = entries.and_then(|entries| self.store_entries(entries));
+        stored.map_err(|error| {
             Error::unavailable(format!(
                 "this process stood still while it sent rows, and indexes that others made meanwhile may miss them: write them again, or let `tonnage check` look ({error})"
             ))
@@ -68,8 +69,11 @@ impl Inner {
     ) -> Result<BTreeMap<SpaceId, Entries>> {
         let (mut entries, mut entry) = (BTreeMap::<SpaceId, Entries>::new(), Vec::new());
         for (key, value) in rows {
-            // The rows of a table that was dropped go with it.
-            let Ok(table) = self.owner_of(space, key) else { continue };
+            let table = match self.owner_of(space, key) {
+                // The rows of a table that was dropped go with it.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                table => table?,
+            };
             let set = table.indexes.set();
             for index in &set.indexes {
                 entry.clear();

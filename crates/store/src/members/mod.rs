@@ -23,8 +23,8 @@
 //! waits for it any more. It has refused to write since long before ([`Members::check`]), and has
 //! sent nothing behind the end of its lease ([`Members::lease_end`]). It finds its row gone when it
 //! comes back, and follows before it writes. What was on its way when it stood still is put right
-//! before it is acknowledged (`index/late`). Everybody measures these times
-//! with a clock of its own: none is compared with another.
+//! before it is acknowledged (`index/late`). Everybody measures these times with a clock of its own:
+//! none is compared with another.
 
 mod roster;
 mod row;

@@ -48,9 +48,7 @@ impl SteppedEngine {
         engine: &Arc<MemoryEngine>,
         hook: impl Fn(EngineStep<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Engine> {
-        let (engine, capability) = (engine.clone(), engine.capability().clone());
-        let hook: Hook = Arc::new(move |step, _| hook(step));
-        Arc::new(Self { engine, capability, levels: Levels::default(), sends_late: false, hook })
+        Self::without_levels(engine, false, hook)
     }
 
     /// One whose writes are at the hook when it is too late to take them back.
@@ -58,9 +56,17 @@ impl SteppedEngine {
         engine: &Arc<MemoryEngine>,
         hook: impl Fn(EngineStep<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Engine> {
+        Self::without_levels(engine, true, hook)
+    }
+
+    fn without_levels(
+        engine: &Arc<MemoryEngine>,
+        sends_late: bool,
+        hook: impl Fn(EngineStep<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<dyn Engine> {
         let (engine, capability) = (engine.clone(), engine.capability().clone());
         let hook: Hook = Arc::new(move |step, _| hook(step));
-        Arc::new(Self { engine, capability, levels: Levels::default(), sends_late: true, hook })
+        Arc::new(Self { engine, capability, levels: Levels::default(), sends_late, hook })
     }
 
     /// One that has copies on a cluster, as far as it says, and so takes levels.
