@@ -70,9 +70,10 @@ cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 
 	while kill -0 "$$(cat $(CLUSTER)/pid)" 2>/dev/null && ! grep -q '^ready' $(CLUSTER)/log; do sleep 0.5; done; \
 	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
 
-cluster-test: setup ## What takes an hour on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
+cluster-test: setup ## What takes two hours on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
 	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release --workspace --test suite --test faults --test levels --test secure --test cluster -- --include-ignored --nocapture
 	TONNAGE_CASSANDRA_TESTS=required TONNAGE_CASSANDRA_NODES=3 $(CARGO) test --release --workspace --test suite
+	TONNAGE_CASSANDRA_NODES=3 CARGO=$(CARGO) crates/cassandra/tests/store/run
 
 cluster-down: ## Ends the nodes of `make cluster`
 	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true

@@ -24,7 +24,8 @@ fn ranges_and_places_across_shard_keys_are_refused_since_a_cluster_keeps_no_orde
     assert_error(failure(get), ErrorKind::Unsupported, &[what, "cluster", "name the shard keys"]);
 
     let keys = || KeySource::keys([vec!["Nokia".into()]]);
-    let forward = BulkGetOptions { direction: Direction::Forward, ..Default::default() };
+    let forward =
+        BulkGetOptions { direction: Direction::Forward, origins: true, ..Default::default() };
     let mut get = phones.bulk_get(keys(), &forward).unwrap().into_rows();
     assert!(get.next().unwrap().is_ok());
     let options = BulkGetOptions { start_after: get.position(), ..forward };
