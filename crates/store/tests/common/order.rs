@@ -27,6 +27,7 @@ fn value<'a>(row: &'a Row, column: &str) -> &'a Value {
 
 fn compare(one: &Value, other: &Value) -> Ordering {
     match (one, other) {
+        (Value::Boolean(one), Value::Boolean(other)) => one.cmp(other),
         (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
         (Value::Long(one), Value::Long(other)) => one.cmp(other),
         (Value::String(one), Value::String(other)) => one.cmp(other),
