@@ -3,6 +3,7 @@
 //! Along the ring the share of it that so many rows took tells the rest: partitions lie there at
 //! random. Cassandra's own estimates know nothing of what was written lately.
 
+use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, SpaceId};
 
 use crate::bucket::Bucket;
@@ -36,9 +37,11 @@ impl OpenStore {
 
     async fn estimate(&self, table: &Table, extent: &Extent, rows_max: u64) -> Result<u64> {
         let mut pages = Pages::of(extent, Direction::Forward, Projection::KeysOnly);
-        let (mut page, mut count, mut last) = (Rows::new(), 0, Vec::new());
+        let (mut page, mut read, mut count, mut last) = (Rows::new(), 0, 0, Vec::new());
+        let now_ms = self.clock.now_ms();
+        let is_live = |expiry_ms: &&u64| **expiry_ms == NEVER_MS || **expiry_ms > now_ms;
         while !pages.are_over() {
-            if count >= rows_max {
+            if read >= rows_max {
                 return match extent {
                     Extent::Ring(stretch) => self.extrapolate(table, *stretch, count, &last),
                     Extent::Within { bucket, start, end } => {
@@ -48,7 +51,9 @@ impl OpenStore {
                 };
             }
             pages.read(self, table, usize::MAX, &mut page).await?;
-            count += page.len() as u64;
+            read += page.len() as u64;
+            // Rows that were deleted or have expired stay for an hour.
+            count += page.expiries_ms.iter().filter(is_live).count() as u64;
             if let Some(key) = page.keys.last() {
                 last.clear();
                 last.extend_from_slice(key);

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/here.rs"]
+mod elsewhere;
 
 mod damage;
 mod full_disk;

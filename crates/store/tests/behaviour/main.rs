@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/here.rs"]
+mod elsewhere;
 
 mod bulk_get;
 mod bulk_put;

@@ -1,6 +1,7 @@
 //! What the tests of the store share.
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub(crate) mod order;
 pub(crate) mod recorder;
 pub(crate) mod scripted;
 pub(crate) mod shop;
@@ -8,9 +9,10 @@ pub(crate) mod shop;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tempfile::TempDir;
-use tonnage::{Clock, Error, ErrorKind, RocksDbSettings, Row, Store, SystemClock};
+use tonnage::{Clock, Error, ErrorKind, Index, RocksDbSettings, Row, Store, SystemClock};
 
 /// A row: `row! { "maker" => "Nokia", "price" => 300 }`.
 macro_rules! row {
@@ -35,6 +37,9 @@ impl Backend {
 
     /// A fresh store that goes by this clock.
     pub(crate) fn open_with_clock(self, clock: Arc<dyn Clock>) -> TestStore {
+        if let Some(store) = crate::elsewhere::store(&clock) {
+            return TestStore { store: Some(store), directory: None, clock };
+        }
         let directory = (self == Backend::RocksDb).then(|| tempfile::tempdir().unwrap());
         let url = directory.as_ref().map_or("memory:".to_string(), store_path);
         let store = builder(&url).clock(clock.clone()).open().unwrap();
@@ -132,7 +137,16 @@ pub(crate) fn all_rows(store: &Store, table: &str) -> Vec<Row> {
     let options =
         tonnage::TableScanOptions { direction: tonnage::Direction::Forward, ..Default::default() };
     let rows = store.table(table).unwrap().scan(&options).unwrap().into_rows();
-    rows.map(|row| row.unwrap().row).collect()
+    order::in_key_order(store, table, rows.map(|row| row.unwrap().row).collect())
+}
+
+/// Deletes the stale entries of an index whose table nobody writes, and tells how many there were.
+/// On a cluster [`Index::clean`] leaves the young ones.
+pub(crate) fn clean_all(store: &Store, index: &Index) -> u64 {
+    match store.capability().shared {
+        true => index.clean_older(Duration::ZERO).unwrap().removed,
+        false => index.clean().unwrap(),
+    }
 }
 
 /// Numbers that look random and are the same in each run.

@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/here.rs"]
+mod elsewhere;
 
 mod child;
 mod full_disk;

@@ -8,6 +8,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/here.rs"]
+mod elsewhere;
 
 mod griddb_multi_calls;
 mod oracle_bulk_get_test;

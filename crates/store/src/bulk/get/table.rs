@@ -87,10 +87,16 @@ fn check_total_order(store: &Inner, what: &str) -> Result<()> {
     if is_in_order(store) {
         return Ok(());
     }
-    Err(Error::unsupported(format!(
-        "{what}: this store keeps its rows in {} directories, and in order only under each shard key; read without it, or keep the store in one directory",
-        store.engine.capability().shards
-    )))
+    let capability = store.engine.capability();
+    Err(Error::unsupported(match capability.shared {
+        true => format!(
+            "{what}: this store is on a cluster, which keeps its rows in order only under each shard key; read without it, or name the shard keys"
+        ),
+        false => format!(
+            "{what}: this store keeps its rows in {} directories, and in order only under each shard key; read without it, or keep the store in one directory",
+            capability.shards
+        ),
+    }))
 }
 
 /// Reads all rows of a table, by several workers when it is large.
@@ -126,8 +132,8 @@ fn narrowed(
         return Ok(None);
     }
     if let Some(range) = &options.range {
-        check_total_order(store, "a range across shard keys")?;
         target.codec.range_bounds(&[], 0, range, &mut start, &mut end)?;
+        check_total_order(store, "a range across shard keys")?;
     }
     if let Some(token) = &options.start_after {
         check_total_order(store, "start_after")?;

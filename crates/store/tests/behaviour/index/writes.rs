@@ -10,7 +10,7 @@ use tonnage::{
     WriteOptions, WriteResult,
 };
 
-use super::{car, cars, plates, stale_entries};
+use super::{car, cars, plates, stale_after_writes};
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{assert_error, failure, row};
 
@@ -29,7 +29,7 @@ fn a_put_moves_the_entry(#[values(Memory, RocksDb)] on: Backend) {
     put(&store, car(1, "blue", 2001));
     assert_eq!((of(&store, "red"), of(&store, "blue")), (vec![], vec![1]));
     put(&store, car(1, "blue", 2001));
-    assert_eq!((of(&store, "blue"), stale_entries(&store)), (vec![1], 0));
+    assert_eq!((of(&store, "blue"), stale_after_writes(&store)), (vec![1], 0));
 }
 
 #[rstest]
@@ -53,7 +53,7 @@ fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Backend) {
     assert!(table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
     assert!(!table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
     assert!(of(&store, "green").is_empty());
-    assert_eq!(stale_entries(&store), 0);
+    assert_eq!(stale_after_writes(&store), 0);
 }
 
 #[rstest]
@@ -97,7 +97,7 @@ fn a_deleted_range_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backen
         ..Default::default()
     };
     let deleted = store.table("t").unwrap().delete_range(&row! { "s" => 1_i64 }, &options);
-    assert_eq!((deleted.unwrap(), stale_entries(&store)), (30, 0));
+    assert_eq!((deleted.unwrap(), stale_after_writes(&store)), (30, 0));
 }
 
 #[rstest]
@@ -113,7 +113,7 @@ fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Backend) {
     put(&store, red(2));
     assert_eq!(of(&store, "red"), [1, 2]);
     clock.set_ms(1_050);
-    assert_eq!((of(&store, "red"), stale_entries(&store)), (vec![2], 0));
+    assert_eq!((of(&store, "red"), stale_after_writes(&store)), (vec![2], 0));
     put(&store, red(1));
     clock.set_ms(9_000);
     assert_eq!(of(&store, "red"), [1, 2]);
@@ -134,7 +134,7 @@ fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Bac
         .unwrap();
     assert_eq!(plates(&store, "by_wheels", IndexRange::prefix([4])), [1, 2]);
     old.put(&row! { "plate" => 2_i64, "colour" => "blue" }, &WriteOptions::default()).unwrap();
-    assert_eq!(stale_entries(&store), 0);
+    assert_eq!(stale_after_writes(&store), 0);
 }
 
 #[rstest]
@@ -153,7 +153,7 @@ fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Backe
             });
         }
     });
-    assert_eq!(stale_entries(&store), 0);
+    assert_eq!(stale_after_writes(&store), 0);
     assert_eq!(plates(&store, "by_colour", IndexRange::default()), [0, 1, 2]);
 }
 
@@ -200,7 +200,7 @@ fn a_deleted_range_gets_through_beside_a_row_that_never_rests(
     });
     assert!(started.elapsed() < PATIENCE);
     assert!(table.count().unwrap() <= 1);
-    assert_eq!(stale_entries(&store), 0);
+    assert_eq!(stale_after_writes(&store), 0);
 }
 
 /// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever
@@ -218,6 +218,6 @@ fn a_deleted_range_of_large_rows_takes_their_entries_along(#[values(Memory, Rock
     let range = Some(FieldRange::of("k").from(5_i64));
     let options = DeleteOptions { range, ..Default::default() };
     let deleted = store.table("t").unwrap().delete_range(&row! { "s" => 1_i64 }, &options);
-    assert_eq!((deleted.unwrap(), stale_entries(&store)), (55, 0));
+    assert_eq!((deleted.unwrap(), stale_after_writes(&store)), (55, 0));
     assert_eq!(store.table("t").unwrap().count().unwrap(), 5);
 }

@@ -1,0 +1,86 @@
+//! Stores of tests on nodes that this process starts: one, or as many as `TONNAGE_CASSANDRA_NODES`
+//! says, up to 3, each of which then has a copy of every row.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tonnage::{Clock, Store};
+use tonnage_engine::Engine;
+
+use crate::cluster::Nodes;
+
+static NODES: Mutex<Option<Nodes>> = Mutex::new(None);
+
+/// Keyspaces that no test uses: to make one takes as long as several tests.
+static FREE: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The keyspaces of the test on this thread. They are free when it ends.
+struct Taken(Vec<String>);
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.0);
+    }
+}
+
+thread_local! {
+    static TAKEN: RefCell<Taken> = const { RefCell::new(Taken(Vec::new())) };
+}
+
+/// An empty store that goes by this clock.
+pub(crate) fn store(clock: &Arc<dyn Clock>) -> Option<Store> {
+    let (hosts, count) = nodes();
+    let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let keyspace = free.unwrap_or_else(new_keyspace);
+    let url = format!("cassandra://{hosts}/{keyspace}?create={count}");
+    TAKEN.with_borrow_mut(|taken| taken.0.push(keyspace));
+    let engine = opened(&url, clock);
+    for space in engine.spaces().unwrap() {
+        engine.drop_space(space.id).unwrap();
+    }
+    drop(engine);
+    let builder = Store::builder(&url).cluster_engine(tonnage_cassandra::open_url);
+    Some(builder.clock(Arc::clone(clock)).clean_in_background(false).open().unwrap())
+}
+
+fn new_keyspace() -> String {
+    static MADE: Mutex<u32> = Mutex::new(0);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    *made += 1;
+    format!("tonnage_{}_{made}", std::process::id())
+}
+
+/// The hosts of the nodes, and how many there are. They start with the first test.
+fn nodes() -> &'static (String, usize) {
+    static STARTED: OnceLock<(String, usize)> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        let count = std::env::var("TONNAGE_CASSANDRA_NODES").map_or(1, |count| {
+            count.parse().ok().filter(|count| (1..=3).contains(count)).expect("1, 2 or 3 nodes")
+        });
+        let nodes = Nodes::start(count).expect("nodes of Cassandra");
+        let hosts = nodes.hosts();
+        *NODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(nodes);
+        // SAFETY: the function is called once, when all tests are over.
+        unsafe { libc::atexit(stop) };
+        (hosts, count)
+    })
+}
+
+/// Statics are never dropped: the nodes go here.
+extern "C" fn stop() {
+    NODES.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+/// Opens a keyspace; nodes may still be looking for each other.
+fn opened(url: &str, clock: &Arc<dyn Clock>) -> Arc<dyn Engine> {
+    let start = Instant::now();
+    loop {
+        match tonnage_cassandra::open_url(url, true, Arc::clone(clock)) {
+            Ok(engine) => return engine,
+            Err(error) => assert!(start.elapsed() < Duration::from_secs(60), "{error}"),
+        }
+        thread::sleep(Duration::from_millis(500));
+    }
+}
