@@ -242,7 +242,7 @@ fn what_can_be_read_in_too_many_ways_is_refused() {
     let nested = |opening: &str, depth: usize| format!("SELECT {}1", opening.repeat(depth));
     let error = sql.describe(nested("(SELECT * FROM (", 40)).unwrap_err();
     assert!(error.to_string().contains("too many ways"), "{error}");
-    let closed = "SELECT * FROM ".to_owned() + &"(SELECT * FROM (".repeat(10);
-    let closed = closed + "SELECT 1 AS a" + &") AS t) AS t".repeat(10);
+    let closed = "SELECT * FROM ".to_owned() + &"(SELECT * FROM (".repeat(20);
+    let closed = closed + "SELECT 1 AS a" + &"))".repeat(20);
     assert!(sql.describe(&closed).is_ok(), "{:?}", sql.describe(&closed).err());
 }

@@ -161,11 +161,10 @@ fn check_order(store: &Inner) -> Result<()> {
     if capability.total_order && capability.shards == 1 {
         return Ok(());
     }
-    Err(Error::unsupported(format!(
-        "a scan in the order of keys across shard keys: the rows lie in {} shards, each in its own order; scan the whole table, or the \
-         rows of one shard key",
-        capability.shards
-    )))
+    Err(Error::unsupported(
+        "a scan in the order of keys across shard keys: this store keeps rows in order only under each \
+         shard key; scan the table in any order, or the rows of one shard key",
+    ))
 }
 
 fn view<'a>(codec: &'a TableCodec, rows: &'a Rows, index: usize) -> Result<RowView<'a>> {
