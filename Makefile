@@ -70,7 +70,7 @@ cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 
 	while kill -0 "$$(cat $(CLUSTER)/pid)" 2>/dev/null && ! grep -q '^ready' $(CLUSTER)/log; do sleep 0.5; done; \
 	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
 
-cluster-test: setup ## What takes two hours on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
+cluster-test: setup ## What takes 40 minutes and more on nodes of Cassandra: faults, levels, TLS, real data, all suites on three
 	export TONNAGE_CASSANDRA_TESTS=required && failed=0 && \
 	{ $(CARGO) test --release --workspace --no-fail-fast --test suite --test faults --test levels --test secure --test cluster -- --include-ignored --nocapture || failed=1; } && \
 	{ TONNAGE_CASSANDRA_NODES=3 $(CARGO) test --release --workspace --test suite || failed=1; } && \

@@ -221,13 +221,14 @@ fn calls_in_calls_are_read_once() {
 }
 
 /// A word behind a point was tried as an expression first. Where that failed at the last point, it was
-/// tried anew for each point before: a statement of 60 bytes kept a thread of the server for ever.
+/// tried anew for each point before: 20 took a second, and each more doubled that.
 #[test]
 fn names_behind_points_are_read_once() {
     let sql = session();
     let names = "a.".repeat(40);
     for end in ["(", "b.", "*", "(b", "NULL", "b COLLATE \"C\"", "f(1) +", "1"] {
-        assert!(sql.describe(format!("SELECT 1 + {names}{end}")).is_err(), "{end}");
+        let error = sql.describe(format!("SELECT 1 + {names}{end}")).unwrap_err();
+        assert!(!error.to_string().contains("too many ways"), "{end}: {error}");
     }
     let document = "CREATE TABLE documents (k LONG PRIMARY KEY, doc JSON)";
     sql.execute(document).unwrap();
