@@ -3,6 +3,7 @@
 //! 1. For each index the demands on its leading columns become ranges of entries: values for some
 //!    columns, a range on the one that follows.
 //! 2. The entries of these ranges are estimated. The index with the fewest is the one to take.
+//!    One that holds all columns wanted, and no stale entry, is read alone: then an entry costs less.
 //! 3. It is taken when it has few entries, or has one for [`ROWS_PER_ENTRY`] rows of the table or
 //!    less: a row costs more when it is looked up than when it is passed by in a scan. Part of a
 //!    primary key is left for an index only if that has few entries and the part many rows.
@@ -24,6 +25,9 @@ const ENTRIES_FEW: u64 = 256;
 /// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files
 /// that were in memory, by two threads (see `examples/index_rate.rs`).
 const ROWS_PER_ENTRY: u64 = 12;
+/// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
+/// more readers.
+const ROWS_PER_ENTRY_ALONE: u64 = 2;
 
 /// What came of the search for an index.
 pub(crate) enum IndexChoice {
@@ -39,12 +43,13 @@ pub(crate) enum IndexChoice {
     None,
 }
 
-/// Finds the index to read through, where one is better than `key_path`.
+/// Finds the index to read through for some columns, where one is better than `key_path`.
 pub(crate) fn choose_index(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     places: &[JsonPathCondition],
     key_path: &Path,
+    columns: &[usize],
 ) -> Result<IndexChoice> {
     let is_whole = |path: &Path| matches!(path, Path::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
     if table.indexes.is_empty() || *key_path == Path::Nothing || is_whole(key_path) {
@@ -59,15 +64,16 @@ pub(crate) fn choose_index(
         {
             continue;
         }
-        let entries = index.estimate_entries(&ranges)?;
-        if best.as_ref().is_none_or(|best| entries < best.entries) {
-            best = Some(IndexPath {
-                index: index.clone(),
-                ranges: Arc::new(ranges),
-                values,
-                entries,
-                is_checked_above: true,
-            });
+        let path = IndexPath {
+            index: index.clone(),
+            values,
+            entries: index.estimate_entries(&ranges)?,
+            ranges: Arc::new(ranges),
+            is_checked_above: true,
+            is_index_only: table.is_answered_by(index, columns),
+        };
+        if best.as_ref().is_none_or(|best| cost(&path) < cost(best)) {
+            best = Some(path);
         }
     }
     let Some(path) = best else { return Ok(IndexChoice::None) };
@@ -81,6 +87,12 @@ pub(crate) fn choose_index(
         })
         .collect();
     Ok(IndexChoice::Taken { path, answered })
+}
+
+/// What the entries of a path cost, in rows of a scan.
+fn cost(path: &IndexPath) -> u64 {
+    let rows = if path.is_index_only { ROWS_PER_ENTRY_ALONE } else { ROWS_PER_ENTRY };
+    path.entries.saturating_mul(rows)
 }
 
 /// Whether an index answers something that the key does not.
@@ -99,8 +111,7 @@ fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
 fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result<Option<String>> {
     let name = path.index.name();
     if let Path::Keys { .. } = key_path {
-        let is_better = path.entries <= ENTRIES_FEW
-            && has_more_rows(table, key_path, path.entries * ROWS_PER_ENTRY)?;
+        let is_better = path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost(path))?;
         return Ok((!is_better).then(|| {
             format!(
                 "index {name} not used: {} beside the key",
@@ -112,7 +123,7 @@ fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result
         return Ok(None);
     }
     let rows = table.table.rows_estimate()?;
-    let pays = path.entries.saturating_mul(ROWS_PER_ENTRY) <= rows;
+    let pays = cost(path) <= rows;
     Ok((!pays).then(|| format!("index {name} not used: {} entries for {rows} rows", path.entries)))
 }
 
@@ -147,6 +158,15 @@ impl SqlTable {
         let mut written =
             (0..index.columns().len()).filter(|place| is_written(&index.columns()[*place].column));
         written.all(|place| ranges.len() == 1 && place < values)
+    }
+
+    /// Whether an index can be read alone for some columns. What is noted of each row beside its
+    /// columns is only in the row.
+    fn is_answered_by(&self, index: &Index, columns: &[usize]) -> bool {
+        let own = &self.schema().columns;
+        let names: Option<Vec<_>> =
+            columns.iter().map(|column| Some(&own.get(*column)?.name)).collect();
+        names.is_some_and(|names| index.answers(&names))
     }
 
     /// Whether an index might answer something about a column, or a place in it.

@@ -20,6 +20,9 @@ pub(crate) struct IndexPath {
     pub(super) entries: u64,
     /// Whether the rows are held against all conditions above.
     pub(super) is_checked_above: bool,
+    /// Whether it was planned to look no row up. Where entries may have become stale since, rows are
+    /// looked up all the same.
+    pub(super) is_index_only: bool,
 }
 
 /// How many leading columns of an index take part in ranges.
@@ -31,6 +34,11 @@ impl IndexPath {
     /// About how many rows come.
     pub(crate) fn entries(&self) -> u64 {
         self.entries
+    }
+
+    /// Whether no row is looked up, unless entries become stale.
+    pub(crate) fn is_index_only(&self) -> bool {
+        self.is_index_only
     }
 
     /// The same for a statement that takes the rows as they come.
@@ -86,7 +94,8 @@ impl IndexPath {
             }
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),
         }
-        format!("{text}, {}", counted(self.entries, "entry", "entries"))
+        let alone = if self.is_index_only { ", index only" } else { "" };
+        format!("{text}, {}{alone}", counted(self.entries, "entry", "entries"))
     }
 }
 

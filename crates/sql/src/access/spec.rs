@@ -23,6 +23,8 @@ const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
 const KEPT_ROWS_PER_KEY: u64 = 500;
+/// The same of an entry whose row is not looked up.
+const KEPT_ROWS_PER_ENTRY: u64 = 50;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,14 +109,15 @@ impl ReadSpec {
 
     /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
     pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
-        let found = match path {
+        let (found, cost) = match path {
             Path::Nothing | Path::All => return false,
-            Path::Keys { keys, .. } => keys.num_rows() as u64,
-            Path::Index(path) => path.entries(),
+            Path::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
+            Path::Index(path) if path.is_index_only() => (path.entries(), KEPT_ROWS_PER_ENTRY),
+            Path::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
         };
         let all = self.table.rows_estimate.unwrap_or(u64::MAX);
         self.has_parts()
-            && found.saturating_mul(KEPT_ROWS_PER_KEY) > all
+            && found.saturating_mul(cost) > all
             && self
                 .cache
                 .as_ref()
@@ -298,6 +301,7 @@ impl ReadSpec {
             batch_rows_max: self.batch_rows(),
             consistency: self.consistency,
             max_concurrent_requests: Some(self.workers),
+            index_only: path.is_index_only(),
             ..IndexScanOptions::default()
         };
         if let Some(rows) = path.open(&self.table, &options)? {

@@ -89,7 +89,11 @@ impl StoreTable {
 
     /// The path of a read, which of the filters it answers by itself, and why no index is used, if
     /// one might be.
-    fn choose_with_indexes(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>, Option<String>)> {
+    fn choose_with_indexes(
+        &self,
+        filters: &[&Expr],
+        columns: &[usize],
+    ) -> Result<(Path, Vec<bool>, Option<String>)> {
         let (path, by_key) = self.choose(filters)?;
         // What stands above a read of the latest rows counts on the order of the key.
         if !self.options.push_down || self.latest.is_some() {
@@ -102,7 +106,7 @@ impl StoreTable {
             .flatten()
             .collect();
         Ok(
-            match choose_index(&self.table, &flat(&parts), &places, &path)
+            match choose_index(&self.table, &flat(&parts), &places, &path, columns)
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Taken { path, answered: by_index } => {
@@ -211,8 +215,10 @@ impl TableProvider for StoreTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        let columns =
+            projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect());
         let (path, answered, remark) =
-            self.choose_with_indexes(&filters.iter().collect::<Vec<_>>())?;
+            self.choose_with_indexes(&filters.iter().collect::<Vec<_>>(), &columns)?;
         // What the key was said to answer, and does not on this path or in this company, is held
         // against the rows here; the others above.
         let left = filters
@@ -223,9 +229,7 @@ impl TableProvider for StoreTable {
         let spec = ReadSpec {
             table: self.table.clone(),
             path,
-            columns: projection
-                .cloned()
-                .unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect()),
+            columns,
             direction: Direction::Unordered,
             limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
             latest: self.latest.filter(|_| left.is_none()),

@@ -40,7 +40,8 @@ pub(crate) fn bind(
     engine: &Engine,
 ) -> Result<Option<Direct>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
-    let Some(path) = path(table, &conditions)? else { return Ok(None) };
+    let Some(columns) = columns(simple, table) else { return Ok(None) };
+    let Some(path) = path(table, &conditions, &columns)? else { return Ok(None) };
     let limit = match &simple.limit {
         None => None,
         Some(literal) => match literal.count(parameters)? {
@@ -48,7 +49,6 @@ pub(crate) fn bind(
             count => count,
         },
     };
-    let Some(columns) = columns(simple, table) else { return Ok(None) };
     let mut spec = ReadSpec {
         table: table.clone(),
         path,
@@ -80,13 +80,17 @@ pub(crate) fn bind(
 }
 
 /// The path that answers all conditions: one through the key, or else through an index that pays.
-fn path(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<Option<Path>> {
+fn path(
+    table: &SqlTable,
+    conditions: &[ColumnCondition],
+    columns: &[usize],
+) -> Result<Option<Path>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
     let choice = choose(table.schema(), conditions)?;
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }
-    Ok(match choose_index(table, conditions, &[], &choice.path)? {
+    Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
         IndexChoice::Taken { path, answered } if all(&answered) => {
             Some(Path::Index(path.unchecked()))
         }

@@ -70,7 +70,7 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
         Path::All if !is_ordered => {
-            match choose_index(&spec.table, &conditions, &[], &Path::All)
+            match choose_index(&spec.table, &conditions, &[], &Path::All, &spec.columns)
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Taken { path, .. } => Path::Index(path),

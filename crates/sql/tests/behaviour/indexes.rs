@@ -143,3 +143,29 @@ fn an_index_that_is_being_made_is_not_read() {
     assert_eq!(rows(&sql, "SELECT id FROM people WHERE city = 'c7'").len(), 20);
     assert_fails(sql.execute("DROP INDEX by_city ON people"), ErrorKind::NotFound, "by_city");
 }
+
+#[test]
+fn an_index_that_holds_what_is_asked_for_is_read_alone() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE INDEX by_age ON people (age) INCLUDE (city)").unwrap();
+    let query = "SELECT id, city FROM people WHERE age >= 60 ORDER BY id";
+    let text = plan(&sql, query);
+    assert!(text.contains("path=index by_age of 1 range with 60 <= age"), "{text}");
+    assert!(text.contains("entries, index only"), "{text}");
+    let expected = rows(&sql, "SELECT id, city FROM people WHERE age + 0 >= 60 ORDER BY id");
+    assert_eq!(rows(&sql, query), expected);
+    let text = plan(&sql, "SELECT count(*) FROM people WHERE age = 60");
+    assert!(text.contains("entries, index only"), "{text}");
+}
+
+#[test]
+fn a_change_that_goes_by_an_index_looks_rows_up() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE INDEX by_age ON people (age) INCLUDE (city)").unwrap();
+    let changed = "UPDATE people SET city = 'x' WHERE age = 60 RETURNING COUNT(*)";
+    let count = rows(&sql, "SELECT count(*) FROM people WHERE age + 0 = 60");
+    assert_eq!(texts(sql.execute(changed).unwrap()), count);
+    let query = "SELECT count(*) FROM people WHERE age = 60 AND city = 'x'";
+    assert!(plan(&sql, query).contains("index only"), "{}", plan(&sql, query));
+    assert_eq!(rows(&sql, query), count);
+}

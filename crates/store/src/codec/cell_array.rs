@@ -18,10 +18,10 @@ use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
 
 /// What is wrong with a cell.
-pub(super) struct Damaged;
+pub(crate) struct Damaged;
 
 /// The bytes of one column, row by row.
-pub(super) trait Cells<'a> {
+pub(crate) trait Cells<'a> {
     /// The bytes of a cell; nothing for NULL.
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged>;
 }
@@ -68,7 +68,7 @@ pub(super) fn plain_array<'a>(
 }
 
 /// An array of cells that lie in keys.
-pub(super) fn key_array<'a>(
+pub(crate) fn key_array<'a>(
     rows: usize,
     column_type: ColumnType,
     cells: &impl Cells<'a>,

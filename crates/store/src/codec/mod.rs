@@ -45,6 +45,7 @@ pub use range::FieldRange;
 pub use view::RowView;
 
 pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
+pub(crate) use cell_array::{Cells, Damaged, key_array};
 pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
 pub(crate) use range::RangeEnds;

@@ -57,7 +57,7 @@ pub enum Statement {
         /// What to change, carried out together.
         changes: Vec<Change>,
     },
-    /// `CREATE INDEX [IF NOT EXISTS] [name] ON path (column, document.place, ...)`
+    /// `CREATE INDEX [IF NOT EXISTS] [name] ON path (column, document.place, ...) [INCLUDE (...)]`
     CreateIndex {
         /// What to make.
         definition: IndexDefinition,
@@ -147,16 +147,20 @@ fn create_index(cursor: &mut Cursor) -> Result<Statement> {
     };
     cursor.expect_word("ON")?;
     let table = cursor.path()?;
-    let columns = cursor.list(index_column)?;
+    let mut columns = cursor.list(index_column)?;
     if cursor.is_word("WHERE") {
         let told = "an index holds all rows of its table: leave WHERE out";
         return Err(cursor.error_at(cursor.location(), told));
     }
-    if cursor.is_word("INCLUDE") {
-        let told = "queries read the columns from the rows: leave INCLUDE out, or, where conditions name these columns too, list them with the others: ON t (a, b)";
-        return Err(cursor.error_at(cursor.location(), told));
-    }
     let name = name.unwrap_or_else(|| index_name(&table, &columns));
+    // Entries need not be unique, so columns that are only to be read stand behind the others.
+    if cursor.word("INCLUDE") {
+        columns.extend(cursor.list(index_column)?);
+        if cursor.is_word("WHERE") {
+            let told = "an index holds all rows of its table: leave WHERE out";
+            return Err(cursor.error_at(cursor.location(), told));
+        }
+    }
     Ok(Statement::CreateIndex {
         definition: IndexDefinition { name, table, columns },
         if_not_exists,

@@ -7,7 +7,7 @@
 //! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row
 //!    that is written meanwhile is in the index by its writer; what was read of it before leaves a
 //!    stale entry at worst.
-//! 3. The catalog says *ready*.
+//! 3. The catalog says *ready*. Where nothing was written meanwhile the index is known to be clean.
 //!
 //! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
 //! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
@@ -16,9 +16,11 @@
 //! once more, until none of them reads it. Then it leaves the catalog, its writers are waited for,
 //! and its space goes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
     Deadline, Durability, Entries, Error, FillCache, LoadOptions, LoadSession, OnExisting, Result,
     Rows, ScanOptions, Slices, SpaceId,
@@ -140,6 +142,11 @@ fn build(
         .wait_for_loads(table.space, patience, give_up)
         .map_err(|error| deadline.check("bulk puts into the table").err().unwrap_or(error))?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
+    let mark = match store.keeps_entries() {
+        true => None,
+        false => table.indexes.clean.begin(&store.gate, table.space),
+    };
+    let changes = store.engine.change_count(table.space)?;
     let scan = ScanOptions {
         batch_rows_max: BATCH_ROWS,
         fill_cache: FillCache::No,
@@ -158,7 +165,7 @@ fn build(
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
-    let told = Told { options, deadline, rows: Mutex::new(0) };
+    let told = Told { options, deadline, rows: Mutex::new(0), expires: AtomicBool::new(false) };
     read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| Builder {
         store,
         table,
@@ -169,7 +176,15 @@ fn build(
         entries: Entries::new(),
         rows_done: 0,
     })?;
-    session.finish_by(deadline)
+    session.finish_by(deadline)?;
+    // Entries that are made here never expire.
+    let is_exact = !told.expires.into_inner()
+        && changes.is_some()
+        && changes == store.engine.change_count(table.space)?;
+    if let Some(mark) = mark.filter(|_| is_exact) {
+        table.indexes.clean.set(space, mark);
+    }
+    Ok(())
 }
 
 /// What the caller is told of all parts together, and what it says to that.
@@ -177,6 +192,8 @@ struct Told<'a> {
     options: &'a CreateIndexOptions,
     deadline: Deadline,
     rows: Mutex<u64>,
+    /// Whether a row was met that expires.
+    expires: AtomicBool,
 }
 
 impl Told<'_> {
@@ -214,6 +231,9 @@ impl PartReader for Builder<'_> {
         let index = set.indexes.iter().find(|index| index.space() == self.space);
         let index = index.ok_or_else(|| Error::not_found("it was dropped while it was made"))?;
         let arrays = index.decode_columns(&set.table, rows)?;
+        if rows.expiries_ms.iter().any(|expiry| *expiry != NEVER_MS) {
+            self.told.expires.store(true, Ordering::Relaxed);
+        }
         self.entries.clear();
         self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
         self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);

@@ -6,6 +6,9 @@
 //! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes
 //!    now, so what is stale stays so, and is deleted.
 //!
+//! Where nothing was left and nobody began to leave anything meanwhile the index is known to be clean
+//! ([`super::clean_marks`]).
+//!
 //! A condition on the entry would not do instead of the gate: writes are judged and carried out
 //! under the lock of their row's shard key, and an entry alone has none.
 //!
@@ -19,7 +22,7 @@
 //! never does ([`tonnage_engine::Engine::delete_older`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, Error, FillCache, Projection, Result, Rows, SHARD_LEN,
@@ -91,15 +94,25 @@ impl Cleaning<'_> {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
                 .map_err(|_| held_up(table, index))?;
         }
+        let begun = Instant::now();
+        let is_kept_exact = !is_shared && engine.capability().placed_atomic;
+        let mark = is_kept_exact.then(|| table.indexes.clean.begin(gate, table.space)).flatten();
         let options = ScanOptions {
             projection: Projection::KeysOnly,
             batch_rows_max: BATCH_ENTRIES,
             fill_cache: FillCache::No,
             ..ScanOptions::default()
         };
-        let (removed, young) = (AtomicU64::new(0), AtomicU64::new(0));
-        let cleaner = |_| Cleaner { cleaning: self, removed: &removed, young: &young };
+        let (removed, young, outliving) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let cleaner =
+            |_| Cleaner { cleaning: self, removed: &removed, young: &young, outliving: &outliving };
         read_parts(self.threads, engine, index.space(), &options, cleaner)?;
+        match (mark, outliving.into_inner()) {
+            (Some(mark), 0) => table.indexes.clean.set(index.space(), mark),
+            (_, 0) => {}
+            _ => table.indexes.clean.note_outliving(),
+        }
+        table.indexes.clean.rest_after(begun.elapsed());
         let cleaned = Cleaned { removed: removed.into_inner(), young: young.into_inner() };
         let (index, table) = (&index.stored.name, &table.schema.path);
         tracing::info!(index, table, removed = cleaned.removed, "index cleaned");
@@ -112,6 +125,8 @@ struct Cleaner<'a> {
     cleaning: &'a Cleaning<'a>,
     removed: &'a AtomicU64,
     young: &'a AtomicU64,
+    /// Entries that do not expire with their rows.
+    outliving: &'a AtomicU64,
 }
 
 impl PartReader for Cleaner<'_> {
@@ -120,7 +135,7 @@ impl PartReader for Cleaner<'_> {
         if (self.cleaning.give_up)() {
             return Err(Error::cancelled("the cleaning of an index was called off"));
         }
-        let seen = self.stale(&entries.keys, false)?;
+        let seen = self.stale(&entries.keys, Some(&entries.expiries_ms), false)?;
         if seen.is_empty() {
             return Ok(());
         }
@@ -132,7 +147,7 @@ impl PartReader for Cleaner<'_> {
         if alone.sees_loads(table.space) {
             return Err(held_up(table, index));
         }
-        let stale = self.stale(&suspects, false)?;
+        let stale = self.stale(&suspects, None, false)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
             for some in of_shard.chunks(WRITE_ENTRIES) {
@@ -149,8 +164,13 @@ impl PartReader for Cleaner<'_> {
 
 impl Cleaner<'_> {
     /// The places of the entries that no row leads back to. Those that name a row of another table
-    /// are among them.
-    fn stale(&self, entries: &Slices, settled: bool) -> Result<Vec<usize>> {
+    /// are among them. With the expiries of the entries those are counted that outlive their rows.
+    fn stale(
+        &self,
+        entries: &Slices,
+        expiries_ms: Option<&[u64]>,
+        settled: bool,
+    ) -> Result<Vec<usize>> {
         let Cleaning { engine, table, index, .. } = *self.cleaning;
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
@@ -166,9 +186,13 @@ impl Cleaner<'_> {
         let mut is_stale = vec![true; entries.len()];
         let mut compare = |rows: &Rows| {
             let made = entries_of(engine, &table.indexes.set(), index, rows)?;
-            for (origin, entry) in rows.origins.iter().zip(made.iter()) {
+            for (row, (origin, entry)) in rows.origins.iter().zip(made.iter()).enumerate() {
                 let place = named[order[*origin as usize] as usize];
                 is_stale[place] = entries.get(place) != entry;
+                let outlives = |all: &[u64]| all[place] != rows.expiries_ms[row];
+                if !is_stale[place] && expiries_ms.is_some_and(outlives) {
+                    self.outliving.fetch_add(1, Ordering::Relaxed);
+                }
             }
             Ok(())
         };
@@ -185,7 +209,7 @@ impl Cleaner<'_> {
         // Whoever changes the table or its indexes waits until this is over.
         let _pass = gate.enter();
         age.catalog.check_member()?;
-        let stale = self.stale(suspects, true)?;
+        let stale = self.stale(suspects, None, true)?;
         let stale: Slices = stale.iter().map(|place| suspects.get(*place)).collect();
         let removed = engine.delete_older(index.space(), &stale, age.least, Deadline::NONE)?;
         self.removed.fetch_add(removed, Ordering::Relaxed);

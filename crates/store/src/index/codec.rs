@@ -169,20 +169,32 @@ impl IndexCodec {
     /// # Errors
     /// `Corruption` for bytes that are no entry of this index.
     pub(crate) fn key_start(&self, entry: &[u8]) -> Result<usize> {
-        let cell_end = |at: usize, column: &ResolvedColumn| match *entry.get(at)? {
-            NULL => Some(at + 1),
-            PRESENT if column.shown.path.is_empty() => {
-                key_part(column.column_type).end(entry, at + 1)
+        let end = |at: usize, column: &ResolvedColumn| cell_end(entry, at, column);
+        self.columns.iter().try_fold(SHARD_LEN, end).ok_or_else(|| self.unreadable())
+    }
+
+    /// Where the cell of each column begins, entry by entry.
+    ///
+    /// # Errors
+    /// As [`IndexCodec::key_start`].
+    pub(super) fn cell_places(&self, entries: &Slices) -> Result<Vec<u32>> {
+        let mut places = Vec::with_capacity(entries.len() * self.columns.len());
+        for entry in entries.iter() {
+            let mut at = SHARD_LEN;
+            for column in &self.columns {
+                places.push(at as u32);
+                at = cell_end(entry, at, column).ok_or_else(|| self.unreadable())?;
             }
-            PRESENT => json::cell_end(entry, at + 1),
-            _ => None,
-        };
-        self.columns.iter().try_fold(SHARD_LEN, cell_end).ok_or_else(|| {
-            Error::corruption(format!(
-                "{}: an entry cannot be read: drop the index and make it again",
-                self.place
-            ))
-        })
+        }
+        Ok(places)
+    }
+
+    #[cold]
+    pub(super) fn unreadable(&self) -> Error {
+        Error::corruption(format!(
+            "{}: an entry cannot be read: drop the index and make it again",
+            self.place
+        ))
     }
 
     /// The bounds of the entries that begin with these values and go on with a value in the range,
@@ -265,6 +277,16 @@ impl IndexCodec {
 
     fn names(&self) -> String {
         self.columns.iter().map(|column| column.shown.to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Where the cell that begins at `at` ends; nothing for bytes that are no cell of the column.
+fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
+    match *entry.get(at)? {
+        NULL => Some(at + 1),
+        PRESENT if column.shown.path.is_empty() => key_part(column.column_type).end(entry, at + 1),
+        PRESENT => json::cell_end(entry, at + 1),
+        _ => None,
     }
 }
 

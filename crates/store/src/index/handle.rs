@@ -6,6 +6,7 @@ use std::time::Duration;
 use tonnage_engine::{Direction, Result, Slices};
 
 use super::clean::{Age, Cleaned, Cleaning, STALE_AFTER};
+use super::columns::EntryColumns;
 use super::definition::IndexColumn;
 use super::list::{OpenIndex, not_ready};
 use super::lookup::{IndexRows, read};
@@ -72,6 +73,28 @@ impl Index {
     /// read.
     pub fn is_ready(&self) -> bool {
         self.index.is_ready()
+    }
+
+    /// Whether it can be read alone for these columns, at this moment: it holds them, or the primary
+    /// key does, and no entry of it is stale ([`IndexScanOptions::index_only`]). After the store was
+    /// opened, and behind a load, it is not known whether entries are stale. Then the store finds
+    /// out in the background, and the answer is false meanwhile. An index over rows that expire is
+    /// read alone only where no load has stored any of them.
+    pub fn answers(&self, columns: &[impl AsRef<str>]) -> bool {
+        let schema = &self.table.schema;
+        let places: Option<Vec<_>> =
+            columns.iter().map(|name| schema.column_index(name.as_ref())).collect();
+        let is_enough = places.is_some_and(|places| {
+            EntryColumns::find(&self.table.codec, &self.index, Some(&places)).is_some()
+        });
+        if !is_enough || self.store.keeps_entries() {
+            return false;
+        }
+        let is_clean = self.table.indexes.clean.of(self.index.space()).is_some();
+        if !is_clean && self.table.indexes.clean.is_worth_cleaning() {
+            self.store.janitor.want_clean(&self.table);
+        }
+        is_clean
     }
 
     /// The statement that makes it.

@@ -4,6 +4,7 @@
 //! 2. When they are worth a walk over the indexes of the table, a thread of the store's own cleans
 //!    these, once nothing more was noted for a moment. A table has to have one stale entry for
 //!    eight rows.
+//!    A reader that could do with the index alone has them cleaned whatever was noted.
 //! 3. While a load into the table does not pause it tries again later.
 //!
 //! The notes are in memory alone. What was left before the store was opened goes with the next
@@ -64,6 +65,20 @@ struct StaleEntries {
     entries: u64,
     /// How many make a walk worth while.
     enough: u64,
+    /// Whether a reader wants them gone, however few they are.
+    is_wanted: bool,
+}
+
+impl Notes {
+    fn of(&mut self, table: &Arc<TableEntry>) -> &mut StaleEntries {
+        let key = (table.space, table.schema.table_id);
+        self.tables.entry(key).or_insert_with(|| StaleEntries {
+            table: table.clone(),
+            entries: 0,
+            enough: ENTRIES_MIN,
+            is_wanted: false,
+        })
+    }
 }
 
 impl Janitor {
@@ -87,12 +102,7 @@ impl Janitor {
         let is_enough = {
             let mut notes = self.shared.notes();
             notes.noted += 1;
-            let key = (table.space, table.schema.table_id);
-            let left = notes.tables.entry(key).or_insert_with(|| StaleEntries {
-                table: table.clone(),
-                entries: 0,
-                enough: ENTRIES_MIN,
-            });
+            let left = notes.of(table);
             left.entries += entries;
             left.is_enough()
         };
@@ -100,6 +110,22 @@ impl Janitor {
             self.begin();
             self.shared.changed.notify_one();
         }
+    }
+
+    /// Has the indexes of a table cleaned, for a reader that wants to know that they are.
+    pub(crate) fn want_clean(&self, table: &Arc<TableEntry>) {
+        if !self.is_on {
+            return;
+        }
+        {
+            let mut notes = self.shared.notes();
+            let left = notes.of(table);
+            if std::mem::replace(&mut left.is_wanted, true) {
+                return;
+            }
+        }
+        self.begin();
+        self.shared.changed.notify_one();
     }
 
     /// Has this done in the background, once: what comes when the thread is at work already is left
@@ -142,7 +168,7 @@ impl Drop for Janitor {
 
 impl StaleEntries {
     fn is_enough(&self) -> bool {
-        self.entries >= self.enough
+        self.is_wanted || self.entries >= self.enough
     }
 }
 
@@ -200,18 +226,32 @@ impl Shared {
         }
         let rows = self.engine.rows_estimate(left.table.space, &Ranges::whole_space());
         let enough = rows.map_or(ENTRIES_MIN, |rows| (rows / ROWS_PER_ENTRY).max(ENTRIES_MIN));
-        if left.entries >= enough {
+        if left.is_wanted || left.entries >= enough {
             return true;
         }
-        self.put_back(StaleEntries { table: left.table.clone(), entries: left.entries, enough });
+        self.put_back(StaleEntries {
+            table: left.table.clone(),
+            entries: left.entries,
+            enough,
+            is_wanted: false,
+        });
         false
     }
 
     fn put_back(&self, left: StaleEntries) {
         let mut notes = self.notes();
         let key = (left.table.space, left.table.schema.table_id);
-        let noted = notes.tables.remove(&key).map_or(0, |noted| noted.entries);
-        notes.tables.insert(key, StaleEntries { entries: left.entries + noted, ..left });
+        let noted = notes.tables.remove(&key);
+        let (entries, is_wanted) =
+            noted.map_or((0, false), |noted| (noted.entries, noted.is_wanted));
+        notes.tables.insert(
+            key,
+            StaleEntries {
+                entries: left.entries + entries,
+                is_wanted: left.is_wanted || is_wanted,
+                ..left
+            },
+        );
     }
 
     /// Whether the indexes are clean, or need not be cleaned again.

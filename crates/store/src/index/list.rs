@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use arrow::array::{ArrayRef, RecordBatch};
 use tonnage_engine::{Error, Result, Rows, SpaceId};
 
+use super::clean_marks::CleanMarks;
 use super::codec::IndexCodec;
 use super::definition::{IndexState, ResolvedColumn, StoredIndex};
 use crate::schema::quoted_name;
@@ -98,12 +99,15 @@ pub(crate) struct IndexList {
     /// Whether the table was dropped: nobody may write to it any more.
     dropped: AtomicBool,
     set: RwLock<Arc<IndexSet>>,
+    /// Which of them hold no stale entry.
+    pub(crate) clean: CleanMarks,
 }
 
 impl IndexList {
     pub(crate) fn new(set: IndexSet) -> Self {
         let any = AtomicBool::new(!set.indexes.is_empty());
-        Self { any, dropped: AtomicBool::new(false), set: RwLock::new(Arc::new(set)) }
+        let set = RwLock::new(Arc::new(set));
+        Self { any, dropped: AtomicBool::new(false), set, clean: CleanMarks::default() }
     }
 
     /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's

@@ -7,12 +7,16 @@
 //!    row whose entry is not the one that led to it has changed since: it is found by its own
 //!    entry, or does not belong to the result.
 //! 3. What is left is decoded with the columns asked for.
+//!
+//! Where entries hold all columns that are wanted, and the index is known to be clean
+//! ([`super::clean_marks`]), no row is looked up: its columns are read out of its entry.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, SHARD_LEN, Slices};
 
+use super::columns::EntryColumns;
 use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, EntryWalk};
@@ -70,6 +74,10 @@ pub(super) fn read(
         false => None,
     };
     let engine = store.reader(options.consistency).clone();
+    let columns = match options.index_only && !options.exactly_once {
+        true => EntryColumns::find(&table.codec, index, projection.as_deref()),
+        false => None,
+    };
     let source = EntrySource {
         engine: Arc::downgrade(&engine),
         classifier: table.classifier.clone(),
@@ -79,6 +87,8 @@ pub(super) fn read(
         walk: EntryWalk::new(&*engine, index.space(), options.direction),
         ranges: Some(ranges),
         is_ordered,
+        is_enough: columns.is_some(),
+        task_entries: TASK_ENTRIES_MOST.min(options.batch_rows_max),
         gathered: first,
         tasks: Vec::new().into_iter(),
     };
@@ -99,6 +109,7 @@ pub(super) fn read(
         path: table.schema.path.as_str().into(),
         index: index.clone(),
         projection,
+        columns,
         within,
     };
     let is_of_table = shaper.within.is_some();
@@ -171,6 +182,10 @@ struct EntrySource {
     /// Nothing once it has ended.
     ranges: Option<RangeSource>,
     is_ordered: bool,
+    /// Whether entries hold all that is wanted.
+    is_enough: bool,
+    /// Entries in one task, at most.
+    task_entries: usize,
     /// How many entries are gathered next.
     gathered: usize,
     tasks: std::vec::IntoIter<ReadTask>,
@@ -203,6 +218,7 @@ impl EntrySource {
     fn gather(&mut self) -> Result<()> {
         let mut entries = Slices::new();
         let since = Instant::now();
+        let mark = self.clean_mark();
         while entries.len() < self.gathered && !(self.walk.is_over() && self.ranges.is_none()) {
             if !entries.is_empty() && since.elapsed() >= GATHERING_LONGEST {
                 break;
@@ -220,11 +236,18 @@ impl EntrySource {
             self.indexes.check_kept_up(&self.index)?;
         }
         self.gathered = (self.gathered * GROWTH).min(GATHERED_MOST);
-        self.tasks = self.tasks_of(&entries)?.into_iter();
+        // Behind the read: until now no entry has become stale.
+        let is_exact = mark.is_some() && self.clean_mark() == mark;
+        self.tasks = self.tasks_of(&entries, is_exact)?.into_iter();
         Ok(())
     }
 
-    fn tasks_of(&self, entries: &Slices) -> Result<Vec<ReadTask>> {
+    /// The mark of the index while it is clean, if its entries hold all that is wanted.
+    fn clean_mark(&self) -> Option<u64> {
+        self.is_enough.then(|| self.indexes.clean.of(self.index.space())).flatten()
+    }
+
+    fn tasks_of(&self, entries: &Slices, is_exact: bool) -> Result<Vec<ReadTask>> {
         let mut keys = Slices::with_capacity(entries.len(), entries.bytes());
         let mut named = Vec::with_capacity(entries.len());
         for (place, entry) in entries.iter().enumerate() {
@@ -236,15 +259,18 @@ impl EntrySource {
                 named.push(place);
             }
         }
-        let order: Vec<u32> =
-            if self.is_ordered { (0..keys.len() as u32).collect() } else { sorted_order(&keys) };
+        let order: Vec<u32> = match self.is_ordered || is_exact {
+            true => (0..keys.len() as u32).collect(),
+            false => sorted_order(&keys),
+        };
         let task = |piece: &[u32]| ReadTask::Entries {
             keys: piece.iter().map(|place| keys.get(*place as usize)).collect(),
             entries: Arc::new(
                 piece.iter().map(|place| entries.get(named[*place as usize])).collect(),
             ),
+            is_exact,
         };
-        Ok(order.chunks(TASK_ENTRIES_MOST).map(task).collect())
+        Ok(order.chunks(self.task_entries).map(task).collect())
     }
 }
 
@@ -283,6 +309,8 @@ pub(super) struct IndexShaper {
     path: Arc<str>,
     index: Arc<OpenIndex>,
     projection: Option<Vec<usize>>,
+    /// How to read what is wanted out of entries, where they hold it.
+    columns: Option<EntryColumns>,
     /// Which rows are wanted when those of the table are read.
     within: Option<TableRanges>,
 }
@@ -327,6 +355,14 @@ impl TableRanges {
     }
 }
 
+/// The entries of a task.
+#[derive(Default)]
+pub(super) struct TaskEntries {
+    entries: Arc<Slices>,
+    /// Whether their rows were not looked up, for need of nothing else.
+    are_exact: bool,
+}
+
 impl IndexShaper {
     /// The rows whose entries are still what they were.
     fn check(&self, engine: &dyn Engine, rows: &Rows, entries: &Slices) -> Result<Vec<u32>> {
@@ -344,13 +380,14 @@ impl IndexShaper {
 
 impl Shaper for IndexShaper {
     type Output = TableBatch;
-    /// The entries of the task.
-    type Memory = Arc<Slices>;
+    type Memory = TaskEntries;
 
-    fn begin(&self, task: &ReadTask) -> Arc<Slices> {
+    fn begin(&self, task: &ReadTask) -> TaskEntries {
         match task {
-            ReadTask::Entries { entries, .. } => entries.clone(),
-            _ => Arc::default(),
+            ReadTask::Entries { entries, is_exact, .. } => {
+                TaskEntries { entries: entries.clone(), are_exact: *is_exact }
+            }
+            _ => TaskEntries::default(),
         }
     }
 
@@ -358,10 +395,20 @@ impl Shaper for IndexShaper {
         &self,
         engine: &dyn Engine,
         rows: &mut Rows,
-        entries: &mut Arc<Slices>,
+        task: &mut TaskEntries,
         emit: &mut dyn FnMut(TableBatch) -> bool,
     ) -> Result<()> {
-        let which = self.check(engine, rows, entries)?;
+        if let (Some(columns), true) = (&self.columns, task.are_exact) {
+            emit(TableBatch {
+                table: self.path.clone(),
+                rows: columns.decode(&self.table.codec, &self.index, rows, &task.entries)?,
+                versions: std::mem::take(&mut rows.versions),
+                expiries_ms: std::mem::take(&mut rows.expiries_ms),
+                origins: Vec::new(),
+            });
+            return Ok(());
+        }
+        let which = self.check(engine, rows, &task.entries)?;
         if which.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@
 //! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
 //!   moment.
 //! - Who reads (`lookup`) looks every row up and makes its entry anew: the row counts only if that
-//!   is the entry that led to it.
+//!   is the entry that led to it. Only where no entry can be stale that is left out (`columns`).
 //! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change
 //!   while the scan runs moves within the index: it may be missed or come twice, although it
 //!   matched before and after. Sums and counts over an index are off by such rows. Where that
@@ -22,7 +22,9 @@
 mod build;
 mod check;
 mod clean;
+mod clean_marks;
 mod codec;
+mod columns;
 mod definition;
 #[cfg(test)]
 mod dropped_tests;

@@ -61,6 +61,11 @@ pub struct IndexScanOptions {
     /// the index it may be missed or come twice while it moves. It takes as long as a scan of the
     /// table, and gives rows in no order.
     pub exactly_once: bool,
+    /// Reads columns out of the index alone where it can, and looks no row up. For that the index
+    /// and the primary key must have all columns asked for, and the index must be known to be clean
+    /// ([`Index::answers`](crate::Index::answers)); else rows are looked up as ever. A row that was
+    /// not looked up comes with 0 as version and expiry, a zero without its sign.
+    pub index_only: bool,
 }
 
 impl Default for IndexScanOptions {
@@ -76,6 +81,7 @@ impl Default for IndexScanOptions {
             cancel: Cancel::default(),
             consistency: None,
             exactly_once: false,
+            index_only: false,
         }
     }
 }

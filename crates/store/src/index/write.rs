@@ -65,6 +65,9 @@ impl Inner {
                 deadline,
                 keeps_entries: self.keeps_entries() || pass.sees_loads(batch.space(0)),
             };
+            if attempt.keeps_entries {
+                tables.iter().for_each(|table| table.indexes.clean.note());
+            }
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {

@@ -27,6 +27,8 @@ pub(crate) enum ReadTask {
         keys: Slices,
         /// The entry of each key.
         entries: Arc<Slices>,
+        /// Whether the entries say all that is wanted, and no row need be looked up.
+        is_exact: bool,
     },
     /// Read this, and tell of each row which key it answers.
     Traced {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, select};
+use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Error, ReadOptions, Result, Rows, Slices};
 
 use crate::read::job::Job;
@@ -124,12 +125,35 @@ pub(crate) fn read_task<S: Shaper>(
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
     match (task.plain(), OpenScan::of(plan, task)?) {
+        (ReadTask::Entries { keys, is_exact: true, .. }, _) => {
+            hand_over(plan, keys, plan.shaper.begin(task), emit)
+        }
         (ReadTask::Keys(keys) | ReadTask::Entries { keys, .. }, _) => {
             read_keys(plan, keys, plan.shaper.begin(task), emit)
         }
         (_, Some(scan)) => read_scan(plan, scan, emit),
         (_, None) => Ok(()),
     }
+}
+
+/// Hands over keys whose rows need not be read.
+fn hand_over<S: Shaper>(
+    plan: &ReadPlan<S>,
+    keys: &Slices,
+    mut memory: S::Memory,
+    emit: &mut dyn FnMut(S::Output) -> bool,
+) -> Result<()> {
+    plan.control.check()?;
+    let count = keys.len();
+    let mut rows = Rows {
+        keys: keys.clone(),
+        values: Slices::from_parts(Vec::new(), vec![0; count]),
+        versions: vec![0; count],
+        expiries_ms: vec![NEVER_MS; count],
+        origins: (0..count as u32).collect(),
+    };
+    plan.control.progress.note_batch(count, rows.bytes());
+    plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, emit)
 }
 
 /// Keys handed to the engine at once before it is known how many of them fill a batch.

@@ -308,6 +308,9 @@ impl<'a> Host<'a> {
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
         self.store.catalog.check_member()?;
         pushing.rows_of(space, !encoder.index_entries().is_empty());
+        if let Some(table) = &encoder.indexed {
+            table.indexes.clean.note();
+        }
         let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
             match self.session.push_by(*space, Outcomes::stream_of_indexes(stream), entries, by) {

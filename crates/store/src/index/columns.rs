@@ -1,0 +1,111 @@
+//! Columns of rows, read out of the entries of an index alone.
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use tonnage_engine::{Error, Result, Rows, Slices};
+
+use super::list::OpenIndex;
+use super::mark::NULL;
+use crate::TableCodec;
+use crate::codec::{Cells, Damaged, key_array};
+
+/// Where the columns that a reader wants stand in an entry.
+pub(super) struct EntryColumns {
+    /// The columns, as places in the table's schema.
+    wanted: Vec<usize>,
+    sources: Vec<Source>,
+    /// Those that the primary key has, as places in the table's schema.
+    of_key: Vec<usize>,
+}
+
+/// Where a column comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// The primary key: this one of those that are read from it.
+    Key(usize),
+    /// The column of the index at this place.
+    Cell(usize),
+}
+
+/// The cells of one column in entries.
+struct EntryCells<'a> {
+    entries: &'a Slices,
+    /// For each entry where the cell of each column begins.
+    places: &'a [u32],
+    columns: usize,
+    column: usize,
+}
+
+impl<'a> Cells<'a> for EntryCells<'a> {
+    #[inline]
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+        let place = self.places[row * self.columns + self.column] as usize;
+        match self.entries.get(row).get(place..).and_then(<[u8]>::split_first) {
+            Some((&NULL, _)) => Ok(None),
+            Some((_, cell)) => Ok(Some(cell)),
+            None => Err(Damaged),
+        }
+    }
+}
+
+impl EntryColumns {
+    /// None where entries lack one of the columns.
+    pub(super) fn find(
+        table: &TableCodec,
+        index: &OpenIndex,
+        wanted: Option<&[usize]>,
+    ) -> Option<Self> {
+        let columns = &table.schema().columns;
+        let wanted = wanted.map_or_else(|| (0..columns.len()).collect(), <[usize]>::to_vec);
+        let (mut sources, mut of_key) = (Vec::with_capacity(wanted.len()), Vec::new());
+        for &column in &wanted {
+            sources.push(match table.schema().is_key(column) {
+                true => {
+                    of_key.push(column);
+                    Source::Key(of_key.len() - 1)
+                }
+                false => Source::Cell(index.codec.columns.iter().position(|own| {
+                    own.id == columns[column].id
+                        && own.shown.path.is_empty()
+                        && own.column_type == columns[column].column_type
+                })?),
+            });
+        }
+        Some(Self { wanted, sources, of_key })
+    }
+
+    /// The columns of rows given by their primary keys and the entry of each.
+    ///
+    /// # Errors
+    /// `Corruption` for bytes that are no entry of this index.
+    pub(super) fn decode(
+        &self,
+        table: &TableCodec,
+        index: &OpenIndex,
+        rows: &Rows,
+        entries: &Slices,
+    ) -> Result<RecordBatch> {
+        let keys = match self.of_key.is_empty() {
+            true => None,
+            false => Some(table.decode(rows, None, Some(&self.of_key))?),
+        };
+        let places = index.codec.cell_places(entries)?;
+        let columns = index.codec.columns.len();
+        let array = |source: &Source| -> Result<ArrayRef> {
+            match (source, &keys) {
+                (Source::Key(place), Some(keys)) => Ok(keys.column(*place).clone()),
+                (Source::Key(_), None) => Err(Error::internal("no key was decoded")),
+                (Source::Cell(column), _) => {
+                    let cells = EntryCells { entries, places: &places, columns, column: *column };
+                    let column_type = index.codec.columns[*column].column_type;
+                    key_array(entries.len(), column_type, &cells)
+                        .map_err(|_| index.codec.unreadable())
+                }
+            }
+        };
+        let arrays = self.sources.iter().map(array).collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(entries.len()));
+        let schema = table.projected_schema(Some(&self.wanted))?;
+        RecordBatch::try_new_with_options(schema, arrays, &options)
+            .map_err(|error| index.codec.unreadable().with_source(error))
+    }
+}
