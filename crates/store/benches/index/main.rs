@@ -6,7 +6,7 @@
 //! |---|---|
 //! | load | the same rows into a new store with none, one and two indexes, in turn, until durable and until compaction has settled; the medians of the rounds, and what an entry costs |
 //! | build | an index over rows that are there, with as many threads as there are cores and with one, and `check` over it |
-//! | read | the rows of one value (1 %) through the index, and by a scan over all |
+//! | read | the rows of one value (1 %) through an index, from an index alone, and by a scan over all |
 //! | single | puts of single rows into the loaded table |
 //!
 //! Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files, and are removed.
