@@ -56,9 +56,9 @@ fn prepared_statements_follow_indexes_that_come_and_go() {
 fn a_short_part_of_the_key_is_preferred_to_an_index_and_a_long_one_is_not() {
     let sql = cities(SqlOptions::default());
     sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
-    let long = "SELECT id FROM people WHERE part = 7 AND city = 'c7'";
+    let long = "SELECT id, age FROM people WHERE part = 7 AND city = 'c7'";
     assert!(plan(&sql, long).contains("path=index by_city"), "{}", plan(&sql, long));
-    let short = "SELECT id FROM people WHERE part = 7 AND id < 500 AND city = 'c7'";
+    let short = "SELECT id, age FROM people WHERE part = 7 AND id < 500 AND city = 'c7'";
     let text = plan(&sql, short);
     assert!(
         text.contains("range read of 1 partial key")
@@ -72,12 +72,12 @@ fn a_short_part_of_the_key_is_preferred_to_an_index_and_a_long_one_is_not() {
 fn an_index_that_leads_to_too_many_rows_is_not_used() {
     let sql = cities(SqlOptions::default());
     sql.execute("CREATE INDEX by_age ON people (age)").unwrap();
-    let text = plan(&sql, "SELECT id FROM people WHERE age >= 45");
+    let text = plan(&sql, "SELECT id, city FROM people WHERE age >= 45");
     assert!(
         text.contains("full scan (index by_age not used: ") && text.contains(" for 20000 rows)"),
         "{text}"
     );
-    let text = plan(&sql, "SELECT id FROM people WHERE age >= 85");
+    let text = plan(&sql, "SELECT id, city FROM people WHERE age >= 85");
     assert!(text.contains("path=index by_age of 1 range with 85 <= age, 1110 entries"), "{text}");
 }
 
