@@ -17,6 +17,9 @@ use tonnage_engine::SpaceId;
 
 use super::write_gate::WriteGate;
 
+/// How long after a first reader another must ask for a cleaning: programs that carry out one
+/// statement and end should not pay for it.
+const SECOND_ASK: Duration = Duration::from_secs(2);
 /// Cleaning because readers ask for it takes at most this share of the time.
 const REST_PER_CLEANING: u32 = 20;
 
@@ -28,8 +31,8 @@ pub(crate) struct CleanMarks {
     marks: Mutex<Vec<(SpaceId, u64)>>,
     /// Whether rows were met that expire before their entries: these indexes do not stay clean.
     has_outliving_entries: AtomicBool,
-    /// When cleaning is worth while again.
-    rests_until: Mutex<Option<Instant>>,
+    /// From when on a reader that asks has the indexes cleaned; nothing before the first that asks.
+    cleaned_from: Mutex<Option<Instant>>,
 }
 
 impl CleanMarks {
@@ -67,17 +70,20 @@ impl CleanMarks {
         self.has_outliving_entries.store(true, Ordering::SeqCst);
     }
 
-    /// Whether cleaning for the sake of readers is worth while.
+    /// Whether cleaning for the sake of a reader that asks now is worth while.
     pub(super) fn is_worth_cleaning(&self) -> bool {
-        let until = self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-        !self.has_outliving_entries.load(Ordering::SeqCst)
-            && until.is_none_or(|until| Instant::now() >= until)
+        let now = Instant::now();
+        let from = *self.cleaned_from().get_or_insert(now + SECOND_ASK);
+        now >= from && !self.has_outliving_entries.load(Ordering::SeqCst)
     }
 
     /// Notes that a cleaning took so long.
     pub(super) fn rest_after(&self, took: Duration) {
-        let until = Instant::now().checked_add(took * REST_PER_CLEANING);
-        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        *self.cleaned_from() = Instant::now().checked_add(took * REST_PER_CLEANING);
+    }
+
+    fn cleaned_from(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.cleaned_from.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn marks(&self) -> MutexGuard<'_, Vec<(SpaceId, u64)>> {
@@ -125,8 +131,17 @@ mod tests {
     }
 
     #[test]
+    fn the_first_reader_that_asks_has_nothing_cleaned() {
+        let marks = CleanMarks::default();
+        assert!(!marks.is_worth_cleaning());
+        *marks.cleaned_from() = Some(Instant::now());
+        assert!(marks.is_worth_cleaning());
+    }
+
+    #[test]
     fn readers_let_cleaning_rest_after_it() {
         let marks = CleanMarks::default();
+        marks.rest_after(Duration::ZERO);
         assert!(marks.is_worth_cleaning());
         marks.rest_after(Duration::from_secs(60));
         assert!(!marks.is_worth_cleaning());

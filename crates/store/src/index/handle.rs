@@ -76,10 +76,12 @@ impl Index {
     }
 
     /// Whether it can be read alone for these columns, at this moment: it holds them, or the primary
-    /// key does, and no entry of it is stale ([`IndexScanOptions::index_only`]). After the store was
-    /// opened, and behind a load, it is not known whether entries are stale. Then the store finds
-    /// out in the background, and the answer is false meanwhile. An index over rows that expire is
-    /// read alone only where no load has stored any of them.
+    /// key does, and no entry of it is stale ([`IndexScanOptions::index_only`]).
+    ///
+    /// After the store was opened, and behind a load, it is not known whether entries are stale.
+    /// Then the answer is false, and who asks again after 2 seconds has the index cleaned in the
+    /// background. An index over rows that expire is read alone only where no load has stored any
+    /// of them.
     pub fn answers(&self, columns: &[impl AsRef<str>]) -> bool {
         let schema = &self.table.schema;
         let places: Option<Vec<_>> =
