@@ -18,13 +18,13 @@ fn an_endless_key_source_may_be_dropped_at_any_time_and_the_store_reopened(
     #[values(0, 1, 50)] batches: usize,
 ) {
     let mut store = shop::stocked(on, 20);
-    let started = Instant::now();
     let keys = KeySource::keys((0_usize..).map(|number| vec![Value::from(MAKERS[number % 4])]));
     let options = BulkGetOptions { direction, ..Default::default() };
     let mut read = store.table("phones").unwrap().bulk_get(keys, &options).unwrap();
     for _ in 0..batches {
         assert!(read.next().unwrap().unwrap().rows.num_rows() > 0);
     }
+    let started = Instant::now();
     drop(read);
     store.reopen();
     assert_eq!(store.table("phones").unwrap().count().unwrap(), 80);
