@@ -81,16 +81,24 @@ impl PutArgs {
         let table = place.table(&self.table)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
-        for (source, text) in self.texts()? {
+        for (number, (source, row)) in self.rows(&table.schema)?.into_iter().enumerate() {
             interrupt::check(&cancel)?;
-            let row = row_of(&table.schema, &text).map_err(|error| error.at(&source))?;
             let written = place.put_row(&table, row, condition, &options);
-            let written = written.map_err(|error| error.at(&source))?;
+            let written = written.map_err(|error| after(number, error.at(&source)))?;
             if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;
             }
         }
         Ok(exit)
+    }
+
+    /// All rows, each with a name for messages: what cannot be read is told before one is stored.
+    fn rows(&self, schema: &TableSchema) -> CliResult<Vec<(String, Row)>> {
+        let read = |(source, text): (String, String)| {
+            let row = row_of(schema, &text).map_err(|error| error.at(&source))?;
+            Ok((source, row))
+        };
+        self.texts()?.into_iter().map(read).collect()
     }
 
     /// The texts of the rows, each with a name for messages.
@@ -122,6 +130,11 @@ impl PutArgs {
         }
         Ok(texts)
     }
+}
+
+/// The rows before one that fails are stored.
+fn after(number: usize, error: Error) -> Failure {
+    if number == 0 { error.into() } else { Failure::stopped(error) }
 }
 
 /// Says what became of a conditional write. Answers whether it was carried out.
