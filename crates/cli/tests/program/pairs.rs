@@ -48,6 +48,18 @@ fn what_is_not_there_is_an_answer_of_its_own() {
     place.run(&["kv", "delete", "/users/43"]).ends(1).says(&["nothing to delete"]);
 }
 
+/// Keys without a pair were passed over, with exit code 0.
+#[test]
+fn keys_without_a_pair_are_told_by_the_exit_code() {
+    let place = mail();
+    let get = |keys: &[&str]| place.run(&[&["kv", "multi-get"], keys].concat());
+    get(&["/users/42"]).ends(0);
+    get(&["/users/42", "/users/43"]).ends(1).says(&["no pair of 1 of the 2 keys"]);
+    get(&["/users/43"]).ends(1).says(&["no pair of any of the keys"]);
+    get(&["/users/43", "--depth", "children"]).ends(1);
+    get(&["/users/42", "--depth", "children", "--from", "z"]).ends(0);
+}
+
 #[test]
 fn conditions_hold_or_refuse() {
     let place = mail();
