@@ -5,8 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, AsArray, BinaryArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    ArrayRef, AsArray, BinaryArray, Float64Array, Int64Array, Int64Builder, ListArray, MapBuilder,
+    RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
@@ -86,6 +86,28 @@ fn nested_columns_keep_their_type_where_a_table_is_made_for_them() {
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
     let (batch, _) = read(&source, &wanting(Arc::new(inferred)));
     assert_eq!(batch.column(0), &list);
+}
+
+/// A table was made for such a column, and then nothing could be loaded into it.
+#[test]
+fn maps_whose_keys_are_no_text_become_objects() {
+    let mut map = MapBuilder::new(None, Int64Builder::new(), Int64Builder::new());
+    map.keys().append_value(7);
+    map.values().append_value(10);
+    map.keys().append_value(-1);
+    map.values().append_null();
+    map.append(true).unwrap();
+    map.append(false).unwrap();
+    let map: ArrayRef = Arc::new(map.finish());
+    let batch = RecordBatch::try_from_iter_with_nullable([("m", map, true)]).unwrap();
+    for format in [Format::Parquet, Format::ArrowFile] {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
+        let (batch, rejected) = read(&source, &wanting(Arc::new(inferred)));
+        assert_eq!(rejected, [], "{format}");
+        let texts: Vec<_> = batch.column(0).as_string::<i32>().iter().collect();
+        assert_eq!(texts, [Some("{\"7\":10,\"-1\":null}"), None], "{format}");
+    }
 }
 
 #[test]
