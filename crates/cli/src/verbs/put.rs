@@ -15,7 +15,7 @@ use tonnage::{
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::values::{self, Durability};
-use crate::{interrupt, time_limit};
+use crate::{interrupt, stderr, time_limit};
 
 /// Store single rows given as JSON objects (for many rows use load)
 #[derive(Args)]
@@ -144,10 +144,12 @@ pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult)
             globals.info(format_args!("{place}: stored as version {version}"));
         }
         WriteResult::ConditionFailed { current: Some(version), .. } => {
-            eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
+            stderr::line(format_args!(
+                "tonnage: {place}: not stored: there is one, of version {version}"
+            ));
         }
         WriteResult::ConditionFailed { current: None, .. } => {
-            eprintln!("tonnage: {place}: not stored: there is none")
+            stderr::line(format_args!("tonnage: {place}: not stored: there is none"))
         }
     }
     written.is_stored()

@@ -165,6 +165,21 @@ fn the_files_of_a_directory_become_large_objects() {
     place.run(&["kv", "load-lobs", "nowhere", "--under", "/a"]).ends(3).says(&["nowhere"]);
 }
 
+/// Names of files became keys, and what keys held was sent to the terminal when they were told.
+#[test]
+fn keys_are_told_without_what_a_terminal_obeys() {
+    let place = Place::new();
+    place.write("d/a\u{1b}[31mred", "x");
+    let load = ["kv", "load-lobs", "d", "--under", "/f"];
+    place.run(&load).ends(0);
+    let again = place.run(&[&load[..], &["--if-absent"]].concat()).ends(1);
+    let missing = place.run(&["kv", "get", "/\u{1b}[31m"]).ends(1);
+    for run in [again, missing] {
+        assert!(!run.err.contains('\u{1b}'), "{:?}", run.err);
+        run.says(&["\\x1b[31m"]);
+    }
+}
+
 #[test]
 fn a_check_repairs_what_it_can() {
     let place = mail();

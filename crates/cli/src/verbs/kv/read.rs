@@ -14,6 +14,7 @@ use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::placed_pairs::{PlacedBatch, PlacedPairs};
+use crate::stderr;
 use crate::values::{BytesAs, Direction};
 
 /// `--depth`.
@@ -77,7 +78,7 @@ pub(crate) struct KvGetArgs {
 impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let Some(pair) = globals.place()?.get_pair(&self.key)? else {
-            eprintln!("tonnage: {}: there is no such pair", self.key);
+            stderr::line(format_args!("tonnage: {}: there is no such pair", self.key));
             return Ok(Exit::Rejected);
         };
         let mut output = LineOutput::stdout();
