@@ -151,9 +151,15 @@ fn is_open(option: &Arg, options: &Command, given: &ArgMatches) -> bool {
     let (store, variable) = STORE;
     let by_environment = option.get_id() == store
         && std::env::var_os(variable).is_some_and(|store| !store.is_empty());
+    // Either of two options may say that they cannot stand together.
+    let excludes = |one: &Arg, other: &Arg| {
+        let excluded = options.get_arg_conflicts_with(one);
+        excluded.into_iter().any(|excluded| excluded.get_id() == other.get_id())
+    };
+    let mut all_given = options.get_arguments().filter(|other| is_given(other));
     !by_environment
         && !is_given(option)
-        && !options.get_arg_conflicts_with(option).into_iter().any(is_given)
+        && !all_given.any(|other| excludes(option, other) || excludes(other, option))
 }
 
 /// The values of an option as they are typed.

@@ -34,10 +34,12 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
                     .is_some_and(|place| can_cast(field.data_type(), to[place].data_type()))
             }) && to.iter().all(|field| field.is_nullable() || place(from, field.name()).is_some())
         }
+        (DataType::Dictionary(_, from), to) => can_cast(from, to),
         (from, to) => {
             !from.is_nested()
                 && !to.is_nested()
                 && !says_no_unit(from, to)
+                && !says_less(from, to)
                 && can_cast_types(from, to)
         }
     }
@@ -48,6 +50,13 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
 fn says_no_unit(from: &DataType, to: &DataType) -> bool {
     let is_time = |data_type: &DataType| data_type.is_temporal();
     is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
+}
+
+/// Whether Arrow's cast keeps the time of day of a moment without its day, or takes the bytes of a
+/// number for bytes. No cast leads back, so nothing would show the loss.
+fn says_less(from: &DataType, to: &DataType) -> bool {
+    let is_moment = matches!(from, DataType::Timestamp(..));
+    is_moment && matches!(to, DataType::Time64(_)) || from.is_integer() && to == &DataType::Binary
 }
 
 /// Casts, with NULL for leaves that cannot be cast.

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, FixedSizeBinaryBuilder,
-    PrimitiveArray, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray,
+    FixedSizeBinaryBuilder, PrimitiveArray, StringArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -40,6 +40,11 @@ pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef
         DataType::Boolean => {
             let read = |text: &str| scalar::boolean(text.as_bytes()).ok();
             let values: BooleanArray = texts.iter().map(|text| text.and_then(read)).collect();
+            Arc::new(values)
+        }
+        DataType::Binary => {
+            let read = |text: &str| bytes(text.as_bytes()).ok();
+            let values: BinaryArray = texts.iter().map(|text| text.and_then(read)).collect();
             Arc::new(values)
         }
         DataType::Date32 => Arc::new(values::<Date32Type>(texts, timestamp::day)),
@@ -95,6 +100,7 @@ pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<Stri
         DataType::Timestamp(unit, _) => timestamp::ticks(text, *unit).err(),
         DataType::Decimal128(precision, scale) => decimal(text, *precision, *scale).err(),
         DataType::Decimal256(precision, scale) => wide_decimal(text, *precision, *scale).err(),
+        DataType::Binary => bytes(text).err(),
         DataType::FixedSizeBinary(16) => scalar::uuid(text).err(),
         _ => None,
     };
@@ -113,6 +119,12 @@ pub(crate) fn uuids(column: &ArrayRef) -> Result<ArrayRef> {
         }
     }
     Ok(Arc::new(uuids.finish()))
+}
+
+/// The bytes that a text writes.
+fn bytes(text: &[u8]) -> std::result::Result<Vec<u8>, Reason> {
+    let mut bytes = Vec::new();
+    scalar::bytes(text, &mut bytes).map(|()| bytes)
 }
 
 fn values<T: ArrowPrimitiveType>(

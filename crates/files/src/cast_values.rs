@@ -60,7 +60,10 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
     }
     let may_round = before.data_type().is_floating() && after.data_type().is_floating();
     let from_text = cast_text::is_text(before.data_type());
-    if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
+    // Bytes that are text become that text, and text is read as base64.
+    let is_text_of_bytes = before.data_type().is_binary() && cast_text::is_text(after.data_type());
+    let has_no_way_back = may_round || from_text || is_text_of_bytes;
+    if has_no_way_back || !can_cast_types(after.data_type(), before.data_type()) {
         let kept =
             |row| before.is_null(row) || after.is_valid(row) && !has_left_range(before, after, row);
         return Ok((0..before.len()).map(kept).collect());

@@ -69,6 +69,9 @@ impl Input {
             true => Compression::Zip,
             false => Compression::None,
         };
+        // The members of an archive lie in a file.
+        let comes_slowly =
+            |outermost: Compression| source.reads_once() && outermost != Compression::Zip;
         let mut progress = Progress::new(bytes);
         let mut reader: Box<dyn Read + Send> = Box::new(Counted::new(reader, progress.clone()));
         for layer in 0..LAYERS_MAX {
@@ -95,7 +98,7 @@ impl Input {
                 progress = Progress::new(opened.bytes);
                 reader = Box::new(Counted::new(opened.reader, progress.clone()));
             } else if packed != Compression::None {
-                reader = decompressed(reader, packed)
+                reader = decompressed(reader, packed, comes_slowly(compression))
                     .map_err(|error| source.io_error("cannot be decompressed", error))?;
             } else {
                 break;
@@ -107,7 +110,7 @@ impl Input {
                 outer => outer,
             };
         }
-        let comes_slowly = source.reads_once() && compression == Compression::None;
+        let comes_slowly = comes_slowly(compression);
         let mut reader: Box<dyn Read + Send> = Box::new(buffered(reader));
         let (head, error) = match comes_slowly {
             true => peek_line(&mut reader, HEAD_BYTES),
@@ -197,23 +200,24 @@ fn peek_line(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::E
     (head, None)
 }
 
-/// Unpacks a stream on another thread.
+/// Unpacks a stream on another thread. What comes slowly does not wait for more.
 fn decompressed(
     raw: impl Read + Send + 'static,
     compression: Compression,
+    comes_slowly: bool,
 ) -> io::Result<Box<dyn Read + Send>> {
     let packed = buffered(Waiting(raw));
-    Ok(match compression {
-        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(packed))?),
-        Compression::Zstd => {
-            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(packed)?)?)
-        }
-        Compression::Xz => {
-            Box::new(ReadAhead::start(XzReader::new_mem_limit(packed, true, XZ_KIB_MAX))?)
-        }
+    let unpacked: Box<dyn Read + Send> = match compression {
+        Compression::Gzip => Box::new(GzipMembers::new(packed)),
+        Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(packed)?),
+        Compression::Xz => Box::new(XzReader::new_mem_limit(packed, true, XZ_KIB_MAX)),
         // Not packed as a stream.
-        Compression::None | Compression::Zip => Box::new(packed),
-    })
+        Compression::None | Compression::Zip => return Ok(Box::new(packed)),
+    };
+    Ok(Box::new(match comes_slowly {
+        true => ReadAhead::start_stoppable(unpacked, Stop::default())?,
+        false => ReadAhead::start(unpacked)?,
+    }))
 }
 
 fn buffered<R: Read>(raw: R) -> BufReader<R> {

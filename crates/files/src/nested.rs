@@ -74,10 +74,11 @@ impl Node {
                 Parts::of_list(item, &array)?
             }
             DataType::Map(entries, _) => match entries.data_type() {
-                DataType::Struct(fields) if fields[0].data_type() == &DataType::Utf8 => {
+                DataType::Struct(fields) if !fields[0].data_type().is_nested() => {
                     let map = array.as_map();
+                    let names = names_of(&fields[0], map.keys())?;
                     let values = Node::new(&fields[1], map.values())?;
-                    Parts::Members(Arc::clone(map.keys()), Box::new(values))
+                    Parts::Members(names, Box::new(values))
                 }
                 _ => Parts::None(Column::new(field, &array)?),
             },
@@ -159,6 +160,21 @@ impl Parts {
         let items = Node::new(item, array.as_list::<i32>().values())?;
         Ok(Parts::Items(Box::new(items)))
     }
+}
+
+/// The keys of a map as names of members: what they are in text.
+fn names_of(field: &Field, keys: &ArrayRef) -> Result<ArrayRef> {
+    if keys.data_type() == &DataType::Utf8 {
+        return Ok(Arc::clone(keys));
+    }
+    let column = Column::new(field, keys)?;
+    let (mut names, mut text) = (StringBuilder::new(), Vec::new());
+    for row in 0..keys.len() {
+        text.clear();
+        column.write(row, &mut text);
+        names.append_value(String::from_utf8_lossy(&text));
+    }
+    Ok(Arc::new(names.finish()))
 }
 
 /// The most digits that everybody who reads JSON keeps.

@@ -41,6 +41,18 @@ fn quoted_fields_keep_delimiters_line_ends_and_doubled_quotes() {
     assert_eq!(names, ["a,\"b\"\r\nc", "x\"y"]);
 }
 
+/// A header in Latin-1 made columns whose names had marks for what could not be read.
+#[test]
+fn a_header_that_is_not_utf8_is_refused_with_the_remedy() {
+    let source = csv(b"id,caf\xe9\n1,a\n");
+    let error = RecordReader::open(&source, &ReadOptions::default()).err().unwrap();
+    assert!(error.message().contains("the name of column 2 is not UTF-8"), "{error}");
+    let encoding = Some(tonnage_files::Encoding::Latin1);
+    let options = ReadOptions { encoding, ..ReadOptions::default() };
+    let reader = RecordReader::open(&source, &options).unwrap();
+    assert_eq!(reader.schema().field(1).name(), "café");
+}
+
 #[test]
 fn an_empty_text_in_quotes_is_not_null() {
     assert_eq!(verdict("id,name,at\n1,\"\",\n2,,\n").0, ["1,\"\",", "2,,"]);

@@ -5,8 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    ArrayRef, AsArray, BinaryArray, Float64Array, Int64Array, Int64Builder, ListArray, MapBuilder,
+    RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
@@ -86,6 +86,28 @@ fn nested_columns_keep_their_type_where_a_table_is_made_for_them() {
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
     let (batch, _) = read(&source, &wanting(Arc::new(inferred)));
     assert_eq!(batch.column(0), &list);
+}
+
+/// A table was made for such a column, and then nothing could be loaded into it.
+#[test]
+fn maps_whose_keys_are_no_text_become_objects() {
+    let mut map = MapBuilder::new(None, Int64Builder::new(), Int64Builder::new());
+    map.keys().append_value(7);
+    map.values().append_value(10);
+    map.keys().append_value(-1);
+    map.values().append_null();
+    map.append(true).unwrap();
+    map.append(false).unwrap();
+    let map: ArrayRef = Arc::new(map.finish());
+    let batch = RecordBatch::try_from_iter_with_nullable([("m", map, true)]).unwrap();
+    for format in [Format::Parquet, Format::ArrowFile] {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
+        let (batch, rejected) = read(&source, &wanting(Arc::new(inferred)));
+        assert_eq!(rejected, [], "{format}");
+        let texts: Vec<_> = batch.column(0).as_string::<i32>().iter().collect();
+        assert_eq!(texts, [Some("{\"7\":10,\"-1\":null}"), None], "{format}");
+    }
 }
 
 #[test]
@@ -173,6 +195,7 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
 )]
 #[case::minute("1:45 PM", "10:30:60", DataType::Time64(TimeUnit::Nanosecond), "13:45:00")]
 #[case::boolean("T", "yes", DataType::Boolean, "true")]
+#[case::bytes("YWI=", "ab", DataType::Binary, "YWI=")]
 fn text_of_columnar_files_is_read_as_that_of_csv(
     #[case] good: &str,
     #[case] lost: &str,
@@ -223,6 +246,31 @@ fn uuids_are_read_from_text() {
         read(&source, &wanting(schema(&[("u", DataType::FixedSizeBinary(16))])));
     assert_eq!(lines(&batch), ["550e8400-e29b-41d4-a716-446655440000"]);
     assert_eq!(rejected[0].original, br#"{"u":"550e8400-e29b-41d4-a716-44665544000x"}"#);
+}
+
+/// Text is base64 for a column of bytes, but bytes that are text are that text.
+#[test]
+fn bytes_that_are_text_are_read_as_text() {
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"ab".as_slice(), b"\xff", b"YWI="]));
+    let batch = RecordBatch::try_from_iter([("v", bytes)]).unwrap();
+    let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
+    let (batch, rejected) = read(&source, &wanting(schema(&[("v", DataType::Utf8)])));
+    assert_eq!(lines(&batch), ["ab", "YWI="]);
+    assert_eq!((rejected.len(), rejected[0].record), (1, 1));
+}
+
+/// The day of a moment was lost in a column of times of the day, and a number became its bytes, both
+/// without a word.
+#[rstest]
+#[case(DataType::Timestamp(TimeUnit::Microsecond, None), DataType::Time64(TimeUnit::Nanosecond))]
+#[case(DataType::Int64, DataType::Binary)]
+fn a_cast_that_keeps_a_part_is_no_way(#[case] own: DataType, #[case] wanted: DataType) {
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1_641_205_800_000_000]));
+    let values = arrow::compute::cast(&values, &own).unwrap();
+    let batch = RecordBatch::try_from_iter([("v", values)]).unwrap();
+    let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
+    let reader = RecordReader::open(&source, &wanting(schema(&[("v", wanted)]))).unwrap();
+    assert_eq!(reader.schema().field(0).data_type(), &own, "the caller sees that it does not fit");
 }
 
 /// A column of milliseconds was taken for one of seconds where the table had seconds: moments in the

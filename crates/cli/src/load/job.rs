@@ -245,6 +245,11 @@ impl JobArgs {
         failure.map_or(written.map(|()| end), Err)
     }
 
+    /// How many failures are too many.
+    pub(crate) fn errors_max(&self) -> ErrorsMax {
+        self.errors_max.unwrap_or_default()
+    }
+
     /// A note that outlives the rows that it tells of would have them skipped.
     fn durability(&self) -> Durability {
         if self.resume.is_some() { Durability::Fsync } else { self.durability }
@@ -256,7 +261,7 @@ impl JobArgs {
             memory_bytes_max: self.memory,
             durability: self.durability().into(),
             on_existing: self.on_existing.into(),
-            errors_max: self.errors_max.unwrap_or_default(),
+            errors_max: self.errors_max(),
             rows_per_second_max: self.rate,
             flush_interval: self.sync_every.or(BulkPutOptions::default().flush_interval),
             callbacks,

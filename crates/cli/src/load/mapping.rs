@@ -16,40 +16,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use tonnage::{ColumnType, Error, ErrorKind, Result, Store, UnreadEntry};
 use tonnage_files::ReadBatch;
-use tonnage_sql::{RowExpression, Sql, SqlOptions, SqlTokenKind, SqlTokens};
+use tonnage_sql::{RowExpression, Sql, SqlOptions};
 
+use super::field_names::names_in;
 use crate::exit::{CliResult, Failure};
-
-/// Words of expressions that name no field outside of quotes.
-const KEYWORDS: [&str; 27] = [
-    "and",
-    "as",
-    "between",
-    "case",
-    "cast",
-    "date",
-    "distinct",
-    "else",
-    "end",
-    "false",
-    "for",
-    "from",
-    "ilike",
-    "in",
-    "interval",
-    "is",
-    "like",
-    "not",
-    "null",
-    "or",
-    "similar",
-    "then",
-    "timestamp",
-    "to",
-    "true",
-    "try_cast",
-    "when",
-];
 
 /// Expressions over the fields of files.
 pub(crate) struct Mapping {
@@ -149,28 +119,6 @@ impl Mapping {
 /// The field as columns of tables hold it; none for a type that no column has.
 pub(crate) fn storable(field: &Field) -> Option<Field> {
     Some(ColumnType::of_arrow(field)?.to_arrow(field.name(), true))
-}
-
-/// The words of an expression that may be names of fields.
-fn names_in(text: &str) -> Vec<String> {
-    let tokens = SqlTokens::read(text);
-    let tokens = tokens.tokens();
-    let is_call = |place: usize| {
-        tokens.get(place + 1).is_some_and(|next| text[next.range.clone()].starts_with('('))
-    };
-    let name = |(place, token): (usize, &tonnage_sql::SqlToken)| {
-        let word = text[token.range.clone()].trim();
-        match token.kind {
-            SqlTokenKind::QuotedName => Some(word.trim_matches('"').replace("\"\"", "\"")),
-            SqlTokenKind::Word if is_call(place) => None,
-            SqlTokenKind::Word => {
-                let is_keyword = KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
-                (!is_keyword).then(|| word.to_owned())
-            }
-            _ => None,
-        }
-    };
-    tokens.iter().enumerate().filter_map(name).collect()
 }
 
 /// The mapping of one file.
@@ -328,15 +276,4 @@ fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<Reco
 
 fn internal(error: ArrowError) -> Error {
     Error::internal(format!("the rows of a mapping: {error}")).with_source(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_words_that_call_nothing() {
-        let names = names_in("to_timestamp(Epoch) > \"a \"\"b\" AND kind = 'x' -- id");
-        assert_eq!(names, ["Epoch", "a \"b", "kind"]);
-    }
 }

@@ -10,6 +10,7 @@
 
 mod destinations;
 mod failures;
+mod field_names;
 mod fingerprint;
 mod input;
 mod job;

@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use tonnage_files::{Compression, Format, RecordWriter};
 
 use crate::exit::{CliResult, Failure};
-use crate::plain;
+use crate::stderr;
 pub(crate) use outcome::{describe_changes, describe_count};
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
@@ -149,11 +149,10 @@ impl OutputArgs {
                 }
                 let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
                 if self.format.is_none() && Self::format_of(path).is_none() && !is_special {
-                    let name = path.display().to_string();
-                    let name = plain::lines(&name);
-                    eprintln!(
+                    let name = path.display();
+                    stderr::line(format_args!(
                         "tonnage: {name}: the name tells no format, so it is written as csv: --format names another"
-                    );
+                    ));
                 }
                 (OutputTarget::file(path)?, Compression::of_name(&path.to_string_lossy()))
             }

@@ -12,6 +12,7 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::backups::Backups;
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputArgs;
+use crate::stderr;
 use crate::values::{self, counted, grouped};
 
 /// Back up a store, or list, verify and prune its backups
@@ -113,7 +114,7 @@ impl BackupArgs {
         let started = Instant::now();
         let report = backups.verify(self.backup)?;
         for damage in &report.damages {
-            eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
+            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.place, damage.what));
         }
         globals.info(format_args!(
             "verified {}: {}, {} bytes in {:.1} s: {}",

@@ -13,6 +13,7 @@ use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 use crate::place::Place;
+use crate::stderr;
 use crate::values::{self, counted, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
@@ -61,15 +62,15 @@ impl CheckArgs {
         drop(watch);
         self.write(&report)?;
         for damage in &report.damages {
-            eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
+            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.place, damage.what));
         }
         for warning in &report.verified.warnings {
-            eprintln!("tonnage: warning: {warning}");
+            stderr::line(format_args!("tonnage: warning: {warning}"));
         }
         for statement in &report.unfinished_indexes {
-            eprintln!(
+            stderr::line(format_args!(
                 "tonnage: an index was not made to its end, carry this out again: {statement}"
-            );
+            ));
         }
         globals.info(format_args!(
             "checked {}, {} bytes in {:.1} s: {}",
@@ -184,18 +185,18 @@ fn report_cut_logs(statistics: &Statistics) {
                 name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up"))
             {
                 let (place, bytes) = (&shard.place, grouped(*bytes));
-                eprintln!(
+                stderr::line(format_args!(
                     "tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up"
-                );
+                ));
             }
             if let Some(manifest) =
                 name.strip_prefix("manifest_").and_then(|name| name.strip_suffix("_bytes_given_up"))
             {
                 let (place, bytes) = (&shard.place, grouped(*bytes));
-                eprintln!(
+                stderr::line(format_args!(
                     "tonnage: {place}: the last {bytes} bytes of MANIFEST-{manifest} were given up, and the rows of \
                      the data files that only they list"
-                );
+                ));
             }
         }
     }

@@ -15,7 +15,7 @@ use tonnage::{
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::values::{self, Durability};
-use crate::{interrupt, time_limit};
+use crate::{interrupt, stderr, time_limit};
 
 /// Store single rows given as JSON objects (for many rows use load)
 #[derive(Args)]
@@ -81,16 +81,24 @@ impl PutArgs {
         let table = place.table(&self.table)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
-        for (source, text) in self.texts()? {
+        for (number, (source, row)) in self.rows(&table.schema)?.into_iter().enumerate() {
             interrupt::check(&cancel)?;
-            let row = row_of(&table.schema, &text).map_err(|error| error.at(&source))?;
             let written = place.put_row(&table, row, condition, &options);
-            let written = written.map_err(|error| error.at(&source))?;
+            let written = written.map_err(|error| after(number, error.at(&source)))?;
             if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;
             }
         }
         Ok(exit)
+    }
+
+    /// All rows, each with a name for messages: what cannot be read is told before one is stored.
+    fn rows(&self, schema: &TableSchema) -> CliResult<Vec<(String, Row)>> {
+        let read = |(source, text): (String, String)| {
+            let row = row_of(schema, &text).map_err(|error| error.at(&source))?;
+            Ok((source, row))
+        };
+        self.texts()?.into_iter().map(read).collect()
     }
 
     /// The texts of the rows, each with a name for messages.
@@ -124,6 +132,11 @@ impl PutArgs {
     }
 }
 
+/// The rows before one that fails are stored.
+fn after(number: usize, error: Error) -> Failure {
+    if number == 0 { error.into() } else { Failure::stopped(error) }
+}
+
 /// Says what became of a conditional write. Answers whether it was carried out.
 pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult) -> bool {
     match written {
@@ -131,10 +144,12 @@ pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult)
             globals.info(format_args!("{place}: stored as version {version}"));
         }
         WriteResult::ConditionFailed { current: Some(version), .. } => {
-            eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
+            stderr::line(format_args!(
+                "tonnage: {place}: not stored: there is one, of version {version}"
+            ));
         }
         WriteResult::ConditionFailed { current: None, .. } => {
-            eprintln!("tonnage: {place}: not stored: there is none")
+            stderr::line(format_args!("tonnage: {place}: not stored: there is none"))
         }
     }
     written.is_stored()

@@ -34,6 +34,9 @@ fn options_of_a_load_come_from_a_file() {
     ]);
     run.ends(0).says(&["1 existed"]);
     assert!(place.run(&["sql", "SELECT v FROM t WHERE id = 2"]).out.contains('c'));
+    // That held only for options that said so themselves, and not for --on-existing.
+    let run = place.run(&["load", "--config", "load.toml", "--dry-run"]);
+    run.ends(0).says(&["3 fit the table (dry run"]);
 }
 
 #[test]

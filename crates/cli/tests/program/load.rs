@@ -117,6 +117,13 @@ fn what_a_load_reports_a_dry_run_foretells() {
         .says(&["40,000 read, 39,960 inserted, 0 existed, 40 failed"]);
     assert_eq!(place.read("D/a.csv"), place.read("R/a.csv"));
     assert_eq!(place.read("D/a.reasons.jsonl"), place.read("R/a.reasons.jsonl"));
+    // What a load allows was not asked.
+    let dry = |errors_max: &str| {
+        place.run(&["load", "ships", "a.csv", "--dry-run", "--errors-max", errors_max])
+    };
+    dry("40").ends(1);
+    dry("39").ends(2).says(&["40 of 40000 entries would fail, more than --errors-max (39) allows"]);
+    dry("0.05%").ends(2);
 }
 
 #[test]

@@ -48,6 +48,18 @@ fn what_is_not_there_is_an_answer_of_its_own() {
     place.run(&["kv", "delete", "/users/43"]).ends(1).says(&["nothing to delete"]);
 }
 
+/// Keys without a pair were passed over, with exit code 0.
+#[test]
+fn keys_without_a_pair_are_told_by_the_exit_code() {
+    let place = mail();
+    let get = |keys: &[&str]| place.run(&[&["kv", "multi-get"], keys].concat());
+    get(&["/users/42"]).ends(0);
+    get(&["/users/42", "/users/43"]).ends(1).says(&["no pair of 1 of the 2 keys"]);
+    get(&["/users/43"]).ends(1).says(&["no pair of any of the keys"]);
+    get(&["/users/43", "--depth", "children"]).ends(1);
+    get(&["/users/42", "--depth", "children", "--from", "z"]).ends(0);
+}
+
 #[test]
 fn conditions_hold_or_refuse() {
     let place = mail();
@@ -151,6 +163,21 @@ fn the_files_of_a_directory_become_large_objects() {
     let again = [&load[..], &["--if-absent"]].concat();
     place.run(&again).ends(1).says(&["2 could not be stored"]);
     place.run(&["kv", "load-lobs", "nowhere", "--under", "/a"]).ends(3).says(&["nowhere"]);
+}
+
+/// Names of files became keys, and what keys held was sent to the terminal when they were told.
+#[test]
+fn keys_are_told_without_what_a_terminal_obeys() {
+    let place = Place::new();
+    place.write("d/a\u{1b}[31mred", "x");
+    let load = ["kv", "load-lobs", "d", "--under", "/f"];
+    place.run(&load).ends(0);
+    let again = place.run(&[&load[..], &["--if-absent"]].concat()).ends(1);
+    let missing = place.run(&["kv", "get", "/\u{1b}[31m"]).ends(1);
+    for run in [again, missing] {
+        assert!(!run.err.contains('\u{1b}'), "{:?}", run.err);
+        run.says(&["\\x1b[31m"]);
+    }
 }
 
 #[test]

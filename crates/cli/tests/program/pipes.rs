@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use flate2::write::GzEncoder;
+
 use crate::common::{Place, finished, piped};
 
 /// Long enough for a machine with other things to do.
@@ -147,34 +149,44 @@ fn a_signal_ends_the_wait_for_a_silent_pipe() {
     assert_eq!(place.run(&["count", "t"]).out, format!("{stored}\n"));
 }
 
-/// Records of a slow program waited for a mebibyte of others, and were stored at its end.
+/// Records of a slow program waited for a mebibyte of others, and were stored at its end. Where the
+/// program packed them with gzip, they went on waiting for 256 KiB.
 #[test]
 fn a_program_that_runs_for_days_is_stored_as_it_goes() {
-    let place = with_table();
-    let load = ["load", "t", "-", "--sync-every", "0.3", "--progress", "json"];
-    let mut command = place.command(&load);
-    let (mut child, mut input) = piped(&mut command);
-    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
-    input.write_all(b"id,v\n").unwrap();
-    for id in 0..5 {
-        input.write_all(format!("{id},row\n").as_bytes()).unwrap();
-        input.flush().unwrap();
-        let asked = Instant::now();
-        // What was written is acknowledged while the pipe stays open.
-        loop {
-            assert!(asked.elapsed() < PATIENCE, "record {id} is not acknowledged");
-            let line = told.next().unwrap().unwrap();
-            let figures: serde_json::Value = serde_json::from_str(&line).unwrap();
-            if figures["durable"].as_u64().unwrap() == id + 1 {
-                break;
+    for is_packed in [false, true] {
+        let place = with_table();
+        let load = ["load", "t", "-", "--sync-every", "0.3", "--progress", "json"];
+        let mut command = place.command(&load);
+        let (mut child, mut input) = piped(&mut command);
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut packer = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut write = |text: &str| {
+            packer.write_all(text.as_bytes()).unwrap();
+            packer.flush().unwrap();
+            let packed = std::mem::take(packer.get_mut());
+            input.write_all(if is_packed { &packed } else { text.as_bytes() }).unwrap();
+            input.flush().unwrap();
+        };
+        write("id,v\n");
+        for id in 0..5 {
+            write(&format!("{id},row\n"));
+            let asked = Instant::now();
+            // What was written is acknowledged while the pipe stays open.
+            loop {
+                assert!(asked.elapsed() < PATIENCE, "record {id} is not acknowledged");
+                let line = told.next().unwrap().unwrap();
+                let figures: serde_json::Value = serde_json::from_str(&line).unwrap();
+                if figures["durable"].as_u64().unwrap() == id + 1 {
+                    break;
+                }
             }
         }
+        // It is there even if the program is killed.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(input);
+        assert_eq!(place.run(&["count", "t"]).out, "5\n");
     }
-    // It is there even if the program is killed.
-    child.kill().unwrap();
-    child.wait().unwrap();
-    drop(input);
-    assert_eq!(place.run(&["count", "t"]).out, "5\n");
 }
 
 #[test]

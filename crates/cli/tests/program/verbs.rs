@@ -126,7 +126,18 @@ fn single_rows_under_conditions() {
         .run(&["put", "ships", "--file", "rows.jsonl"])
         .ends(3)
         .says(&["rows.jsonl, line 3", "no column 'crew'"]);
-    assert_eq!(place.run(&["count", "ships"]).out, "2\n");
+    assert_eq!(place.run(&["count", "ships"]).out, "1\n", "exit code 3 is for nothing done");
+}
+
+/// Rows before one that failed were stored, though the exit code said that nothing was done.
+#[test]
+fn rows_that_were_stored_before_one_fails_are_told_by_the_exit_code() {
+    let place = Place::new().with_ships();
+    let good = r#"{"ship": 1, "at": "2022-01-03"}"#;
+    place.run(&["put", "ships", good, "{"]).ends(3).says(&["row 1", "not JSON"]);
+    assert_eq!(place.run(&["count", "ships"]).out, "0\n");
+    place.run(&["put", "ships", good, r#"{"ship": 2}"#]).ends(2).says(&["row 1"]);
+    assert_eq!(place.run(&["count", "ships"]).out, "1\n");
 }
 
 #[test]

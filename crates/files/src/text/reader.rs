@@ -273,6 +273,8 @@ pub(crate) struct FirstRecord {
     fields: Vec<String>,
     /// The place of a formula without a value among them.
     unkept: Option<usize>,
+    /// The place of one that is not UTF-8.
+    not_utf8: Option<usize>,
     bytes: usize,
     lines: u32,
 }
@@ -295,8 +297,16 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
                     .into_owned()
             });
             let fields = texts.collect();
-            let unkept = block.cells.iter().position(|cell| cell.bytes(bytes) == UNKEPT);
-            return Some(FirstRecord { fields, unkept, bytes: used, lines: block.lines });
+            let place = |is_it: &dyn Fn(&[u8]) -> bool| {
+                block.cells.iter().position(|cell| is_it(cell.bytes(bytes)))
+            };
+            return Some(FirstRecord {
+                fields,
+                unkept: place(&|text| text == UNKEPT),
+                not_utf8: place(&|text| std::str::from_utf8(text).is_err()),
+                bytes: used,
+                lines: block.lines,
+            });
         }
         if blocks.has_ended() {
             return None;
@@ -318,6 +328,12 @@ fn csv_names(
 ) -> Result<Vec<String>> {
     if let Some(place) = first.unkept.filter(|_| options.csv.has_header) {
         return Err(Error::invalid(format!("the name of column {}: {UNKEPT_REASON}", place + 1)));
+    }
+    if let Some(place) = first.not_utf8.filter(|_| options.csv.has_header) {
+        return Err(Error::invalid(format!(
+            "the name of column {} is not UTF-8: if the file is Latin-1 or the like, give its encoding",
+            place + 1
+        )));
     }
     if options.csv.has_header {
         blocks.skip_header(first.bytes, first.lines);

@@ -13,7 +13,7 @@ use crate::output::LineOutput;
 use crate::place::Place;
 use crate::placed_lobs::PlacedLobWriter;
 use crate::values::{self, Durability, grouped};
-use crate::{interrupt, time_limit};
+use crate::{interrupt, stderr, time_limit};
 
 /// Bytes copied at once.
 const COPY_BYTES: usize = 256 << 10;
@@ -79,7 +79,7 @@ impl PutLobArgs {
         }
         let info = match writer.finish() {
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                eprintln!("tonnage: {error}");
+                stderr::line(format_args!("tonnage: {error}"));
                 return Ok(Exit::Rejected);
             }
             finished => finished.map_err(Failure::stopped)?,
@@ -166,7 +166,7 @@ pub(crate) struct GetLobArgs {
 impl GetLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let Some(mut reader) = globals.place()?.get_lob(&self.key)? else {
-            eprintln!("tonnage: {}: there is no such large object", self.key);
+            stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         };
         let mut output = LineOutput::to(self.output.as_deref())?;
@@ -207,7 +207,7 @@ impl DeleteLobArgs {
             ..WriteOptions::default()
         };
         if !place.delete_lob(&self.key, &options)? {
-            eprintln!("tonnage: {}: there is no such large object", self.key);
+            stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         }
         globals.info(format_args!("{}: deleted", self.key));
@@ -246,7 +246,7 @@ impl LoadLobsArgs {
         let cancel = interrupt::cancel();
         let report = place.put_lobs(objects, &self.write.options(), threads, &cancel)?;
         for (_, error) in &report.failures {
-            eprintln!("tonnage: {error}");
+            stderr::line(format_args!("tonnage: {error}"));
         }
         globals.info(format_args!(
             "stored {} large objects, {} bytes; {} could not be stored",

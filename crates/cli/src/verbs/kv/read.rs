@@ -1,5 +1,6 @@
 //! Pairs out.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::placed_pairs::{PlacedBatch, PlacedPairs};
+use crate::stderr;
 use crate::values::{BytesAs, Direction};
 
 /// `--depth`.
@@ -76,7 +78,7 @@ pub(crate) struct KvGetArgs {
 impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let Some(pair) = globals.place()?.get_pair(&self.key)? else {
-            eprintln!("tonnage: {}: there is no such pair", self.key);
+            stderr::line(format_args!("tonnage: {}: there is no such pair", self.key));
             return Ok(Exit::Rejected);
         };
         let mut output = LineOutput::stdout();
@@ -132,7 +134,28 @@ impl MultiGetArgs {
             ..self.pairs.options()
         };
         let pairs = globals.place()?.bulk_get_pairs(&self.keys, &options)?;
-        self.pairs.write(pairs, None)
+        let (found, wanted) = (self.pairs.write(pairs, None)?, self.wanted());
+        if found >= wanted {
+            return Ok(Exit::Success);
+        }
+        match found {
+            0 => globals.info("tonnage: there is no pair of any of the keys"),
+            _ => globals.info(format_args!(
+                "tonnage: there is no pair of {} of the {wanted} keys",
+                wanted - found
+            )),
+        }
+        Ok(Exit::Rejected)
+    }
+
+    /// How many pairs there must be: one for each key; one at all if pairs below the keys are asked
+    /// for; none if a range may be empty.
+    fn wanted(&self) -> u64 {
+        match self.depth {
+            _ if self.range.range().is_some() => 0,
+            Scope::Parent => self.keys.iter().collect::<HashSet<_>>().len() as u64,
+            _ => 1,
+        }
     }
 }
 
@@ -149,7 +172,8 @@ pub(crate) struct KvScanArgs {
 impl KvScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.place()?.scan_pairs(&self.pairs.options(), self.limit)?;
-        self.pairs.write(pairs, self.limit)
+        self.pairs.write(pairs, self.limit)?;
+        Ok(Exit::Success)
     }
 }
 
@@ -163,7 +187,8 @@ impl PairOutputArgs {
         }
     }
 
-    fn write(&self, pairs: PlacedPairs, limit: Option<u64>) -> CliResult {
+    /// Writes pairs. Tells how many there were.
+    fn write(&self, pairs: PlacedPairs, limit: Option<u64>) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let schema = self.schema();
         let mut output = self.output.open(schema.clone())?;
@@ -178,8 +203,7 @@ impl PairOutputArgs {
                 break;
             }
         }
-        output.finish()?;
-        Ok(Exit::Success)
+        output.finish()
     }
 
     fn schema(&self) -> SchemaRef {

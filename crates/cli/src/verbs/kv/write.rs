@@ -13,6 +13,7 @@ use super::read::{RangeArgs, Scope};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
+use crate::stderr;
 use crate::time_limit;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
@@ -89,7 +90,7 @@ impl DeleteArgs {
         let place = globals.place()?;
         let deleted = place.delete_pairs(&self.key, self.depth.into(), range.as_ref(), &options)?;
         if deleted == 0 {
-            eprintln!("tonnage: {}: nothing to delete", self.key);
+            stderr::line(format_args!("tonnage: {}: nothing to delete", self.key));
             return Ok(Exit::Rejected);
         }
         globals.info(format_args!("{}: {deleted} deleted", self.key));

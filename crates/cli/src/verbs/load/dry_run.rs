@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tonnage::{
-    BulkPutCallbacks, BulkPutReport, Counts, EntryBatch, EntryStream, FailedEntry, Payload,
+    BulkPutCallbacks, BulkPutReport, Counts, EntryBatch, EntryStream, Error, FailedEntry, Payload,
     StreamReport, TableEntry,
 };
 
@@ -51,6 +51,7 @@ pub(super) fn run(
         report.streams.push(tally);
     }
     failures.finish().map_err(Failure::stopped)?;
+    let stopped = stopped.or_else(|| too_many(job, &report.total));
     report.seconds = started.elapsed().as_secs_f64();
     let exit = match &stopped {
         Some(failure) => failure.exit,
@@ -64,6 +65,16 @@ pub(super) fn run(
     globals.info(&summary);
     let written = summary.write(job.summary.as_deref()).map_err(Failure::stopped);
     stopped.map_or(written.map(|()| exit), Err)
+}
+
+/// What a load would be stopped by.
+fn too_many(job: &JobArgs, counts: &Counts) -> Option<Failure> {
+    let (errors_max, Counts { read, failed, .. }) = (job.errors_max(), counts);
+    errors_max.is_exceeded(*failed, *read, true).then(|| {
+        let what = format!("{failed} of {read} entries would fail, more than");
+        let error = Error::invalid(format!("{what} --errors-max ({errors_max}) allows"));
+        Failure::new(Exit::Stopped, error)
+    })
 }
 
 /// Counts a batch, and tells what of it would fail.

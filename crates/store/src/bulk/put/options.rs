@@ -26,7 +26,9 @@ impl ErrorsMax {
     /// Entries that must be read before a share means anything.
     const SHARE_FROM_ENTRIES: u64 = 1_000;
 
-    pub(crate) fn is_exceeded(self, failed: u64, read: u64, at_end: bool) -> bool {
+    /// Whether so many failed entries of those that were read are too many. A share of few entries
+    /// means something only when they are all.
+    pub fn is_exceeded(self, failed: u64, read: u64, at_end: bool) -> bool {
         match self {
             ErrorsMax::Unlimited => false,
             ErrorsMax::Count(limit) => failed > limit,
