@@ -64,6 +64,10 @@ impl Guarded {
     }
 }
 
+/// A definition that a reader of statements takes for one of another table: to it, a back quote opens
+/// no name, and what follows is a comment.
+const HIDDEN: &str = "DESCRIBE ships.`/*`; DROP TABLE secrets; DESCRIBE ships.`*/`";
+
 /// `ann:pass:word`
 const BASIC: &str = "Authorization: Basic YW5uOnBhc3M6d29yZA==\r\n";
 const BEARER: &str = "Authorization: Bearer token\r\n";
@@ -248,6 +252,7 @@ fn every_bulk_call_is_held_against_the_grants() {
     }
     denied("tonnage.DeleteLob", br#"{"key": "/fleet%2F1"}"#.to_vec());
     denied("tonnage.Define", b"DROP TABLE ships".to_vec());
+    denied("tonnage.Define", HIDDEN.as_bytes().to_vec());
     denied("tonnage.Jobs", Vec::new());
     denied("tonnage.Sync", Vec::new());
     denied("tonnage.Statistics", Vec::new());
@@ -347,6 +352,8 @@ fn http_calls_are_held_against_the_grants() {
         ("PUT /v1/tables/ships/row?id=1", "{}", "403"),
         ("GET /v1/tables/secrets", "", "403"),
         ("DELETE /v1/tables/ships", "", "403"),
+        ("POST /v1/tables", "DROP TABLE ships", "403"),
+        ("POST /v1/tables", HIDDEN, "403"),
         ("POST /v1/tables/ships/rows", "id,name\n1,a\n", "200"),
         ("POST /v1/tables/secrets/rows", "k\n1\n", "403"),
         ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
