@@ -387,6 +387,33 @@ fn a_prepared_statement_and_a_ticket_are_their_owners() {
     assert!(root.fetch(&change).is_ok());
 }
 
+/// Whoever knew the name of a job heard of its tables, and could stop it by rows that fail.
+#[test]
+fn a_job_is_shared_by_streams_of_one_user_alone() {
+    use crate::support::{command, messages, ships};
+    let guarded = Guarded::new();
+    let ann = guarded.ann().flight.token().unwrap().clone();
+    let begun = |token: &str| {
+        let put = command(serde_json::json!({"bulk_put": {"table": "ships", "job": "nightly"}}));
+        let open = futures::stream::iter(messages(put, vec![ships(0..1)]));
+        let held = futures::StreamExt::chain(open, futures::stream::pending());
+        let mut request = tonic::Request::new(held);
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        let mut client = guarded.server.client();
+        let (job, answers) = client.runtime.block_on(async {
+            let mut answers = client.flight.do_put(request).await.unwrap().into_inner();
+            let said = answers.message().await.unwrap().unwrap();
+            let said: serde_json::Value = serde_json::from_slice(&said.app_metadata).unwrap();
+            (said["ready"]["job"].to_string(), answers)
+        });
+        (job, answers, client)
+    };
+    let (first, second, other) = (begun(&ann), begun(&ann), begun("token"));
+    assert_eq!(first.0, second.0);
+    assert_ne!(first.0, other.0);
+}
+
 #[test]
 fn logins_and_decisions_stand_in_the_audit_log() {
     let guarded = Guarded::new();
