@@ -19,6 +19,7 @@ use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
 use crate::statements::Statements;
+use crate::table_cuts::TableCuts;
 use crate::tls::Tls;
 
 /// Cancels what its owner has begun.
@@ -43,6 +44,7 @@ pub(crate) struct Context {
     pub(crate) statements: Arc<Statements>,
     pub(crate) prepared: PreparedStatements,
     pub(crate) sessions: Sessions,
+    pub(crate) table_cuts: TableCuts,
     pub(crate) request_ids: Arc<RequestIds>,
     /// What waits on the disk.
     pub(crate) spool: Arc<Spool>,
@@ -79,6 +81,7 @@ impl Context {
             statements: Arc::default(),
             prepared: PreparedStatements::default(),
             sessions: Sessions::default(),
+            table_cuts: TableCuts::default(),
             request_ids: Arc::new(RequestIds::new()?),
             spool: Arc::new(Spool::new(config.spool_bytes_max)),
             bodies: Budget::new(config.bodies_bytes_max(), "bodies of requests"),

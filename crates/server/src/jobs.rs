@@ -7,7 +7,7 @@
 //! writers then neither wait for each other nor are refused. Such a load takes streams in for
 //! [`SHARED_MAX`], so that it ends, and each stream hears of itself alone.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -56,8 +56,10 @@ impl Leaving {
 /// How a job is asked for. Streams of one job ask alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JobRequest {
-    /// Streams that give the same name share a load.
+    /// Streams of one user that give the same name share a load.
     pub(crate) name: Option<String>,
+    /// Whose name it is. A load tells its last stream of all of them, and what stops one stops all.
+    pub(crate) user: Option<String>,
     /// What all of them must agree on, as text.
     pub(crate) terms: String,
     /// Whether a stream without a name may share a load with others on the same terms.
@@ -69,8 +71,8 @@ pub(crate) struct Jobs {
     loads: Places,
     memory_bytes: usize,
     next: AtomicU64,
-    /// Held while a named load is opened, so that two streams do not open it twice.
-    opening: Mutex<()>,
+    /// Held by name while a load of that name is opened, so that two streams do not open it twice.
+    opening: Mutex<HashMap<String, Weak<Mutex<()>>>>,
     known: Mutex<Known>,
 }
 
@@ -167,10 +169,9 @@ impl Jobs {
     where
         C: BulkPutCallbacks + Send + Sync + 'static,
     {
-        let _opening = request
-            .name
-            .is_some()
-            .then(|| self.opening.lock().unwrap_or_else(PoisonError::into_inner));
+        let opening = request.name.as_deref().map(|name| self.opening(name));
+        let _opening =
+            opening.as_ref().map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }
@@ -207,10 +208,25 @@ impl Jobs {
         Ok(Membership { job, load })
     }
 
+    /// What whoever opens a load of this name holds meanwhile.
+    fn opening(&self, name: &str) -> Arc<Mutex<()>> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        opening.retain(|_, lock| lock.strong_count() > 0);
+        if let Some(lock) = opening.get(name).and_then(Weak::upgrade) {
+            return lock;
+        }
+        let lock: Arc<Mutex<()>> = Arc::default();
+        opening.insert(name.to_owned(), Arc::downgrade(&lock));
+        lock
+    }
+
     fn join_running(&self, request: &JobRequest) -> Result<Option<Membership>> {
         let Some(name) = &request.name else { return Ok(None) };
         let known = self.known();
-        let is_meant = |job: &&Arc<Job>| job.request.name.as_ref() == Some(name) && job.is_open();
+        let is_meant = |job: &&Arc<Job>| {
+            let of = (&job.request.name, &job.request.user);
+            of == (&request.name, &request.user) && job.is_open()
+        };
         let Some(job) = known.running.iter().find(is_meant) else { return Ok(None) };
         if job.request.terms != request.terms {
             return Err(Error::conflict(format!(

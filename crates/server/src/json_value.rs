@@ -59,7 +59,7 @@ mod tests {
     fn values_take_the_types_of_their_columns() {
         let store = Store::open("memory:").unwrap();
         let made = "CREATE TABLE t (k LONG, s STRING, b BOOLEAN, n NUMBER(10, 2), j JSON, \
-                    PRIMARY KEY (k))";
+                    d DOUBLE, PRIMARY KEY (k))";
         store.execute(made).unwrap();
         let table = store.table("t").unwrap();
         let column =
@@ -75,6 +75,12 @@ mod tests {
         ];
         for (name, given, wanted) in cases {
             assert_eq!(value_of(&given, column(name)).unwrap(), wanted, "{name} {given}");
+        }
+        // They were stored as their neighbours.
+        for text in ["1650169190702e199", "4059906723e25", "1e-274"] {
+            let given = serde_json::from_str(text).unwrap();
+            let wanted = Value::Double(text.parse().unwrap());
+            assert_eq!(value_of(&given, column("d")).unwrap(), wanted, "{text}");
         }
         let rounded = serde_json::from_str("12345678901234567890.5").unwrap();
         for (name, given) in [("k", json!([1])), ("s", json!(5)), ("b", json!({})), ("n", rounded)]

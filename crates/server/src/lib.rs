@@ -20,6 +20,7 @@
 //! | `admit`, `jobs` | who may load now, and the loads that run |
 //! | `budget`, `held_body`, `spool` | bytes in memory and on the disk that calls share |
 //! | `statements`, `prepared`, `sessions` | statements that run, those that are kept, their options |
+//! | `table_cuts` | how tables are cut into the parts of scans |
 //! | `flight`, `http` | the two listeners |
 //! | `query`, `json_value` | statements, and values of columns, as JSON |
 //! | `random` | names that nobody guesses |
@@ -50,6 +51,7 @@ mod service_manager;
 mod sessions;
 mod spool;
 mod statements;
+mod table_cuts;
 mod tls;
 
 pub use address::Address;

@@ -54,6 +54,20 @@ impl Sql {
         Ok(accesses)
     }
 
+    /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and quotes
+    /// are not quite those of statements.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no definition, with line and column.
+    pub fn accesses_of_definitions(&self, text: &str) -> Result<Vec<TableAccess>> {
+        let mut accesses = Vec::new();
+        of_definitions(self.store(), text, &mut |path: String, access| {
+            let table = path.to_ascii_lowercase();
+            accesses.push(TableAccess { table, access });
+        })?;
+        Ok(accesses)
+    }
+
     /// Adds the tables that views read.
     fn read_by_views(&self, accesses: &mut Vec<TableAccess>) -> Result<()> {
         let mut at = 0;
@@ -169,34 +183,7 @@ fn of_piece(
             note(create.path.clone(), Access::Insert);
             read(&create.query.parse()?, &mut note);
         }
-        Kind::Definition => {
-            for definition in tonnage::ddl::parse(&piece.text(text))? {
-                let path = match definition {
-                    Definition::CreateTable { definition, .. } => definition.path,
-                    Definition::CreateIndex { definition, .. } => definition.table,
-                    Definition::DropTable { path, .. }
-                    | Definition::AlterTable { path, .. }
-                    | Definition::DropIndex { table: Some(path), .. } => path,
-                    Definition::DropIndex { name, table: None, .. } => {
-                        for index in indexes(store) {
-                            if index.name().eq_ignore_ascii_case(&name) {
-                                note(index.table_path().to_owned(), Access::Define);
-                            }
-                        }
-                        continue;
-                    }
-                    Definition::ShowTables => {
-                        note(told("tables"), Access::Read);
-                        continue;
-                    }
-                    Definition::DescribeTable { path } => {
-                        note(path, Access::Read);
-                        continue;
-                    }
-                };
-                note(path, Access::Define);
-            }
-        }
+        Kind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
         Kind::Describe if let Some(query) = summary::described_query(piece) => {
             read(&query.parse()?, &mut note);
         }
@@ -235,6 +222,41 @@ fn of_piece(
             }
         }
         Kind::Unknown => return Err(crate::text::unknown(piece)),
+    }
+    Ok(())
+}
+
+/// What definitions do, as the store reads them.
+fn of_definitions(
+    store: &Store,
+    text: &str,
+    note: &mut impl FnMut(String, Access),
+) -> Result<()> {
+    for definition in tonnage::ddl::parse(text)? {
+        let path = match definition {
+            Definition::CreateTable { definition, .. } => definition.path,
+            Definition::CreateIndex { definition, .. } => definition.table,
+            Definition::DropTable { path, .. }
+            | Definition::AlterTable { path, .. }
+            | Definition::DropIndex { table: Some(path), .. } => path,
+            Definition::DropIndex { name, table: None, .. } => {
+                for index in indexes(store) {
+                    if index.name().eq_ignore_ascii_case(&name) {
+                        note(index.table_path().to_owned(), Access::Define);
+                    }
+                }
+                continue;
+            }
+            Definition::ShowTables => {
+                note(told("tables"), Access::Read);
+                continue;
+            }
+            Definition::DescribeTable { path } => {
+                note(path, Access::Read);
+                continue;
+            }
+        };
+        note(path, Access::Define);
     }
     Ok(())
 }

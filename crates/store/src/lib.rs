@@ -100,7 +100,7 @@ pub use table::{
 };
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
-    Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Result, ShardStatistics,
+    Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Part, Result, ShardStatistics,
     Statistics, SystemClock, cores, memory_bytes,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use tonnage::{Error, ErrorKind, OnExisting, Result};
-use tonnage_sql::{INFORMATION_SCHEMA, Sql};
+use tonnage_sql::{Access, INFORMATION_SCHEMA, Sql, TableAccess};
 
 use super::audit::Audit;
 use super::denied::Denied;
@@ -107,12 +107,26 @@ impl Caller {
 
     /// Refuses a statement that touches what the caller may not touch.
     pub(crate) fn check_statement(&self, sql: &Sql, text: &str) -> Result<()> {
+        self.check_accesses(sql, text, Sql::accesses)
+    }
+
+    /// The same for definitions that the store itself reads.
+    pub(crate) fn check_definitions(&self, sql: &Sql, text: &str) -> Result<()> {
+        self.check_accesses(sql, text, Sql::accesses_of_definitions)
+    }
+
+    fn check_accesses(
+        &self,
+        sql: &Sql,
+        text: &str,
+        accesses: impl FnOnce(&Sql, &str) -> Result<Vec<TableAccess>>,
+    ) -> Result<()> {
         if self.user.is_none() && self.audit.is_none() {
             return Ok(());
         }
-        for access in sql.accesses(text)? {
+        for access in accesses(sql, text)? {
             // A name that WITH gives may be no table. What tells of all tables takes a grant too.
-            let is_table = access.access != tonnage_sql::Access::Read
+            let is_table = access.access != Access::Read
                 || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();
             if is_table && !self.rights.on_table(access.access.into(), &access.table) {

@@ -134,7 +134,7 @@ pub(crate) async fn run(
 fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let text = std::str::from_utf8(body)
         .map_err(|error| Error::invalid(format!("definitions are UTF-8: {error}")))?;
-    caller.check_statement(&context.sql, text)?;
+    caller.check_definitions(&context.sql, text)?;
     let outcomes = context.store.execute(text)?;
     Ok(outcomes.iter().map(|outcome| outcome_json(outcome).to_string().into_bytes()).collect())
 }

@@ -67,6 +67,8 @@ enum Ending {
 pub(crate) struct BulkPut {
     pub(crate) context: Arc<Context>,
     pub(crate) command: BulkPutCommand,
+    /// Who sends it.
+    pub(crate) user: Option<String>,
     pub(crate) outbox: Arc<Outbox>,
 }
 
@@ -124,6 +126,8 @@ impl BulkPut {
         let callbacks = Callbacks::new(format!("{:?}", options.durability).to_lowercase());
         let request = JobRequest {
             name: self.command.job.clone(),
+            // Streams without a name share loads whoever sends them, and hear of themselves alone.
+            user: self.user.clone().filter(|_| self.command.job.is_some()),
             terms: self.command.terms(),
             shares: self.command.shares_load(),
         };

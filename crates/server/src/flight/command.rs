@@ -324,6 +324,8 @@ pub(crate) struct ScanCommand {
     /// The number of the part, from 0.
     pub(crate) part: usize,
     pub(crate) parts: usize,
+    /// Where a part begins and ends, in base64, as a ticket of GetFlightInfo tells it.
+    pub(crate) bounds: Option<String>,
 }
 
 impl Default for ScanCommand {
@@ -340,6 +342,7 @@ impl Default for ScanCommand {
             versions: false,
             part: 0,
             parts: 1,
+            bounds: None,
         }
     }
 }
@@ -380,9 +383,10 @@ impl ScanCommand {
     pub(crate) fn pair_options(&self) -> Result<PairGetOptions> {
         let is_of_tables =
             self.columns.is_some() || self.range.is_some() || self.limit_per_shard_key.is_some();
-        if is_of_tables || self.parts > 1 {
+        if is_of_tables || self.parts > 1 || self.bounds.is_some() {
             return Err(Error::invalid(
-                "columns, range, limit_per_shard_key and parts are for tables, not for pairs",
+                "columns, range, limit_per_shard_key, parts and bounds are for tables, not for \
+                 pairs",
             ));
         }
         Ok(PairGetOptions {

@@ -2,8 +2,10 @@
 
 use arrow::datatypes::SchemaRef;
 use arrow_flight::{FlightDescriptor, FlightEndpoint, FlightInfo, Ticket};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
-use tonnage::{Error, Result, Table, cores};
+use tonnage::{Error, Part, Result, Table, TableScanOptions, cores};
 
 use super::command::ScanCommand;
 use super::pairs::{self, KeyForm};
@@ -33,6 +35,15 @@ impl Scan {
         }
         if command.limit.is_some() && command.parts > 1 {
             return Err(Error::invalid("a scan with a limit has one part"));
+        }
+        let is_narrowed = command.range.is_some()
+            || command.limit.is_some()
+            || command.limit_per_shard_key.is_some()
+            || command.parts > 1;
+        if command.bounds.is_some() && is_narrowed {
+            return Err(Error::invalid(
+                "`bounds` are a part of the whole table: leave out `range`, limits and `parts`",
+            ));
         }
         let table = match (&command.table, command.pairs) {
             (Some(path), false) => context.store.table(path)?,
@@ -74,11 +85,14 @@ impl Scan {
 
 fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Result<()> {
     let options = command.options(table.schema())?;
-    let rows = match command.parts {
-        1 => Some(table.scan(&options)?),
-        parts => {
-            // There may be fewer parts than asked for: the later ones are then empty.
-            table.scan_parts(&options, parts)?.into_iter().nth(command.part)
+    // Kept until the rows are read.
+    let mut cut = None;
+    let rows = match (&command.bounds, command.parts) {
+        (Some(bounds), _) => Some(table.scan_part(&options, part_within(bounds)?)?),
+        (None, 1) => Some(table.scan(&options)?),
+        (None, parts) => {
+            let cut = cut.insert(sender.context().table_cuts.of(table, &options, parts)?);
+            cut.part(command.part).map(|part| table.scan_part(&options, part)).transpose()?
         }
     };
     for batch in rows.into_iter().flatten() {
@@ -87,6 +101,14 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
         }
     }
     Ok(())
+}
+
+/// The part that a ticket holds.
+fn part_within(bounds: &str) -> Result<Part> {
+    let bytes = BASE64_STANDARD.decode(bounds);
+    bytes.map(Part::from_bytes).map_err(|error| {
+        Error::invalid(format!("`bounds` are not those of a ticket of GetFlightInfo: {error}"))
+    })
 }
 
 fn send_pairs(command: &ScanCommand, schema: &SchemaRef, sender: &mut RowSender) -> Result<()> {
@@ -111,10 +133,11 @@ fn send_pairs(command: &ScanCommand, schema: &SchemaRef, sender: &mut RowSender)
 /// `Internal` when the schema cannot be written.
 pub(crate) fn info(table: &Table) -> Result<FlightInfo> {
     let path = table.path();
-    let parts = cores();
-    let ticket = |part: usize| {
-        let command = json!({"scan": {"table": path, "part": part, "parts": parts}});
-        Ticket::new(command.to_string())
+    // Each ticket holds its part: the store may cut elsewhere when the next one is fetched.
+    let parts = table.cut(&TableScanOptions::default(), cores())?;
+    let ticket = |part: &Part| {
+        let bounds = BASE64_STANDARD.encode(part.as_bytes());
+        Ticket::new(json!({"scan": {"table": path, "bounds": bounds}}).to_string())
     };
     let estimate = i64::try_from(table.rows_estimate()?).unwrap_or(i64::MAX);
     let info = FlightInfo::new()
@@ -124,7 +147,7 @@ pub(crate) fn info(table: &Table) -> Result<FlightInfo> {
         .with_total_bytes(-1)
         .with_app_metadata(json!({"rows_estimate": estimate}).to_string())
         .with_total_records(-1);
-    Ok((0..parts).fold(info, |info, part| {
+    Ok(parts.iter().fold(info, |info, part| {
         info.with_endpoint(FlightEndpoint::new().with_ticket(ticket(part)))
     }))
 }

@@ -94,7 +94,8 @@ impl Flight {
         let spool = self.context.spool.clone();
         let backlog = Backlog::new(command.reports, command.reports_max(), spool);
         let outbox = Outbox::new(backlog);
-        let put = BulkPut { context: self.context.clone(), command, outbox: outbox.clone() };
+        let user = caller.user().map(str::to_owned);
+        let put = BulkPut { context: self.context.clone(), command, user, outbox: outbox.clone() };
         tokio::spawn(put.run(opened).in_current_span());
         Ok(outbox)
     }

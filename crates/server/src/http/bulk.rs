@@ -178,7 +178,7 @@ fn load(
         table.schema().require_column(field.name())?;
     }
     let failures = Arc::new(Failures::default());
-    let request = JobRequest { name: None, terms: command.terms(), shares: false };
+    let request = JobRequest { name: None, user: None, terms: command.terms(), shares: false };
     let membership =
         context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
     let stream = membership.load.stream(path);

@@ -51,7 +51,7 @@ type RowText<'a> = Vec<(String, &'a str)>;
 fn rows_of(body: &str) -> Result<Vec<Vec<RowText<'_>>>> {
     let rows = list(body, "puts")?.into_iter().map(|put| {
         let rows = list(put, "rows")?;
-        rows.into_iter().map(json_text::members).collect()
+        rows.into_iter().map(json_text::all_members).collect()
     });
     rows.collect()
 }
@@ -163,11 +163,15 @@ pub(super) async fn multi_put(
     Ok(json_body(&answers.await?))
 }
 
-/// A row out of its members, each as it is written.
+/// A row out of its members, each as it is written. A column that stands twice would lose one of its
+/// values.
 pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {
         let column = &table.columns[table.require_column(&name)?];
+        if row.get(&column.name).is_some() {
+            return Err(Error::invalid(format!("column {} appears twice", column.name)));
+        }
         row.set(&column.name, value_of_text(value, column)?);
     }
     Ok(row)

@@ -104,6 +104,9 @@ fn key_of(table: &Table, given: &HashMap<String, String>) -> Result<Row> {
             return Err(Error::invalid(format!("`{name}` is no column of the key")));
         }
         let column = &schema.columns[index];
+        if key.get(&column.name).is_some() {
+            return Err(Error::invalid(format!("`{name}` appears twice in the query")));
+        }
         let value = Value::parse(text, column.column_type).map_err(|error| error.at(name))?;
         key.set(&column.name, value);
     }
@@ -154,6 +157,7 @@ pub(super) async fn put(
         }
         let mut row = key_of(&table, &key)?;
         for (name, value) in row_of(members_of(&body)?, table.schema())?.iter() {
+            refuse_another_key(&row, name, value)?;
             row.set(name, value.clone());
         }
         table.put_if(&row, condition, &WriteOptions::default())
@@ -204,6 +208,16 @@ pub(super) async fn patch(
     put_answer(written.await?)
 }
 
+/// What the query names is what is written.
+fn refuse_another_key(key: &Row, name: &str, value: &Value) -> Result<()> {
+    match key.get(name) {
+        Some(wanted) if wanted != value => Err(Error::invalid(format!(
+            "`{name}` is {wanted} in the query and {value} in the body: give one of them"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The key stands in the query.
 fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
     match table.schema().key_columns().find(|column| changes.get(&column.name).is_some()) {
@@ -218,7 +232,7 @@ fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
 fn members_of(body: &str) -> Result<Vec<(String, &str)>> {
     let is_object = serde_json::from_str::<HashMap<String, IgnoredAny>>(body);
     is_object.map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))?;
-    json_text::members(body)
+    json_text::all_members(body)
 }
 
 /// Deletes a row.

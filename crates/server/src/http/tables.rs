@@ -48,7 +48,7 @@ pub(super) async fn define(
     text: String,
 ) -> Answer<Response> {
     let outcomes = context.blocking(move |context| {
-        caller.check_statement(&context.sql, &text)?;
+        caller.check_definitions(&context.sql, &text)?;
         context.store.execute(&text)
     });
     let outcomes = outcomes.await?;

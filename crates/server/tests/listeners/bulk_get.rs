@@ -133,6 +133,60 @@ fn the_parts_of_a_table_hold_each_row_once() {
     assert!(found.into_iter().eq(0..20_000));
 }
 
+/// The table was cut anew for each part: what lay between two cuts was left out, or came twice.
+#[test]
+fn parts_fit_together_though_rows_are_written_between_them() {
+    let server = Running::new();
+    let mut client = server.client();
+    client.put(messages(path(), vec![ships(0..1_000)]));
+    let mut flight = client.flight.clone();
+    let tickets = client.runtime.block_on(async move {
+        let info = flight.get_flight_info(FlightDescriptor::new_path(vec!["ships".into()]));
+        let endpoints = info.await.unwrap().into_inner().endpoint;
+        endpoints.into_iter().map(|endpoint| endpoint.ticket.unwrap()).collect::<Vec<_>>()
+    });
+    let numbered = (0..4).map(|part| {
+        Ticket::new(json!({"scan": {"table": "ships", "part": part, "parts": 4}}).to_string())
+    });
+    let mut next = 1_000;
+    for tickets in [tickets, numbered.collect()] {
+        let mut found = Vec::new();
+        for ticket in tickets {
+            let mut flight = client.flight.clone();
+            let came: Vec<_> = client.runtime.block_on(async move {
+                let rows = flight.do_get(ticket).await.unwrap().into_inner();
+                rows.map(Result::unwrap).collect().await
+            });
+            found.extend(ids(&came).into_iter().filter(|id| *id < 1_000));
+            client.put(messages(path(), vec![ships(next..next + 1_000)]));
+            next += 1_000;
+        }
+        found.sort_unstable();
+        assert!(found.into_iter().eq(0..1_000));
+    }
+}
+
+#[test]
+fn bounds_that_are_none_are_an_error() {
+    let server = Running::new();
+    let mut client = server.client();
+    for scan in [
+        json!({"table": "ships", "bounds": "?"}),
+        json!({"table": "ships", "bounds": "AAA="}),
+        json!({"table": "ships", "bounds": "AAAAAA==", "limit": 1}),
+        json!({"pairs": true, "bounds": "AAAAAA=="}),
+    ] {
+        let mut flight = client.flight.clone();
+        let ticket = Ticket::new(json!({"scan": scan}).to_string());
+        let status = client.runtime.block_on(async move {
+            let mut rows = flight.do_get(ticket).await?.into_inner();
+            while rows.message().await?.is_some() {}
+            Ok::<_, tonic::Status>(())
+        });
+        assert_eq!(status.unwrap_err().code(), Code::InvalidArgument, "{scan}");
+    }
+}
+
 #[test]
 fn a_ticket_that_is_none_is_an_error() {
     let server = Running::new();

@@ -136,6 +136,43 @@ fn a_job_is_not_joined_on_other_terms() {
     drop(first);
 }
 
+/// Streams of a job that runs waited behind those of another job that had no place yet.
+#[test]
+fn a_job_that_runs_is_joined_while_another_one_waits_for_its_place() {
+    let server = Running::with(Settings {
+        loads_max: Some(1),
+        admission_wait: Some("20s".into()),
+        ..Settings::default()
+    });
+    let put = |job: &str, ids: std::ops::Range<i64>| {
+        let rows = ids.end - ids.start;
+        let put = command(json!({"bulk_put": {"table": "ships", "job": job}}));
+        let mut sent = messages(put, vec![ships(ids)]);
+        sent.push(end(rows as u64));
+        sent
+    };
+    let mut client = server.client();
+    let mut open = put("runs", 0..1);
+    open.pop();
+    let held = futures::StreamExt::chain(futures::stream::iter(open), futures::stream::pending());
+    let mut flight = client.flight.clone();
+    let first = client.runtime.block_on(async {
+        let mut answers = flight.do_put(held).await.unwrap().into_inner();
+        answers.message().await.unwrap().unwrap();
+        answers
+    });
+    let mut other = server.client();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| other.put(put("waits", 1..2)));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let (said, status) = client.put(put("runs", 2..3));
+        assert_eq!(code(&status), None, "{status:?}");
+        assert!(told(&said, "completed").is_some() && !waits.is_finished());
+        drop((first, client));
+        assert_eq!(code(&waits.join().unwrap().1), None);
+    });
+}
+
 #[test]
 fn a_table_or_column_that_there_is_not_is_refused_before_anything_is_stored() {
     let server = Running::new();

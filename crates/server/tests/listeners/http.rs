@@ -25,6 +25,25 @@ fn a_row_is_written_read_and_deleted() {
     assert!(head.contains("application/problem+json") && body.contains("not-found"), "{body}");
 }
 
+/// The row of the body was written, and the one that the path names was not there.
+#[test]
+fn a_row_is_the_one_that_its_path_names() {
+    let server = Running::new();
+    let put = |path: &str, body: &str| {
+        let request = format!("PUT /v1/tables/ships/row{path}");
+        let (head, _) = server.http(&request, "", body);
+        head.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(put("?id=5", r#"{"id": 6, "name": "a"}"#), "400");
+    assert_eq!(put("?id=5&ID=6", r#"{"name": "a"}"#), "400");
+    assert_eq!(put("?id=5", r#"{"name": "a", "NAME": "b"}"#), "400");
+    assert_eq!(put("?id=5", r#"{"name": "a", "name": "b"}"#), "400");
+    assert_eq!(server.rows(), 0);
+    assert_eq!(put("?id=5", r#"{"id": 5, "name": "a"}"#), "204");
+    assert_eq!(put("", r#"{"id": 6, "name": "a"}"#), "204");
+    assert_eq!(server.rows(), 2);
+}
+
 #[test]
 fn a_patch_changes_the_columns_that_it_names() {
     let server = Running::new();

@@ -64,6 +64,10 @@ impl Guarded {
     }
 }
 
+/// A definition that a reader of statements takes for one of another table: to it, a back quote opens
+/// no name, and what follows is a comment.
+const HIDDEN: &str = "DESCRIBE ships.`/*`; DROP TABLE secrets; DESCRIBE ships.`*/`";
+
 /// `ann:pass:word`
 const BASIC: &str = "Authorization: Basic YW5uOnBhc3M6d29yZA==\r\n";
 const BEARER: &str = "Authorization: Bearer token\r\n";
@@ -248,6 +252,7 @@ fn every_bulk_call_is_held_against_the_grants() {
     }
     denied("tonnage.DeleteLob", br#"{"key": "/fleet%2F1"}"#.to_vec());
     denied("tonnage.Define", b"DROP TABLE ships".to_vec());
+    denied("tonnage.Define", HIDDEN.as_bytes().to_vec());
     denied("tonnage.Jobs", Vec::new());
     denied("tonnage.Sync", Vec::new());
     denied("tonnage.Statistics", Vec::new());
@@ -347,6 +352,8 @@ fn http_calls_are_held_against_the_grants() {
         ("PUT /v1/tables/ships/row?id=1", "{}", "403"),
         ("GET /v1/tables/secrets", "", "403"),
         ("DELETE /v1/tables/ships", "", "403"),
+        ("POST /v1/tables", "DROP TABLE ships", "403"),
+        ("POST /v1/tables", HIDDEN, "403"),
         ("POST /v1/tables/ships/rows", "id,name\n1,a\n", "200"),
         ("POST /v1/tables/secrets/rows", "k\n1\n", "403"),
         ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
@@ -378,6 +385,33 @@ fn a_prepared_statement_and_a_ticket_are_their_owners() {
     assert!(ann.fetch(&read).unwrap_err().contains("may not read secrets"));
     assert_eq!(guarded.server.rows(), 0);
     assert!(root.fetch(&change).is_ok());
+}
+
+/// Whoever knew the name of a job heard of its tables, and could stop it by rows that fail.
+#[test]
+fn a_job_is_shared_by_streams_of_one_user_alone() {
+    use crate::support::{command, messages, ships};
+    let guarded = Guarded::new();
+    let ann = guarded.ann().flight.token().unwrap().clone();
+    let begun = |token: &str| {
+        let put = command(serde_json::json!({"bulk_put": {"table": "ships", "job": "nightly"}}));
+        let open = futures::stream::iter(messages(put, vec![ships(0..1)]));
+        let held = futures::StreamExt::chain(open, futures::stream::pending());
+        let mut request = tonic::Request::new(held);
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        let mut client = guarded.server.client();
+        let (job, answers) = client.runtime.block_on(async {
+            let mut answers = client.flight.do_put(request).await.unwrap().into_inner();
+            let said = answers.message().await.unwrap().unwrap();
+            let said: serde_json::Value = serde_json::from_slice(&said.app_metadata).unwrap();
+            (said["ready"]["job"].to_string(), answers)
+        });
+        (job, answers, client)
+    };
+    let (first, second, other) = (begun(&ann), begun(&ann), begun("token"));
+    assert_eq!(first.0, second.0);
+    assert_ne!(first.0, other.0);
 }
 
 #[test]

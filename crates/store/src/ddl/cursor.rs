@@ -1,11 +1,12 @@
 //! Walking over tokens, with the place of each for messages.
 
-use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, Tokenizer};
 use tonnage_engine::{Error, Result};
 
-static DIALECT: GenericDialect = GenericDialect {};
+use super::dialect::DefinitionDialect;
+
+static DIALECT: DefinitionDialect = DefinitionDialect;
 
 /// The place in a text of DDL that is read next.
 pub(super) struct Cursor {

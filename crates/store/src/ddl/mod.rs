@@ -12,6 +12,7 @@
 
 mod column;
 mod cursor;
+mod dialect;
 mod execute;
 mod statement;
 

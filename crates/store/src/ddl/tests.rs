@@ -211,6 +211,14 @@ fn mistakes_name_their_place() {
     }
 }
 
+/// What stood in `/*! */` was carried out, as MySQL does.
+#[test]
+fn a_comment_is_a_comment_whatever_it_begins_with() {
+    let sql = "CREATE TABLE t (k LONG, /*! x LONG, */ PRIMARY KEY (k)); /*! DROP TABLE u */";
+    let names: Vec<_> = definition(sql).columns.into_iter().map(|column| column.name).collect();
+    assert_eq!(names, ["k"]);
+}
+
 #[test]
 fn queries_are_sent_where_they_are_answered() {
     let error = parse("SHOW TABLES; SELECT 1").unwrap_err();

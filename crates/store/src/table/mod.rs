@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Condition, Deadline, Engine, Error, Ranges, Result, Rows, Slices, WriteBatch,
+    Condition, Deadline, Engine, Error, Part, Ranges, Result, Rows, Slices, WriteBatch,
 };
 
 pub(crate) use each::{judge_and_write, write_each};
@@ -277,7 +277,25 @@ impl Table {
     /// # Errors
     /// As [`Table::scan`].
     pub fn scan_parts(&self, options: &TableScanOptions, parts: usize) -> Result<Vec<BulkGet>> {
-        crate::bulk::get::scan_parts(&self.store, self.entry.clone(), options, parts)
+        crate::bulk::get::scan_parts(&self.store, &self.entry, options, parts)
+    }
+
+    /// Cuts the table into at most `parts` parts for [`Table::scan_part`], each with about as much
+    /// to read now. Parts of one cut have each row once together, whatever is written meanwhile;
+    /// those of another one may begin elsewhere.
+    ///
+    /// # Errors
+    /// As [`Table::scan`].
+    pub fn cut(&self, options: &TableScanOptions, parts: usize) -> Result<Vec<Part>> {
+        crate::bulk::get::cut(&self.store, &self.entry, options, parts)
+    }
+
+    /// Reads the rows of a part that [`Table::cut`] gave for the same options, by a single worker.
+    ///
+    /// # Errors
+    /// As [`Table::scan`]; `Invalid` for a part of a store of another kind.
+    pub fn scan_part(&self, options: &TableScanOptions, part: Part) -> Result<BulkGet> {
+        crate::bulk::get::scan_part(&self.store, self.entry.clone(), options, part)
     }
 
     /// About how many rows a scan of the table goes over: those of its relatives are among them,

@@ -205,7 +205,7 @@ impl Ingest {
             ..BulkPutOptions::default()
         };
         let terms = format!("on_existing {:?}", self.on_existing);
-        let request = JobRequest { name: None, terms, shares: false };
+        let request = JobRequest { name: None, user: None, terms, shares: false };
         self.context.jobs.join(&self.context.store, request, options, failure)
     }
 

@@ -48,5 +48,5 @@ pub use resume::ResumeToken;
 pub(crate) use scan::{PARTS_PER_WORKER, SpaceParts, count, count_space};
 pub use source::{BulkKey, KeySender, KeySource};
 pub use stretch::{BulkGetStretches, Stretch};
-pub(crate) use table::{bulk_get, scan, scan_parts};
+pub(crate) use table::{bulk_get, cut, scan, scan_part, scan_parts};
 pub use table_batch::TableBatch;

@@ -148,25 +148,42 @@ fn by_shard_key(options: &TableScanOptions) -> bool {
     options.limit_per_shard_key.is_some() || !options.relatives.is_empty()
 }
 
+/// Cuts a table into at most `parts` parts, in ascending order of keys.
+pub(crate) fn cut(
+    store: &Inner,
+    target: &TableEntry,
+    options: &TableScanOptions,
+    parts: usize,
+) -> Result<Vec<Part>> {
+    match narrowed(store, target, options)? {
+        Some(part) => Ok(vec![part]),
+        None => SpaceParts::cut(store, target, by_shard_key(options), parts),
+    }
+}
+
+/// Reads the rows of a part, by one worker.
+pub(crate) fn scan_part(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    options: &TableScanOptions,
+    part: Part,
+) -> Result<BulkGet> {
+    let mut plan = scan_plan(store, target, options)?;
+    plan.workers = 1;
+    let tasks = SpaceParts::new(vec![part], options.direction);
+    BulkGet::new(ReadPipeline::new(plan, tasks), None, None)
+}
+
 /// Reads all rows of a table by at most `parts` results, each with a worker of its own, in
 /// ascending order of keys.
 pub(crate) fn scan_parts(
     store: &Inner,
-    target: Arc<TableEntry>,
+    target: &Arc<TableEntry>,
     options: &TableScanOptions,
     parts: usize,
 ) -> Result<Vec<BulkGet>> {
-    let parts = match narrowed(store, &target, options)? {
-        Some(part) => vec![part],
-        None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
-    };
-    let read = |part| {
-        let mut plan = scan_plan(store, target.clone(), options)?;
-        plan.workers = 1;
-        let tasks = SpaceParts::new(vec![part], options.direction);
-        BulkGet::new(ReadPipeline::new(plan, tasks), None, None)
-    };
-    parts.into_iter().map(read).collect()
+    let parts = cut(store, target, options, parts)?;
+    parts.into_iter().map(|part| scan_part(store, target.clone(), options, part)).collect()
 }
 
 fn scan_plan(

@@ -1,0 +1,124 @@
+//! How tables are cut into parts that clients ask for by their numbers.
+//!
+//! A client fetches part after part. The store cuts a table by what it holds at the moment: parts
+//! of two cuts would have rows twice, and leave others out. So a cut is kept as long as further
+//! parts of it may be asked for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tonnage::{Error, Part, Result, Table, TableScanOptions};
+
+/// A cut by which nobody read for so long is made anew.
+const IDLE_MAX: Duration = Duration::from_secs(3_600);
+/// What all cuts may have in memory.
+const BYTES_MAX: usize = 64 << 20;
+/// What a cut, and each of its parts, have in memory beside their keys.
+const BYTES_EACH: usize = 128;
+
+/// The space of a table, how many parts were asked for, and whether shard keys stay whole.
+type CutOf = (u32, usize, bool);
+
+/// All cuts that are kept.
+#[derive(Default)]
+pub(crate) struct TableCuts {
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    cuts: HashMap<CutOf, Arc<Kept>>,
+    bytes: usize,
+}
+
+struct Kept {
+    parts: Vec<Part>,
+    bytes: usize,
+    used: Mutex<Instant>,
+}
+
+/// A cut by which somebody reads.
+pub(crate) struct Cut(Arc<Kept>);
+
+impl Cut {
+    fn new(parts: Vec<Part>) -> Self {
+        let keys: usize = parts.iter().map(|part| BYTES_EACH + part.as_bytes().len()).sum();
+        let used = Mutex::new(Instant::now());
+        Cut(Arc::new(Kept { parts, bytes: BYTES_EACH + keys, used }))
+    }
+
+    /// A part by its number. There may be fewer than were asked for: the later ones hold nothing.
+    pub(crate) fn part(&self, number: usize) -> Option<Part> {
+        self.0.parts.get(number).cloned()
+    }
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+impl TableCuts {
+    /// The cut of a table into so many parts.
+    ///
+    /// # Errors
+    /// `Exhausted` when too many cuts are kept; what the store says.
+    pub(crate) fn of(
+        &self,
+        table: &Table,
+        options: &TableScanOptions,
+        parts: usize,
+    ) -> Result<Cut> {
+        if options.range.is_some() {
+            // A range is one part, whatever is stored in it.
+            return table.cut(options, parts).map(Cut::new);
+        }
+        let of = (table.entry().space.0, parts, options.limit_per_shard_key.is_some());
+        if let Some(kept) = self.known().fresh(of) {
+            return Ok(kept);
+        }
+        let cut = Cut::new(table.cut(options, parts)?);
+        let mut known = self.known();
+        match known.fresh(of) {
+            // Another call was faster.
+            Some(kept) => Ok(kept),
+            None => known.keep(of, cut),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn fresh(&self, of: CutOf) -> Option<Cut> {
+        self.cuts.get(&of).filter(|kept| !is_idle(kept)).map(|kept| Cut(kept.clone()))
+    }
+
+    fn keep(&mut self, of: CutOf, cut: Cut) -> Result<Cut> {
+        if let Some(old) = self.cuts.remove(&of) {
+            self.bytes -= old.bytes;
+        }
+        if self.bytes + cut.0.bytes > BYTES_MAX {
+            self.cuts.retain(|_, kept| !is_idle(kept));
+            self.bytes = self.cuts.values().map(|kept| kept.bytes).sum();
+        }
+        if self.bytes + cut.0.bytes > BYTES_MAX {
+            return Err(Error::exhausted(
+                "too many tables were cut into parts within the last hour: scan with the tickets \
+                 of GetFlightInfo, which hold their parts",
+            ));
+        }
+        self.bytes += cut.0.bytes;
+        self.cuts.insert(of, cut.0.clone());
+        Ok(cut)
+    }
+}
+
+fn is_idle(kept: &Arc<Kept>) -> bool {
+    let used = *kept.used.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::strong_count(kept) == 1 && used.elapsed() >= IDLE_MAX
+}
