@@ -26,6 +26,9 @@ pub(crate) enum NewIndex {
         table: Arc<TableEntry>,
         /// Its space.
         space: SpaceId,
+        /// The mark of the table's indexes from before this one got its first entry. Nothing where
+        /// it was begun earlier, and may have stale entries.
+        unused_at: Option<u64>,
     },
 }
 
@@ -73,7 +76,7 @@ impl Catalog {
                 true => {
                     let space = found.space();
                     self.take_on(&table, space, deadline).inspect_err(|_| self.release(space))?;
-                    Ok(NewIndex::ToBuild { space, table: table.clone() })
+                    Ok(NewIndex::ToBuild { space, table: table.clone(), unused_at: None })
                 }
                 false if if_not_exists => Ok(NewIndex::Exists),
                 false => Err(exists(definition, &table)),
@@ -94,9 +97,10 @@ impl Catalog {
             builder: self.own_id(),
         };
         self.claim(space);
+        let unused_at = Some(table.indexes.clean.now());
         self.change_indexes(&table, deadline, |indexes| indexes.push(index))
             .inspect_err(|_| self.release(space))?;
-        Ok(NewIndex::ToBuild { table: self.known(&definition.table)?, space })
+        Ok(NewIndex::ToBuild { table: self.known(&definition.table)?, space, unused_at })
     }
 
     fn make_index_space(

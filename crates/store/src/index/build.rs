@@ -85,7 +85,7 @@ pub(crate) fn create_index(
 ) -> Result<bool> {
     check_timeout(options.timeout)?;
     let deadline = deadline_after(options.timeout);
-    let NewIndex::ToBuild { table, space } =
+    let NewIndex::ToBuild { table, space, unused_at } =
         store.catalog.begin_index(definition, options.if_not_exists, deadline)?
     else {
         return Ok(false);
@@ -93,7 +93,7 @@ pub(crate) fn create_index(
     let span =
         tracing::info_span!("create_index", index = definition.name, table = definition.table);
     let _entered = span.enter();
-    let built = build(store, &table, space, options, deadline)
+    let built = build(store, &table, space, unused_at, options, deadline)
         .and_then(|()| store.catalog.finish_index(&table, space));
     if let Err(error) = built {
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
@@ -127,6 +127,7 @@ fn build(
     store: &Inner,
     table: &Arc<TableEntry>,
     space: SpaceId,
+    unused_at: Option<u64>,
     options: &CreateIndexOptions,
     deadline: Deadline,
 ) -> Result<()> {
@@ -146,6 +147,8 @@ fn build(
         true => None,
         false => table.indexes.clean.begin(&store.gate, table.space),
     };
+    // What was noted since it is kept up may have left stale entries in it.
+    let mark = mark.filter(|mark| Some(*mark) == unused_at);
     let changes = store.engine.change_count(table.space)?;
     let scan = ScanOptions {
         batch_rows_max: BATCH_ROWS,

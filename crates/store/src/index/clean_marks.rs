@@ -49,7 +49,8 @@ impl CleanMarks {
         (!alone.sees_loads(table)).then(|| self.now())
     }
 
-    fn now(&self) -> u64 {
+    /// The mark of an index that is clean at this moment.
+    pub(crate) fn now(&self) -> u64 {
         self.notes.load(Ordering::SeqCst)
     }
 
@@ -59,7 +60,7 @@ impl CleanMarks {
         marks.push((index, mark));
     }
 
-    /// The mark of an index that is clean at this moment.
+    /// The mark of an index, if it still holds.
     pub(super) fn of(&self, index: SpaceId) -> Option<u64> {
         let mark = self.marks().iter().find(|(space, _)| *space == index)?.1;
         (mark == self.now()).then_some(mark)

@@ -288,12 +288,27 @@ impl Attempt<'_> {
                 Operation::Delete => batch.delete(key, condition),
             }
         }
+        let is_overtaken = self.overtaken();
         (0..self.batch.len())
+            .filter(|operation| !is_overtaken[*operation])
             .try_for_each(|operation| self.push_entries(operation, stored, &mut batch))?;
         Ok(batch)
     }
 
-    /// Of two operations on one key, the entries of the later one come later too.
+    /// For each operation whether a later one is on the same row. Nobody ever sees what it stores,
+    /// and nobody would remove its entries.
+    fn overtaken(&self) -> Vec<bool> {
+        let batch = self.batch;
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        // Stable, so the operations on one row stay in their order.
+        order.sort_by_key(|operation| batch.key(*operation));
+        let mut is_overtaken = vec![false; batch.len()];
+        for pair in order.windows(2) {
+            is_overtaken[pair[0]] = batch.key(pair[0]) == batch.key(pair[1]);
+        }
+        is_overtaken
+    }
+
     fn push_entries(
         &self,
         operation: usize,

@@ -268,19 +268,22 @@ impl TableSchema {
     /// `Invalid` for a change that breaks a rule, naming the table and the rule.
     pub fn alter(&self, changes: &[Change]) -> Result<TableSchema> {
         let mut schema = self.clone();
+        // Before the changes are made: what one of them adds is new to the rows that are there.
+        schema.history.push(self.layout());
         for change in changes {
             schema.apply(change).map_err(|error| error.at(format_args!("table {}", self.path)))?;
         }
         let columns_change = schema.layout().columns != self.layout().columns;
-        if columns_change {
-            schema.number = self.number.checked_add(1).ok_or_else(|| {
-                Error::invalid(format!(
-                    "table {}: its columns were changed 65,535 times, which is the limit",
-                    self.path
-                ))
-            })?;
-            schema.history.push(self.layout());
+        if !columns_change {
+            schema.history.pop();
+            return Ok(schema);
         }
+        schema.number = self.number.checked_add(1).ok_or_else(|| {
+            Error::invalid(format!(
+                "table {}: its columns were changed 65,535 times, which is the limit",
+                self.path
+            ))
+        })?;
         Ok(schema)
     }
 

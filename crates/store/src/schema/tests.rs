@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use tonnage_engine::{ErrorKind, KeyPart, KeyShape};
 
-use super::{Change, ColumnDefinition, TableSchema};
+use super::{Change, ColumnDefinition, DefaultFunction, TableSchema};
 use crate::Value;
 use crate::ddl::{Statement, parse};
 use crate::{ColumnType, EnumSymbols, TableDefinition};
@@ -155,6 +155,43 @@ fn the_default_that_earlier_rows_show_stays() {
     let change = Change::SetDefault { name: "added".into(), default: None };
     let error = schema.alter(&[change]).unwrap_err();
     assert!(error.message().contains("show its DEFAULT, which has to stay"), "{error}");
+}
+
+/// The second change took away what the rows from before the first one show: where the column was
+/// NOT NULL, the table could not be read any more.
+#[test]
+fn the_default_of_a_column_stays_that_the_same_statement_adds() {
+    let added = Change::AddColumn(ColumnDefinition {
+        nullable: false,
+        default: Some(Value::Long(1)),
+        ..ColumnDefinition::new("added", ColumnType::Long)
+    });
+    for default in [None, Some("2".into())] {
+        let change = Change::SetDefault { name: "added".into(), default };
+        let error = phones().alter(&[added.clone(), change]).unwrap_err();
+        assert!(error.message().contains("show its DEFAULT, which has to stay"), "{error}");
+    }
+}
+
+#[test]
+fn a_moment_stays_in_earlier_rows_where_the_same_statement_sets_the_default_anew() {
+    let function = DefaultFunction::Now;
+    let added = Change::AddColumn(ColumnDefinition {
+        nullable: false,
+        default_function: Some(function),
+        ..ColumnDefinition::new("added", ColumnType::Timestamp(3))
+    });
+    let change = Change::SetDefaultFunction { name: "added".into(), function };
+    let schema = phones().alter(&[added, change]).unwrap();
+    let added = schema.columns.iter().find(|column| column.name == "added").unwrap();
+    assert!(added.default.is_some() && added.default_function == Some(function));
+}
+
+#[test]
+fn changes_that_leave_the_columns_alone_leave_no_layout_behind() {
+    let change = Change::SetTtl(Some(1_000));
+    let schema = phones().alter(&[change]).unwrap();
+    assert_eq!((schema.number, schema.history.len()), (1, 0));
 }
 
 #[test]

@@ -1,16 +1,19 @@
 //! Indexes are built over rows that are there, while the table is in use.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
     BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
-    IndexRange, WriteOptions,
+    IndexRange, IndexScanOptions, OnExisting, Payload, Store, WriteOptions,
 };
 
-use super::{car, cars, plates, stale_entries};
+use super::{car, cars, plate, plates, rows, stale_entries};
 use crate::common::Backend::{self, Memory, RocksDb};
+use crate::common::recorder::{Existing, Recorder};
+use crate::common::scripted::scripted;
 use crate::common::{TestStore, assert_error, failure};
 
 fn by_year() -> IndexDefinition {
@@ -135,6 +138,67 @@ fn an_index_whose_making_was_cut_short_is_told_and_made_again(
     store.execute("CREATE INDEX IF NOT EXISTS by_year ON cars (year)").unwrap();
     let found = plates(&store, "by_year", IndexRange::prefix([3]));
     assert_eq!((found.len(), found.last(), stale_entries(&store)), (101, Some(&5_000), 0));
+}
+
+/// The plates of a year, read from the index alone where that can be.
+fn plates_alone(store: &Store, year: i32) -> Vec<i64> {
+    let options = IndexScanOptions {
+        columns: Some(["plate", "year"].map(str::to_owned).to_vec()),
+        index_only: true,
+        ..Default::default()
+    };
+    let found = rows(store, "by_year", IndexRange::prefix([year]), &options);
+    let mut plates: Vec<_> = found.iter().map(plate).collect();
+    plates.sort_unstable();
+    plates
+}
+
+/// It was kept up since it was begun, and loads left stale entries in it.
+#[rstest]
+fn an_index_that_is_made_again_is_not_taken_for_clean(#[values(Memory, RocksDb)] on: Backend) {
+    let mut store = stocked(on, 10);
+    store.execute("CREATE INDEX by_year ON cars (year)").unwrap();
+    unfinish(&store);
+    store.reopen();
+    let options = BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() };
+    for year in [3, 4] {
+        store.multi_put([("cars", vec![car(5_000, "red", year)])], &options).unwrap();
+    }
+    store.execute("CREATE INDEX by_year ON cars (year)").unwrap();
+    assert_eq!((plates_alone(&store, 3), plates_alone(&store, 4)), (vec![3], vec![4, 5_000]));
+}
+
+/// Writes beside a load remove no entries, also of an index that waits for the load to be made.
+#[rstest]
+fn an_index_that_writes_beside_a_load_kept_up_is_not_taken_for_clean(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
+    let store = stocked(on, 10);
+    let other = (*store).clone();
+    let (sender, making) = mpsc::channel();
+    let beside_the_load = move |_: &Existing| -> tonnage::Result<()> {
+        let maker = other.clone();
+        let make = move || maker.create_index(&by_year(), &CreateIndexOptions::default());
+        sender.send(std::thread::spawn(make)).unwrap();
+        let table = other.table("cars").unwrap();
+        while table.index("by_year").is_err() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for year in [3, 4] {
+            table.put(&car(1, "red", year), &WriteOptions::default()).unwrap();
+        }
+        Ok(())
+    };
+    let (_, options) =
+        Recorder { on_existing: Some(Box::new(beside_the_load)), ..Recorder::default() }
+            .watch(BulkPutOptions::default());
+    let stream = scripted(|step| {
+        let rows = vec![car(0, "red", 0)];
+        (step == 0).then(|| Payload::Rows { table: "cars".into(), rows }.into())
+    });
+    store.bulk_put(vec![stream], &options).unwrap();
+    assert!(making.recv().unwrap().join().unwrap().unwrap());
+    assert_eq!((plates_alone(&store, 3), plates_alone(&store, 4)), (vec![3], vec![1, 4]));
 }
 
 /// Puts the index `by_year` back to where a crash in the middle of its making leaves it.

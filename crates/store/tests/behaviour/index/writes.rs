@@ -72,6 +72,30 @@ fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Backend) 
     assert!(of(&store, "green").is_empty());
 }
 
+/// The entries of the rows in between stayed, and an index that is read alone gave them for rows.
+#[rstest]
+fn of_several_operations_on_one_row_the_last_alone_leaves_an_entry(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
+    let store = cars(on);
+    put(&store, car(1, "red", 1));
+    put(&store, car(2, "red", 1));
+    let write = |operations: &[RowOperation]| {
+        store.atomic_write(operations, &WriteOptions::default()).unwrap();
+    };
+    write(&[
+        RowOperation::put("cars", car(1, "blue", 1)),
+        RowOperation::put("cars", car(1, "green", 1)),
+    ]);
+    write(&[
+        RowOperation::put("cars", car(2, "blue", 1)),
+        RowOperation::delete("cars", row! { "plate" => 2_i64 }),
+    ]);
+    assert_eq!(stale_after_writes(&store), 0);
+    let all = plates(&store, "by_colour", IndexRange::default());
+    assert_eq!((all, of(&store, "green")), (vec![1], vec![1]));
+}
+
 #[rstest]
 fn a_deleted_range_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
