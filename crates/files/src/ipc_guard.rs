@@ -54,6 +54,7 @@ struct ExpectedBytes {
 
 impl ExpectedBytes {
     fn of(message: Message<'_>, unpacked_max: u64) -> Result<ExpectedBytes, ArrowError> {
+        check_order(message)?;
         let batch = match message.header_type() {
             MessageHeader::RecordBatch => message.header_as_record_batch(),
             MessageHeader::DictionaryBatch => {
@@ -108,6 +109,19 @@ impl ExpectedBytes {
             true => Err(wrong(format!("{bytes} bytes say that they are {} rows", self.rows))),
             false => Ok(()),
         }
+    }
+}
+
+/// Refuses what another kind of machine wrote: Arrow's decoder takes its bytes as they are, and 1 for
+/// 2^56.
+fn check_order(message: Message<'_>) -> Result<(), ArrowError> {
+    match message.header_as_schema() {
+        Some(schema) if !schema.endianness().equals_to_target_endianness() => Err(wrong(
+            "its numbers have their bytes in the order of another machine: write it in \
+             little-endian order"
+                .to_owned(),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -300,6 +314,22 @@ mod tests {
                 assert!(error.contains("unpacks to 70368744177664"), "{error}");
             }
         }
+    }
+
+    /// A stream with one column of whole numbers, `k`, begins so on a big-endian machine.
+    const OF_ANOTHER_ORDER: [u8; 136] = [
+        255, 255, 255, 255, 128, 0, 0, 0, 16, 0, 0, 0, 0, 0, 10, 0, 12, 0, 10, 0, 9, 0, 4, 0, 10,
+        0, 0, 0, 16, 0, 0, 0, 0, 1, 4, 0, 8, 0, 12, 0, 10, 0, 4, 0, 8, 0, 0, 0, 8, 0, 0, 0, 0, 0,
+        1, 0, 1, 0, 0, 0, 20, 0, 0, 0, 16, 0, 20, 0, 16, 0, 15, 0, 14, 0, 8, 0, 0, 0, 4, 0, 16, 0,
+        0, 0, 16, 0, 0, 0, 24, 0, 0, 0, 0, 0, 2, 1, 28, 0, 0, 0, 0, 0, 0, 0, 8, 0, 12, 0, 8, 0, 7,
+        0, 8, 0, 0, 0, 0, 0, 0, 1, 64, 0, 0, 0, 1, 0, 0, 0, 107, 0, 0, 0, 0, 0, 0, 0,
+    ];
+
+    #[test]
+    fn bytes_in_the_order_of_another_machine_are_refused() {
+        let mut guard = IpcGuard::new(MANY);
+        let error = guard.look(&OF_ANOTHER_ORDER).unwrap_err().to_string();
+        assert!(error.contains("little-endian"), "{error}");
     }
 
     /// Columns of NULLs have no bytes, and may say that they are as long as they like.

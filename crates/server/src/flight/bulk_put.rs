@@ -270,10 +270,16 @@ impl BulkPut {
                      is stored, but it may not be all",
                 ))
             }
+            // Its client takes a good end for the word that what came is stored.
+            Ending::Unmarked => match membership.load.flush() {
+                Ok(()) => Ending::Unmarked,
+                Err(error) => Ending::Failed(error),
+            },
             other => other,
         };
         // What came stays, whatever the stream's end was.
-        let mut flushed = matches!(ending, Ending::Marked) || membership.load.flush().is_ok();
+        let is_flushed = matches!(ending, Ending::Marked | Ending::Unmarked);
+        let mut flushed = is_flushed || membership.load.flush().is_ok();
         let mut counts = counts(&membership, brought.stream);
         let stream = brought.stream;
         let (leaving, failure) = match ending {

@@ -68,9 +68,14 @@ impl Keys {
         match self {
             Keys::Single(keys) if keys.is_null(row) => Err(Error::invalid("the key is NULL")),
             Keys::Single(keys) => pairs.push_parts(&[keys.value(row)], &[], value),
+            Keys::Components { major, .. } if major.is_null(row) => {
+                Err(Error::invalid("the major path of the key is NULL"))
+            }
             Keys::Components { major, minor } => {
                 let major = major.value(row);
-                let minor = minor.as_ref().map(|minor| minor.value(row));
+                // Behind a NULL there may be items, which are nobody's.
+                let minor = minor.as_ref().filter(|minor| minor.is_valid(row));
+                let minor = minor.map(|minor| minor.value(row));
                 let minor = minor.as_ref().map(parts).transpose()?.unwrap_or_default();
                 pairs.push_parts(&parts(&major)?, &minor, value)
             }
@@ -212,4 +217,35 @@ pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Res
 
 fn several_components() -> Error {
     Error::invalid("a key has several components: ask with lists `major` and `minor`")
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::ListArray;
+    use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+
+    use super::*;
+
+    /// A pair was stored under what lay behind a NULL.
+    #[test]
+    fn what_lies_behind_a_null_is_no_key() {
+        let item = Arc::new(Field::new("item", DataType::Binary, true));
+        let paths = |valid: [bool; 2]| {
+            let hidden = Arc::new(BinaryArray::from_vec(vec![b"a", b"b"]));
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(vec![0, 1, 2]));
+            let nulls = NullBuffer::from(valid.to_vec());
+            Arc::new(ListArray::new(item.clone(), offsets, hidden, Some(nulls))) as ArrayRef
+        };
+        let value: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"1", b"2"]));
+        let batch = RecordBatch::try_from_iter([
+            ("major", paths([false, true])),
+            ("minor", paths([true, false])),
+            ("value", value),
+        ]);
+        let entries = entries(&batch.unwrap(), 0).unwrap();
+        assert_eq!(entries.unread.len(), 1);
+        assert!(entries.unread[0].reason.contains("NULL"));
+        let Payload::Pairs(pairs) = &entries.payload else { panic!("no pairs") };
+        assert_eq!((pairs.len(), pairs.key(0).unwrap().to_string()), (1, "/b".to_owned()));
+    }
 }

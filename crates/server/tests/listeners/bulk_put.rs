@@ -387,3 +387,39 @@ fn all_streams_of_a_job_hear_of_too_many_errors() {
     };
     assert_eq!(status.metadata().get("tonnage-code").unwrap(), "too-many-errors");
 }
+
+/// Only the last stream of the load heard of it: to the others the server said that all was well.
+#[test]
+fn a_stream_without_a_marker_hears_that_its_load_was_stopped() {
+    let server = Running::new();
+    let put = |name: &str| {
+        let job = json!({
+            "table": "ships", "errors_max": "1", "job": "nightly", "stream": name, "end": "optional",
+        });
+        command(json!({ "bulk_put": job }))
+    };
+    let open = |client: &mut crate::support::Client, name: &str, ids: std::ops::Range<i64>| {
+        let (sender, receiver) = futures::channel::mpsc::unbounded();
+        for message in messages(put(name), vec![ships(ids)]) {
+            sender.unbounded_send(message).unwrap();
+        }
+        let flight = &mut client.flight;
+        let mut answers = client.runtime.block_on(flight.do_put(receiver)).unwrap().into_inner();
+        assert!(client.runtime.block_on(answers.message()).unwrap().is_some());
+        (sender, answers)
+    };
+    let (mut last, mut first) = (server.client(), server.client());
+    let _open = open(&mut last, "last", 0..10);
+    let (sender, mut answers) = open(&mut first, "first", 10..20);
+    let (_, status) = server.client().put(messages(put("second"), vec![nameless()]));
+    assert!(status.is_some());
+    drop(sender);
+    let status = loop {
+        match first.runtime.block_on(answers.message()) {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the load was stopped"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.metadata().get("tonnage-code").unwrap(), "too-many-errors");
+}
