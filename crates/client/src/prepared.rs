@@ -1,5 +1,7 @@
 //! Statements that are kept at the server, and values for their parameters.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::sql::{
     ActionClosePreparedStatementRequest, ActionCreatePreparedStatementRequest,
@@ -21,6 +23,8 @@ pub struct PreparedStatement {
     client: Client,
     text: String,
     handle: prost::bytes::Bytes,
+    /// Whether the server may keep values of an execution before.
+    is_bound: AtomicBool,
 }
 
 impl Client {
@@ -41,6 +45,7 @@ impl Client {
             client: self.clone(),
             text: text.to_owned(),
             handle: told.prepared_statement_handle,
+            is_bound: AtomicBool::new(false),
         })
     }
 
@@ -71,8 +76,11 @@ impl PreparedStatement {
         let limits = self.client.limits();
         let command = CommandPreparedStatementQuery { prepared_statement_handle: self.handle() };
         let command = command.as_any().encode_to_vec();
-        if !values.is_empty() {
+        // Those of an execution before would be taken for those of this one.
+        if !values.is_empty() || self.is_bound.load(Ordering::Acquire) {
+            self.is_bound.store(true, Ordering::Release);
             self.bind(&limits, &command, values)?;
+            self.is_bound.store(!values.is_empty(), Ordering::Release);
         }
         self.client.ask(limits, command)
     }

@@ -8,7 +8,9 @@ use arrow::compute::concat;
 use arrow::datatypes::{DataType, Field, Schema};
 use tonnage::{Column, ColumnType, Error, Result, Row, TableSchema, Value};
 
-/// Rows as a batch of the columns that any of them names. A row that lacks one has NULL there.
+/// Rows as a batch of the columns that any of them names. A row that lacks one has NULL there. A
+/// column of the key that would round one of its values comes as text: the server finds no row by
+/// that value, and stores none.
 ///
 /// # Errors
 /// `Invalid` for a column that the table does not have, or a value that does not fit.
@@ -21,16 +23,24 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
         }
     }
     let (mut fields, mut columns): (Vec<_>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
-    for column in places.iter().map(|place| &table.columns[*place]) {
-        let cells = rows.iter().map(|row| {
-            let value = row.get(&column.name).unwrap_or(&Value::Null);
-            value
-                .to_array(column.column_type, 1)
-                .map_err(|error| error.at(format!("column {}", column.name)))
+    for place in places {
+        let column = &table.columns[place];
+        let values = || rows.iter().map(|row| row.get(&column.name).unwrap_or(&Value::Null));
+        let is_text = table.is_key(place) && values().any(|value| is_rounded(value, column));
+        let cells = values().map(|value| {
+            let cell = match (is_text, value) {
+                (true, Value::Null) => value.to_array(ColumnType::String, 1),
+                (true, value) => Value::String(value.to_string()).to_array(ColumnType::String, 1),
+                (false, value) => value.to_array(column.column_type, 1),
+            };
+            cell.map_err(|error| error.at(format!("column {}", column.name)))
         });
         let cells = cells.collect::<Result<Vec<_>>>()?;
         let cells: Vec<&dyn Array> = cells.iter().map(AsRef::as_ref).collect();
-        fields.push(column.to_arrow().with_nullable(true));
+        fields.push(match is_text {
+            true => ColumnType::String.to_arrow(&column.name, true),
+            false => column.to_arrow().with_nullable(true),
+        });
         columns.push(
             concat(&cells)
                 .map_err(|error| Error::internal(format!("column {}: {error}", column.name)))?,
@@ -39,6 +49,19 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
         .map_err(|error| Error::internal(format!("rows as a batch: {error}")))
+}
+
+/// Whether a column would hold another value than this one.
+fn is_rounded(value: &Value, column: &Column) -> bool {
+    value.convert_to(column.column_type).is_ok_and(|held| !value.is_kept_as(&held))
+}
+
+/// A column that single rows go out in.
+#[derive(Clone, Debug)]
+pub(crate) struct RowColumn {
+    pub(crate) column: Column,
+    /// Whether it is of the key.
+    pub(crate) is_key: bool,
 }
 
 /// Rows that fit their columns, and what is wrong with the others.
@@ -60,7 +83,7 @@ pub(crate) struct Misfit {
 ///
 /// # Errors
 /// `Internal` for what Arrow cannot hold.
-pub(crate) fn fitting_rows(columns: &[Column], rows: &[Row]) -> Result<Fitting> {
+pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fitting> {
     let mut arrays: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows.len()); columns.len()];
     let (mut kept, mut misfits) = (Vec::with_capacity(rows.len()), Vec::new());
     for (number, row) in rows.iter().enumerate() {
@@ -72,7 +95,7 @@ pub(crate) fn fitting_rows(columns: &[Column], rows: &[Row]) -> Result<Fitting> 
             Err((column, reason)) => misfits.push(Misfit { row: number, column, reason }),
         }
     }
-    let fields = columns.iter().map(|column| column.to_arrow().with_nullable(true));
+    let fields = columns.iter().map(|of| of.column.to_arrow().with_nullable(true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let batch = match kept.is_empty() {
         true => RecordBatch::new_empty(schema),
@@ -91,17 +114,31 @@ pub(crate) fn fitting_rows(columns: &[Column], rows: &[Row]) -> Result<Fitting> 
 }
 
 /// The cells of a row, or the column that is wrong and why.
-fn cells_of(columns: &[Column], row: &Row) -> std::result::Result<Vec<ArrayRef>, (String, String)> {
+fn cells_of(
+    columns: &[RowColumn],
+    row: &Row,
+) -> std::result::Result<Vec<ArrayRef>, (String, String)> {
     if let Some((name, _)) =
-        row.iter().find(|(name, _)| !columns.iter().any(|column| column.is_named(name)))
+        row.iter().find(|(name, _)| !columns.iter().any(|of| of.column.is_named(name)))
     {
-        return Err((name.to_owned(), "the table has no such column".to_owned()));
+        let reason = "the table has no such column, or makes its values, and no row at the start \
+                      of the stream has one: put rows with a value and rows without one apart";
+        return Err((name.to_owned(), reason.to_owned()));
     }
-    let cells = columns.iter().map(|column| {
-        let value = row.get(&column.name).or(column.default.as_ref()).unwrap_or(&Value::Null);
-        value
-            .to_array(column.column_type, 1)
-            .map_err(|error| (column.name.clone(), error.message().to_owned()))
+    let cells = columns.iter().map(|RowColumn { column, is_key }| {
+        let wrong = |error: Error| (column.name.clone(), error.message().to_owned());
+        let value = match row.get(&column.name) {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(column.made_default().map_err(wrong)?),
+        };
+        if *is_key && is_rounded(&value, column) {
+            let reason = format!(
+                "{} would be rounded to fit {}: a key column takes values as it can hold them",
+                *value, column.column_type
+            );
+            return Err((column.name.clone(), reason));
+        }
+        value.to_array(column.column_type, 1).map_err(wrong)
     });
     cells.collect()
 }

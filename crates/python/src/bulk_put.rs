@@ -218,12 +218,21 @@ impl PutWatch<'_, '_> {
         cancel: &tonnage::Cancel,
         raised: &Raised,
     ) -> Ended {
+        let mut is_over = false;
         loop {
             let end = py.detach(|| ended.recv_timeout(STEP));
-            let told = py.check_signals().and_then(|()| self.tell(py));
+            let told = py.check_signals().and_then(|()| match is_over {
+                // The load waits for room among the reports, and would never end.
+                true => {
+                    self.reported.try_iter().for_each(drop);
+                    Ok(())
+                }
+                false => self.tell(py),
+            });
             if let Err(error) = told {
                 raised.set(error);
                 cancel.cancel();
+                is_over = true;
             }
             match end {
                 Ok(ended) => return ended,

@@ -91,7 +91,8 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let classes = classes(py)?;
     // A datetime is a date, too.
     if object.is_instance(classes.datetime.bind(py))? {
-        return timestamp(object);
+        let is_plain = object.get_type().is(classes.datetime.bind(py));
+        return timestamp(object, is_plain);
     }
     if object.is_instance(classes.date.bind(py))? {
         let ordinal: i32 = object.call_method0("toordinal")?.extract()?;
@@ -146,8 +147,8 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 const EPOCH_ORDINAL: i32 = 719_163;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
-/// A naive datetime is UTC; an aware one is turned to UTC.
-fn timestamp(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// A naive datetime is UTC; an aware one is turned to UTC. Those of pandas hold nanoseconds.
+fn timestamp(object: &Bound<'_, PyAny>, is_plain: bool) -> PyResult<Value> {
     let ordinal: i64 = object.call_method0("toordinal")?.extract()?;
     let mut micros = (ordinal - i64::from(EPOCH_ORDINAL)) * MICROS_PER_DAY + time_of_day(object)?;
     let offset = object.call_method0("utcoffset")?;
@@ -155,7 +156,17 @@ fn timestamp(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         let of = |name: &str| -> PyResult<i64> { offset.getattr(name)?.extract() };
         micros -= of("days")? * MICROS_PER_DAY + of("seconds")? * 1_000_000 + of("microseconds")?;
     }
-    Ok(Value::Timestamp { value: micros, precision: 6 })
+    let nanos: i64 = match is_plain {
+        true => 0,
+        false => object.getattr_opt("nanosecond")?.map_or(Ok(0), |nanos| nanos.extract())?,
+    };
+    if nanos == 0 {
+        return Ok(Value::Timestamp { value: micros, precision: 6 });
+    }
+    let value = micros.checked_mul(1_000).and_then(|micros| micros.checked_add(nanos));
+    let refused =
+        || PyOverflowError::new_err(format!("{object} is too far from 1970 for its nanoseconds"));
+    Ok(Value::Timestamp { value: value.ok_or_else(refused)?, precision: 9 })
 }
 
 fn time_of_day(object: &Bound<'_, PyAny>) -> PyResult<i64> {

@@ -104,6 +104,21 @@ def test_what_a_source_raises_is_the_cause(ships: tonnage.Table) -> None:
     assert stopped.value.report.inserted == ships.count()
 
 
+def test_a_callback_that_raises_each_time_stops_the_load_too(ships: tonnage.Table) -> None:
+    """The reports of the rows that failed were never taken, and the load waited for ever."""
+    pyarrow = pytest.importorskip("pyarrow")
+
+    def raises(counts: tonnage.Counts) -> None:
+        raise KeyError(counts.read)
+
+    count = 2_000_000
+    moments = pyarrow.nulls(count, pyarrow.timestamp("s"))
+    rows = pyarrow.table({"mmsi": pyarrow.array(range(count)), "at": moments})
+    with pytest.raises(tonnage.BulkPutError) as stopped:
+        ships.bulk_put(rows, progress=raises)
+    assert isinstance(stopped.value.__cause__, KeyError)
+
+
 def test_what_a_callback_raises_stops_the_load(ships: tonnage.Table) -> None:
     def refuse(rows: list[tonnage.FailedRow]) -> None:
         raise KeyError(rows[0].position)

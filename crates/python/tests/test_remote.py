@@ -201,6 +201,16 @@ def test_rows_with_fewer_columns_take_the_defaults(store: tonnage.Store) -> None
     }
 
 
+def test_keys_that_would_be_rounded_are_no_other_keys(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE fixes (at TIMESTAMP(0), PRIMARY KEY (at))")
+    fixes, second = store.table("fixes"), datetime(2022, 1, 3, 6)
+    half = second + timedelta(milliseconds=500)
+    report = fixes.bulk_put([{"at": second}, {"at": half}])
+    assert (report.inserted, report.failed) == (1, 1)
+    assert fixes.bulk_get([half]).fetchall() == []
+    assert fixes.bulk_get([half, second]).fetchall() == [{"at": second}]
+
+
 def test_the_interpreter_ends_with_a_load_under_way(address: str) -> None:
     script = """
         import itertools, sys, threading, time, tonnage

@@ -241,3 +241,16 @@ def test_numpy_columns_of_pandas_go_in(store: tonnage.Store) -> None:
         datetime(1969, 12, 31),
         None,
     ]
+
+
+def test_moments_of_pandas_keep_their_nanoseconds(store: tonnage.Store) -> None:
+    pandas = pytest.importorskip("pandas")
+    store.sql("CREATE TABLE moments (k LONG, at TIMESTAMP(9), PRIMARY KEY (k))")
+    moments = store.table("moments")
+    moments.bulk_put([{"k": 1, "at": pandas.Timestamp("2022-01-03T06:00:00.123456789")}])
+    moments.put({"k": 2, "at": pandas.Timestamp("1969-12-31T23:59:59.999999999", tz="UTC")})
+    told = store.sql("SELECT CAST(at AS STRING) AS at FROM moments ORDER BY k").fetchall()
+    assert [row["at"] for row in told] == [
+        "2022-01-03T06:00:00.123456789",
+        "1969-12-31T23:59:59.999999999",
+    ]

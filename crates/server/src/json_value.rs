@@ -1,7 +1,7 @@
 //! JSON values as values of columns.
 
 use serde_json::Value as Json;
-use tonnage::value::json_text::JsonKind;
+use tonnage::value::json_text::{self, JsonKind};
 use tonnage::{Column, ColumnType, Error, Result, Value};
 
 /// The value for a column: numbers and booleans as JSON has them, everything else as its text. A
@@ -48,6 +48,47 @@ pub(crate) fn value_of_text(text: &str, column: &Column) -> Result<Value> {
     parsed.map_err(|error| error.at(format!("column {}", column.name)))
 }
 
+/// The value for a column of a key, or for an end of a range of one. What the column would round
+/// stays as it was given: the store finds no row by it, and stores none under it.
+///
+/// # Errors
+/// As [`value_of`].
+pub(crate) fn key_value_of(json: &Json, column: &Column) -> Result<Value> {
+    let held = value_of(json, column)?;
+    Ok(match json {
+        Json::String(text) => unrounded(Value::String(text.clone()), held),
+        Json::Number(number) => unrounded_number(&number.to_string(), held),
+        _ => held,
+    })
+}
+
+/// The same for a value as it is written.
+///
+/// # Errors
+/// As [`value_of`].
+pub(crate) fn key_value_of_text(text: &str, column: &Column) -> Result<Value> {
+    let held = value_of_text(text, column)?;
+    Ok(match JsonKind::of(text) {
+        JsonKind::String => unrounded(Value::String(json_text::string(text)?), held),
+        JsonKind::Number => unrounded_number(text, held),
+        _ => held,
+    })
+}
+
+fn unrounded_number(text: &str, held: Value) -> Value {
+    let given = match (&held, text.parse(), text.parse()) {
+        (_, Ok(whole), _) => Value::Long(whole),
+        (Value::Float(_), _, Ok(double)) => Value::Double(double),
+        _ => Value::String(text.to_owned()),
+    };
+    unrounded(given, held)
+}
+
+/// What a key column holds of what was given, or that itself where the column would round it.
+pub(crate) fn unrounded(given: Value, held: Value) -> Value {
+    if given.is_kept_as(&held) { held } else { given }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -87,6 +128,34 @@ mod tests {
         {
             let error = value_of(&given, column(name)).unwrap_err();
             assert!(error.message().contains(&format!("column {name}")), "{error}");
+        }
+    }
+
+    /// Rows of other keys were found, written over and deleted.
+    #[test]
+    fn a_key_that_its_column_would_round_stays_as_it_was_given() {
+        let store = Store::open("memory:").unwrap();
+        let made = "CREATE TABLE t (at TIMESTAMP(0), n NUMBER(10, 2), d DOUBLE, f FLOAT, \
+                    PRIMARY KEY (at, n, d, f))";
+        store.execute(made).unwrap();
+        let table = store.table("t").unwrap();
+        let schema = table.schema();
+        let second = Value::Timestamp { value: 1_641_189_600, precision: 0 };
+        for (name, given, wanted) in [
+            ("at", r#""2022-01-03T06:00:00""#, second),
+            ("at", r#""2022-01-03T06:00:00.5""#, "2022-01-03T06:00:00.5".into()),
+            ("n", "1.25", Value::Number { unscaled: 125, scale: 2 }),
+            ("n", "1.005", "1.005".into()),
+            ("n", r#""1.005""#, "1.005".into()),
+            ("d", "0.1", Value::Double(0.1)),
+            ("d", "9007199254740993", Value::Long(9_007_199_254_740_993)),
+            ("f", "0.1", Value::Float(0.1)),
+            ("f", "0.123456789", Value::Double(0.123_456_789)),
+        ] {
+            let column = &schema.columns[schema.column_index(name).unwrap()];
+            let json = serde_json::from_str(given).unwrap();
+            assert_eq!(key_value_of(&json, column).unwrap(), wanted, "{name} {given}");
+            assert_eq!(key_value_of_text(given, column).unwrap(), wanted, "{name} {given}");
         }
     }
 }

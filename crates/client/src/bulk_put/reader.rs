@@ -16,7 +16,7 @@ use tonnage::{
 use super::job::Job;
 use super::upload;
 use crate::pairs::batch_of_pairs;
-use crate::row_batch::fitting_rows;
+use crate::row_batch::{RowColumn, fitting_rows};
 
 /// Reads all streams, some side by side.
 ///
@@ -64,7 +64,7 @@ struct Reader<'a> {
     number: usize,
     target: Option<Target>,
     /// The columns that single rows go out in.
-    columns: Option<Vec<Column>>,
+    columns: Option<Vec<RowColumn>>,
 }
 
 /// Where the rows go.
@@ -123,35 +123,47 @@ impl Reader<'_> {
             Payload::Rows { table, rows } => {
                 let columns = self.columns(table, rows)?;
                 let fitting = fitting_rows(&columns, rows)?;
+                let first = self.job.with(self.number, |tally| tally.positions.next());
                 let place = |row: usize| match &batch.positions {
                     Some(positions) => positions[row],
-                    None => row as u64,
+                    None => first + row as u64,
                 };
                 for misfit in &fitting.misfits {
                     self.refuse(place(misfit.row), Some(&misfit.column), &misfit.reason)?;
                 }
                 let positions = fitting.kept.iter().map(|row| place(*row)).collect();
                 let kept = EntryBatch {
-                    positions: batch.positions.as_ref().map(|_| positions),
+                    positions: Some(positions),
                     ttl: batch.ttl,
                     ..EntryBatch::rows(table.clone(), fitting.batch.clone())
                 };
-                self.take_rows(&kept, Some(table), &fitting.batch)
+                let goes_on = self.take_rows(&kept, Some(table), &fitting.batch)?;
+                // Rows at its end may have stayed behind.
+                let behind = rows.len().checked_sub(1).map_or(first, |last| place(last) + 1);
+                self.job.with(self.number, |tally| tally.positions.skip_to(behind));
+                Ok(goes_on)
             }
         }
     }
 
-    /// The columns that single rows go out in: those of the table, but for a numbered one that none
-    /// of the first rows names.
-    fn columns(&mut self, table: &Arc<str>, rows: &[Row]) -> Result<Vec<Column>> {
+    /// The columns that single rows go out in: those of the table, but for one that the server
+    /// makes values for and that none of the first rows names.
+    fn columns(&mut self, table: &Arc<str>, rows: &[Row]) -> Result<Vec<RowColumn>> {
         if let Some(columns) = &self.columns {
             return Ok(columns.clone());
         }
         let entry = self.job.client.describe(table)?;
-        let is_wanted = |column: &&Column| {
-            column.identity.is_none() || rows.iter().any(|row| row.get(&column.name).is_some())
+        let is_wanted = |column: &Column| {
+            column.identity.is_none() && column.default_function.is_none()
+                || rows.iter().any(|row| row.get(&column.name).is_some())
         };
-        let columns: Vec<_> = entry.schema.columns.iter().filter(is_wanted).cloned().collect();
+        let columns = entry.schema.columns.iter().enumerate();
+        let columns = columns.filter(|(_, column)| is_wanted(column));
+        let columns = columns.map(|(place, column)| RowColumn {
+            column: column.clone(),
+            is_key: entry.schema.is_key(place),
+        });
+        let columns: Vec<_> = columns.collect();
         self.columns = Some(columns.clone());
         Ok(columns)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tonnage::arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use tonnage::arrow::datatypes::Int64Type;
 use tonnage::{Direction, Error, ErrorKind, FieldRange, Row};
-use tonnage_client::{BulkGetRequest, Client};
+use tonnage_client::{BulkGetRequest, Client, batch_of};
 
 use crate::support::{Running, ships};
 
@@ -50,6 +50,20 @@ fn partial_keys_take_a_range_a_limit_and_a_direction() {
         .flat_map(|batch| batch.unwrap().column(0).as_primitive::<Int64Type>().values().to_vec())
         .collect();
     assert_eq!(at, [50, 48, 49, 47]);
+}
+
+/// The row of the rounded key came.
+#[test]
+fn a_key_that_its_column_would_round_has_no_row() {
+    let server = Running::new();
+    let client = server.client();
+    client.define("CREATE TABLE fixes (at TIMESTAMP(0), PRIMARY KEY (at))").unwrap();
+    let row = |at: &str| Row::new().with("at", format!("2022-01-03T06:00:0{at}"));
+    client.put("fixes", [row("1"), row("2")], &Default::default()).unwrap();
+    let table = client.describe("fixes").unwrap();
+    let keys = batch_of(&table.schema, &[row("1.5"), row("2"), row("2.5")]);
+    let rows = client.bulk_get([keys], &BulkGetRequest::of("fixes")).unwrap();
+    assert_eq!(rows.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tonnage::arrow::array::{Int64Array, RecordBatch};
 use tonnage::{
     BulkPutOptions, Cancel, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting, Progress,
-    Row, TooManyErrors, record_batch_stream,
+    Row, TooManyErrors, record_batch_stream, row_stream,
 };
 
 use crate::support::{Heard, Running, failing, maybe_ships, ships};
@@ -78,6 +78,61 @@ fn rows_that_do_not_fit_are_told_by_their_place_in_the_source() {
     assert_eq!((counts.read, counts.inserted, counts.failed), (5, 3, 2));
     let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
     assert_eq!(places, [1, 4]);
+}
+
+/// Such rows were stored under rounded keys, where all but one of a second were lost.
+#[test]
+fn a_row_whose_key_would_be_rounded_is_refused() {
+    let server = Running::new();
+    let ddl = "CREATE TABLE fixes (at TIMESTAMP(0), PRIMARY KEY (at))";
+    server.store.execute(ddl).unwrap();
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let rows = ["00.2", "01", "01.7", "02"].map(|second| {
+        let at = format!("2022-01-03T06:00:{second}");
+        Ok(("fixes".into(), Row::new().with("at", at)))
+    });
+    let report = server.client().bulk_put(vec![row_stream("fixes", rows)], &options).unwrap();
+    let counts = report.total;
+    assert_eq!((counts.read, counts.inserted, counts.failed), (4, 2, 2));
+    let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
+    assert_eq!(places, [0, 2]);
+}
+
+/// NULL was stored in their place.
+#[test]
+fn the_server_makes_the_defaults_that_are_made_for_each_row() {
+    let server = Running::new();
+    let ddl = "CREATE TABLE fixes (id LONG, at TIMESTAMP(3) DEFAULT now(), PRIMARY KEY (id))";
+    server.store.execute(ddl).unwrap();
+    let row = |id: i64| Row::new().with("id", id);
+    let given = "2022-01-03T06:00:00";
+    let streams = [vec![row(1), row(2)], vec![row(3), row(4).with("at", given)]];
+    let streams = streams.map(|rows| {
+        row_stream("fixes", rows.into_iter().map(|row| Ok(("fixes".into(), row))))
+    });
+    server.client().bulk_put(streams.into(), &BulkPutOptions::default()).unwrap();
+    let table = server.store.table("fixes").unwrap();
+    for id in 1..=4 {
+        let found = table.get(&row(id)).unwrap().unwrap().row;
+        assert!(found.get("at").is_some_and(|at| !at.is_null()), "{found:?}");
+    }
+}
+
+/// Rows of later batches were told by their places in these.
+#[test]
+fn rows_are_told_by_their_place_in_the_source_whichever_batch_they_come_in() {
+    let server = Running::new();
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let rows = (0..3_000_i64).map(|id| {
+        let row = Row::new();
+        let row = if id % 1_000 == 999 { row.with("id", "x") } else { row.with("id", id) };
+        Ok(("ships".into(), row))
+    });
+    server.client().bulk_put(vec![row_stream("ships", rows)], &options).unwrap();
+    let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
+    assert_eq!(places, [999, 1_999, 2_999]);
 }
 
 /// Once the server told of the first 10,000 only, and a list of rejects was cut short.

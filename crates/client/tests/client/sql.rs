@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonnage::arrow::array::AsArray;
 use tonnage::arrow::datatypes::Int64Type;
-use tonnage::{ErrorKind, Outcome};
+use tonnage::{ErrorKind, Outcome, Value};
 use tonnage_client::{Answer, Changes, Client, ClientOptions, ScanRequest};
 
 use crate::support::{Running, ships};
@@ -87,6 +87,20 @@ fn a_scan_gives_all_rows_or_some() {
     let ids = ScanRequest { columns: Some(vec!["id".into()]), ..all };
     assert_eq!(client.scan(&ids).unwrap().schema().fields().len(), 1);
     assert_eq!(client.count("ships").unwrap(), 20_000);
+}
+
+/// An INSERT that was carried out again without values stored those of the time before once more.
+#[test]
+fn a_prepared_statement_keeps_no_values_of_an_execution_before() {
+    let (_server, client) = filled(3);
+    let statement = client.prepare("SELECT name FROM ships WHERE id = $1").unwrap();
+    let rows = |values: &[Value]| {
+        let answer = statement.execute(values);
+        answer.and_then(|answer| answer.rows().collect::<Result<Vec<_>, _>>())
+    };
+    assert_eq!(rows(&[Value::Long(1)]).unwrap().len(), 1);
+    assert_eq!(rows(&[]).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(rows(&[Value::Long(2)]).unwrap().len(), 1);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tonnage::{BulkKey, Error, Key, Result, Row, TableEntry, Value};
+use tonnage::{BulkKey, Error, Key, Result, Row, TableEntry, TableSchema, Value};
 use tonnage_client::{batch_of, batch_of_keys};
 
 use crate::arrow_in::{failed, reader_of};
@@ -41,7 +42,12 @@ pub(crate) fn keys_of_table(
             BulkKey::Row(row) => whole(&row, &columns),
             _ => Err(Error::internal("a key that is no row")),
         });
-        batch_of(&entry.schema, &rows.collect::<Result<Vec<_>>>()?)
+        let mut rows = rows.collect::<Result<Vec<_>>>()?;
+        rows.retain(|key| is_kept(&entry.schema, key));
+        match rows.is_empty() {
+            true => Ok(RecordBatch::new_empty(key_schema(&entry.schema))),
+            false => batch_of(&entry.schema, &rows),
+        }
     };
     Ok((Box::new(Chunks { items: keys, batch }), true))
 }
@@ -65,6 +71,20 @@ fn whole(key: &Row, columns: &[String]) -> Result<Row> {
     }
     let cell = |name: &String| (name.clone(), key.get(name).cloned().unwrap_or(Value::Null));
     Ok(columns.iter().map(cell).collect())
+}
+
+/// Whether a row can have the key: none has one that a column would round.
+fn is_kept(table: &TableSchema, key: &Row) -> bool {
+    table.key_columns().all(|column| {
+        let Some(value) = key.get(&column.name) else { return true };
+        // What is no value of the column is an error, told with its batch.
+        value.convert_to(column.column_type).map_or(true, |held| value.is_kept_as(&held))
+    })
+}
+
+fn key_schema(table: &TableSchema) -> SchemaRef {
+    let fields = table.key_columns().map(|column| column.to_arrow().with_nullable(true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Items by the thousand, each lot as a batch.

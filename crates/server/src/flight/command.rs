@@ -16,7 +16,7 @@ use super::freshness::Freshness;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
-use crate::json_value::value_of;
+use crate::json_value::key_value_of;
 
 /// What a descriptor or a ticket asks for.
 #[derive(Clone, Debug, Deserialize)]
@@ -292,7 +292,8 @@ impl RangeCommand {
     fn of(&self, table: &TableSchema) -> Result<FieldRange> {
         let column = &table.columns[table.require_column(&self.column)?];
         let end = |end: &Option<serde_json::Value>, inclusive: bool| {
-            end.as_ref().map(|end| value_of(end, column).map(|end| (end, inclusive))).transpose()
+            let end = end.as_ref().map(|end| key_value_of(end, column));
+            end.map(|end| end.map(|end| (end, inclusive))).transpose()
         };
         Ok(FieldRange {
             column: self.column.clone(),

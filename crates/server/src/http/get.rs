@@ -10,7 +10,7 @@ use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 use super::answer::{RowsFormat, rows_body, write_rows};
 use super::shared::{Answer, Calling, Shared, begun, parsed as json_of, wrong};
 use crate::flight::{BulkGetCommand, TableRead};
-use crate::json_value::value_of;
+use crate::json_value::key_value_of;
 
 /// Reads the rows of keys.
 pub(super) async fn get(
@@ -81,7 +81,7 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
     let columns: Vec<_> = table.key_columns().collect();
     match key {
         Json::Array(values) if values.len() <= columns.len() => {
-            values.iter().zip(columns).map(|(value, column)| value_of(value, column)).collect()
+            values.iter().zip(columns).map(|(value, column)| key_value_of(value, column)).collect()
         }
         Json::Array(values) => Err(Error::invalid(format!(
             "it has {} values, the key of {} has {}",
@@ -92,7 +92,7 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
         Json::Object(members) => {
             let given = columns.iter().map_while(|column| {
                 let named = members.iter().find(|(name, _)| column.is_named(name));
-                named.map(|(_, value)| value_of(value, column))
+                named.map(|(_, value)| key_value_of(value, column))
             });
             let values = given.collect::<Result<Vec<_>>>()?;
             match values.len() == members.len() {
@@ -103,7 +103,7 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
                 ))),
             }
         }
-        single => Ok(vec![value_of(single, columns.first().ok_or_else(keyless)?)?]),
+        single => Ok(vec![key_value_of(single, columns.first().ok_or_else(keyless)?)?]),
     }
 }
 

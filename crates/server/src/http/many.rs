@@ -19,7 +19,7 @@ use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
 use crate::jobs::{counts_json, failures_json};
-use crate::json_value::value_of_text;
+use crate::json_value::{key_value_of_text, value_of_text};
 use crate::metrics::Listener;
 
 /// Rows that one answer of a multi-get may have in memory.
@@ -168,11 +168,16 @@ pub(super) async fn multi_put(
 pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {
-        let column = &table.columns[table.require_column(&name)?];
+        let place = table.require_column(&name)?;
+        let column = &table.columns[place];
         if row.get(&column.name).is_some() {
             return Err(Error::invalid(format!("column {} appears twice", column.name)));
         }
-        row.set(&column.name, value_of_text(value, column)?);
+        let value = match table.is_key(place) {
+            true => key_value_of_text(value, column)?,
+            false => value_of_text(value, column)?,
+        };
+        row.set(&column.name, value);
     }
     Ok(row)
 }

@@ -16,6 +16,7 @@ use super::many::row_of;
 use super::shared::{Answer, Calling, Shared, json as json_body};
 use crate::auth::Right;
 use crate::error::Problem;
+use crate::json_value::unrounded;
 
 /// How often a row is read again that others write all the time.
 const TRIES_MAX: usize = 100;
@@ -107,8 +108,8 @@ fn key_of(table: &Table, given: &HashMap<String, String>) -> Result<Row> {
         if key.get(&column.name).is_some() {
             return Err(Error::invalid(format!("`{name}` appears twice in the query")));
         }
-        let value = Value::parse(text, column.column_type).map_err(|error| error.at(name))?;
-        key.set(&column.name, value);
+        let held = Value::parse(text, column.column_type).map_err(|error| error.at(name))?;
+        key.set(&column.name, unrounded(Value::String(text.clone()), held));
     }
     Ok(key)
 }

@@ -44,6 +44,36 @@ fn a_row_is_the_one_that_its_path_names() {
     assert_eq!(server.rows(), 2);
 }
 
+/// The rows of rounded keys were told, written over and deleted.
+#[test]
+fn a_key_that_its_column_would_round_is_no_other_row() {
+    let server = Running::new();
+    let ddl = "CREATE TABLE fixes (ship LONG, at TIMESTAMP(0), PRIMARY KEY (ship, at))";
+    server.http("POST /v1/tables", "", ddl);
+    let status = |request: &str, body: &str| {
+        let (head, _) = server.http(request, "", body);
+        head.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    let row = "/v1/tables/fixes/row?ship=1&at=2022-01-03T06:00:00";
+    assert_eq!(status(&format!("PUT {row}"), "{}"), "204");
+    for (method, wanted) in [("GET", "404"), ("DELETE", "404"), ("PATCH", "404"), ("PUT", "400")] {
+        assert_eq!(status(&format!("{method} {row}.5"), "{}"), wanted, "{method}");
+    }
+    let puts = r#"{"on_existing": "replace", "puts": [{"table": "fixes",
+        "rows": [{"ship": 1, "at": "2022-01-03T06:00:00.5"}]}]}"#;
+    let (_, answer) = server.http("POST /v1/multi-put", "", puts);
+    assert!(answer.contains(r#""failed":1"#), "{answer}");
+    for asked in [
+        r#"{"keys": [[1, "2022-01-03T06:00:00.5"]]}"#,
+        r#"{"keys": [{"ship": 1, "at": "2022-01-03T06:00:00.5"}]}"#,
+        r#"{"keys": [[1]], "range": {"column": "at", "from": "2022-01-03T06:00:00.5"}}"#,
+    ] {
+        let (_, answer) = server.http("POST /v1/tables/fixes/get", "", asked);
+        assert!(answer.contains(r#""rows":[]"#), "{asked}: {answer}");
+    }
+    assert_eq!(status(&format!("GET {row}"), ""), "200");
+}
+
 #[test]
 fn a_patch_changes_the_columns_that_it_names() {
     let server = Running::new();

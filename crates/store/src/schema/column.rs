@@ -2,6 +2,7 @@
 
 use arrow::datatypes::Field;
 use serde::{Deserialize, Serialize};
+use tonnage_engine::Result;
 
 use super::{DefaultFunction, Identity};
 use crate::{ColumnType, Value};
@@ -32,6 +33,18 @@ impl Column {
     /// The Arrow field of the column.
     pub fn to_arrow(&self) -> Field {
         self.column_type.to_arrow(&self.name, self.nullable)
+    }
+
+    /// What a row holds that does not name the column, made for this row.
+    ///
+    /// # Errors
+    /// `Unavailable` when the system has no random numbers, or a clock out of all range.
+    pub fn made_default(&self) -> Result<Value> {
+        match (self.default_function, &self.default) {
+            (Some(function), _) => function.value(self.column_type),
+            (None, Some(default)) => Ok(default.clone()),
+            (None, None) => Ok(Value::Null),
+        }
     }
 
     /// Its default as DDL writes it, without quotes; nothing where there is none.

@@ -33,7 +33,7 @@ impl Value {
     /// Whether `held`, which a column made of this value, still says the same: no digit of a
     /// fraction, and no part of a second was lost. A fraction stands for the number that its
     /// shortest text shows.
-    pub(crate) fn is_kept_as(&self, held: &Value) -> bool {
+    pub fn is_kept_as(&self, held: &Value) -> bool {
         match (self, held) {
             (Value::String(_), Value::Timestamp { .. })
             | (Value::String(_) | Value::Timestamp { .. }, Value::Date(_)) => {
