@@ -227,11 +227,7 @@ fn of_piece(
 }
 
 /// What definitions do, as the store reads them.
-fn of_definitions(
-    store: &Store,
-    text: &str,
-    note: &mut impl FnMut(String, Access),
-) -> Result<()> {
+fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Access)) -> Result<()> {
     for definition in tonnage::ddl::parse(text)? {
         let path = match definition {
             Definition::CreateTable { definition, .. } => definition.path,

@@ -108,9 +108,8 @@ fn the_server_makes_the_defaults_that_are_made_for_each_row() {
     let row = |id: i64| Row::new().with("id", id);
     let given = "2022-01-03T06:00:00";
     let streams = [vec![row(1), row(2)], vec![row(3), row(4).with("at", given)]];
-    let streams = streams.map(|rows| {
-        row_stream("fixes", rows.into_iter().map(|row| Ok(("fixes".into(), row))))
-    });
+    let streams = streams
+        .map(|rows| row_stream("fixes", rows.into_iter().map(|row| Ok(("fixes".into(), row)))));
     server.client().bulk_put(streams.into(), &BulkPutOptions::default()).unwrap();
     let table = server.store.table("fixes").unwrap();
     for id in 1..=4 {

@@ -61,9 +61,9 @@ impl Digits {
         (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
-    /// Whether the double next to the number, written with as many digits, is the number again, and
-    /// in its shortest form no other number of as many digits: 563000000000000.2 is the double
-    /// 563000000000000.25, whose shortest form ends in 3.
+    /// Whether the double next to the number is the number again in its shortest form, or has a shorter
+    /// one and is the number when it is written with as many digits. 563000000000000.2 is the double
+    /// 563000000000000.25, whose shortest form ends in 3; so it does not fit, and that does.
     pub(crate) fn fit_double(&self) -> bool {
         if self.digits.is_empty()
             || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point)
@@ -84,8 +84,10 @@ impl Digits {
             Digits::of(text.as_bytes()).is_some_and(|again| again.digits.len() < self.digits.len())
         };
         let shortest = format!("{value:e}");
-        is_again(format!("{value:.*e}", self.digits.len() - 1))
-            && (has_fewer_digits(&shortest) || is_again(shortest))
+        match has_fewer_digits(&shortest) {
+            true => is_again(format!("{value:.*e}", self.digits.len() - 1)),
+            false => is_again(shortest),
+        }
     }
 
     /// How many zeros follow the digits when the number is counted in units of `scale` digits behind
@@ -293,9 +295,21 @@ mod tests {
         #[test]
         fn doubles_fit_doubles(value: f64) {
             prop_assume!(value.is_finite());
-            for text in [format!("{value:?}"), format!("{value:.16e}")] {
-                prop_assert!(Digits::of(text.as_bytes()).unwrap().fit_double());
-            }
+            let fits = |text: &str| Digits::of(text.as_bytes()).unwrap().fit_double();
+            let (shortest, long) = (format!("{value:e}"), format!("{value:.16e}"));
+            prop_assert!(fits(&shortest), "{}", shortest);
+            // Of two texts in the middle of which the double lies only its shortest form fits.
+            let digits = |text: &str| Digits::of(text.as_bytes()).unwrap();
+            let is_shorter = digits(&shortest).digits.len() < digits(&long).digits.len();
+            prop_assert_eq!(fits(&long), is_shorter || digits(&shortest) == digits(&long));
+        }
+
+        /// The double 145902248985414.625 lies between two numbers of 17 digits.
+        #[test]
+        fn doubles_between_two_texts_fit_the_one_that_they_show(fraction in 0..1_000_u32) {
+            let value = 145902248985414.0 + f64::from(fraction) / 64.0;
+            let shortest = format!("{value:?}");
+            prop_assert!(Digits::of(shortest.as_bytes()).unwrap().fit_double(), "{}", shortest);
         }
 
         /// Digits taken one after another say what digits taken together say.

@@ -169,7 +169,7 @@ fn parts_fit_together_though_rows_are_written_between_them() {
 #[test]
 fn bounds_that_are_none_are_an_error() {
     let server = Running::new();
-    let mut client = server.client();
+    let client = server.client();
     for scan in [
         json!({"table": "ships", "bounds": "?"}),
         json!({"table": "ships", "bounds": "AAA="}),

@@ -48,7 +48,7 @@ fn a_row_is_the_one_that_its_path_names() {
 #[test]
 fn a_key_that_its_column_would_round_is_no_other_row() {
     let server = Running::new();
-    let ddl = "CREATE TABLE fixes (ship LONG, at TIMESTAMP(0), PRIMARY KEY (ship, at))";
+    let ddl = "CREATE TABLE fixes (ship LONG, at TIMESTAMP(0), PRIMARY KEY (SHARD(ship), at))";
     server.http("POST /v1/tables", "", ddl);
     let status = |request: &str, body: &str| {
         let (head, _) = server.http(request, "", body);

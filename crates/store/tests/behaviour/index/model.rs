@@ -33,7 +33,7 @@ const HELD: [[&str; 2]; 3] = [["plate", "colour"], ["year", "plate"], ["plate", 
 
 fn narrowed(row: &Row, columns: &[&str]) -> Row {
     let cell = |name: &str| row.get(name).cloned().unwrap_or(Value::Null);
-    columns.iter().fold(Row::new(), |narrow, name| narrow.with(*name, cell(name)))
+    columns.iter().fold(Row::new(), |narrow, name| narrow.with(name, cell(name)))
 }
 
 fn any_car() -> impl Strategy<Value = Car> {
