@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import datetime
 
 import griddb_python as griddb
@@ -315,6 +316,26 @@ def test_record_batches_are_taken_back_by_an_abort(manual):
     assert rows(manual) == [["a", True, 1, None]]
 
 
+def test_keys_of_nanoseconds_in_a_record_batch_are_taken_back_by_an_abort(store):
+    at = {"name": "at", "type": Type.TIMESTAMP, "time_unit": griddb.TimeUnit.NANOSECOND}
+    fine = store.put_container(ContainerInfo("fine", [at, ["v", Type.LONG]]))
+    fine.put(["2020-01-01T00:00:00.123456789Z", 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fine.set_auto_commit(False)
+    moments = pyarrow.array([1577836800123456789, 1577836800123456790], pyarrow.timestamp("ns"))
+    fine.multi_put(pyarrow.record_batch({"at": moments, "v": [2, 3]}))
+    fine.abort()
+    assert [row[1] for row in rows(fine)] == [1]
+
+
+def test_doubles_of_a_record_batch_that_are_no_floats_are_refused(store):
+    container = store.put_container(ContainerInfo("a", [["id", Type.LONG], ["v", Type.FLOAT]]))
+    with pytest.raises(GSException, match="row 0: .* is out of range for FLOAT"):
+        container.multi_put(pyarrow.record_batch({"id": [1, 2], "v": [1e39, 0.5]}))
+    assert rows(container) == [[2, 0.5]]
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
@@ -349,4 +370,5 @@ def test_constants_print_as_their_numbers():
 
 def test_milliseconds_of_a_datetimes_timestamp():
     assert griddb.TimestampUtils.get_time_millis(1577836800.5) == 1577836800500
+    assert griddb.TimestampUtils.get_time_millis(1.001) == 1001
     assert griddb.TimestampUtils.get_time_mills(1577836800) == 1577836800000

@@ -190,6 +190,14 @@ def test_a_table_that_was_made_without_the_client_is_a_container(store):
     assert store.partition_info.get_container_names(0) == ["clock", "plain"]
 
 
+def test_the_extremes_of_whole_seconds_are_moments(store):
+    store._tonnage.sql("CREATE TABLE clock (at TIMESTAMP(0), v DOUBLE, PRIMARY KEY (at))")
+    clock = store.get_container("clock")
+    clock.put(["2020-01-01T00:00:10Z", 1.0])
+    [result] = rows(clock, "select MAX(at)")
+    assert result.get() == datetime(2020, 1, 1, 0, 0, 10)
+
+
 def test_a_container_is_a_table_for_others(store, people):
     people.put(["a", True, 1, None])
     [row] = store._tonnage.sql('SELECT "name", "count" FROM people').fetchall()

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import griddb_python as griddb
 import pytest
 from conftest import rows, value
-from griddb_python import ContainerInfo, GSException, Type
+from griddb_python import ContainerInfo, ContainerType, GSException, Type
 
 COLUMNS = [
     ["id", Type.INTEGER],
@@ -86,6 +86,12 @@ def test_numbers(things, condition, found):
 )
 def test_truth(things, condition, found):
     assert ids(things, condition) == found
+
+
+def test_null_is_not_unlike_the_empty_pattern(things):
+    things.put([5, None, None, None, None, None, None])
+    assert ids(things, "s not like ''") == [1, 2, 3, 4]
+    assert ids(things, "not (s like '')") == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -290,6 +296,23 @@ def test_a_sample_of_all_columns_has_the_row_before(series):
         [25, 2.0, 2, "c"],
         [45, 1.0, 1, "d"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("last", "share", "between"),
+    [
+        (100, "02.9", 29),
+        (-100, "02.95", -29),
+        ((1 << 63) - 1, "09.999", (1 << 63) - 1 - 922337203685478),
+    ],
+)
+def test_whole_numbers_are_interpolated_exactly(store, last, share, between):
+    columns = [["at", Type.TIMESTAMP], ["n", Type.LONG]]
+    clock = store.put_container(ContainerInfo("clock", columns, ContainerType.TIME_SERIES))
+    clock.multi_put([["2020-01-01T00:00:00Z", 0], ["2020-01-01T00:00:10Z", last]])
+    at = f"TIMESTAMP('2020-01-01T00:00:{share}Z')"
+    [row] = rows(clock, f"select TIME_INTERPOLATED(n, {at})")
+    assert row[1] == between
 
 
 def test_samples_are_sorted_and_limited(series):

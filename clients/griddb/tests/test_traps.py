@@ -195,10 +195,24 @@ def test_what_is_finer_than_a_millisecond_is_cut_off(series):
     assert moment(series, datetime(2020, 1, 1, 0, 0, 0, 123456)) == stored
 
 
+def test_a_row_is_found_by_what_is_finer_than_its_key_beside_nanoseconds(store):
+    fine = {"name": "fine", "type": Type.TIMESTAMP, "time_unit": griddb.TimeUnit.NANOSECOND}
+    two = store.put_container(ContainerInfo("two", [["at", Type.TIMESTAMP], fine]))
+    at = datetime(2020, 1, 1, 0, 0, 0, 123456)
+    two.put([at, None])
+    row = [datetime(2020, 1, 1, 0, 0, 0, 123000), None]
+    assert two.get(at) == row
+    predicate = store.create_row_key_predicate(Type.TIMESTAMP)
+    predicate.set_distinct_keys([at])
+    assert store.multi_get({"two": predicate}) == {"two": [row]}
+
+
 def test_text_and_seconds_are_moments(series):
     series.multi_put([["2020-01-01T00:00:00.000+09:00", 1.0, 1, None], [1.5, 2.0, 2, None]])
     assert moment(series, datetime(2019, 12, 31, 15)) is not None
     assert moment(series, datetime(1970, 1, 1, 0, 0, 1, 500000)) is not None
+    series.put([1.001, 3.0, 3, None])
+    assert moment(series, datetime(1970, 1, 1, 0, 0, 1, 1000)) is not None
 
 
 def test_microseconds_are_kept_where_the_column_has_them(store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tonnage_griddb.enums import TimeUnit, Type
@@ -51,7 +52,7 @@ def source_of(rows: Any, shape: Shape) -> pyarrow.Table:
                 Code.EMPTY_PARAMETER,
             )
     try:
-        table = table.cast(_schema(shape.columns))
+        table = table.cast(_schema([_wide(column) for column in shape.columns]))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         raise GSException(
             f"container {shape.name}: the record batch does not fit: {error}",
@@ -65,6 +66,15 @@ def source_of(rows: Any, shape: Shape) -> pyarrow.Table:
     return table
 
 
+def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
+    """The values of a column that has no NULL. Python's datetime has no nanoseconds."""
+    import pyarrow
+
+    if column.type != pyarrow.timestamp("ns"):
+        return column.to_pylist()
+    return [Timestamp.of_nanos(nanos) for nanos in column.cast(pyarrow.int64()).to_pylist()]
+
+
 def batch_of(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> pyarrow.RecordBatch:
     """Rows as a record batch, in the types that GridDB's columns have in Arrow."""
     import pyarrow
@@ -76,6 +86,15 @@ def batch_of(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> pyarro
         moments = [each.nanos if isinstance(each, Timestamp) else each for each in items]
         arrays.append(pyarrow.array(moments, field.type))
     return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _wide(column: Column) -> Column:
+    """The column with doubles in place of FLOATs.
+
+    Arrow makes infinity of a double that is no FLOAT. Tonnage refuses the row.
+    """
+    doubles = {Type.FLOAT: Type.DOUBLE, Type.FLOAT_ARRAY: Type.DOUBLE_ARRAY}
+    return replace(column, type=doubles.get(column.type, column.type))
 
 
 def _schema(columns: Sequence[Column]) -> pyarrow.Schema:

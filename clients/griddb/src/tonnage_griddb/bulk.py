@@ -77,5 +77,4 @@ def _keys_of(shape: Shape, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _keys_of_table(shape: Shape, table: Any) -> list[list[Any]]:
-    rows = table.select(list(shape.key)).to_pylist() if shape.key else []
-    return [[row[name] for name in shape.key] for row in rows]
+    return [list(key) for key in zip(*(arrow.values_of(table[name]) for name in shape.key))]

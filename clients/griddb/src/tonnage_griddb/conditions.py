@@ -7,7 +7,7 @@ from typing import Any
 
 from tonnage_griddb.enums import Type
 from tonnage_griddb.info import Column
-from tonnage_griddb.timestamps import nanos_of
+from tonnage_griddb.timestamps import nanos_of, truncated
 from tonnage_griddb.tql.syntax import (
     Binary,
     Expression,
@@ -24,7 +24,7 @@ def equal(columns: Sequence[Column], values: Sequence[Any]) -> Expression | None
     """Every column has its value."""
     where: Expression | None = None
     for column, value in zip(columns, values):
-        where = both(where, Binary("=", Name(column.name), literal(column, value)))
+        where = both(where, Binary("=", Name(column.name), _stored(column, value)))
     return where
 
 
@@ -63,6 +63,13 @@ def literal(column: Column, value: Any) -> Expression:
         return Text(str(value))
     number = int(value)
     return Number(str(number)) if number >= 0 else Unary("-", Number(str(-number)))
+
+
+def _stored(column: Column, value: Any) -> Expression:
+    """A value as the column keeps it, without what is finer than its unit of time."""
+    if column.type == Type.TIMESTAMP:
+        return Moment(truncated(nanos_of(value), column.time_unit))
+    return literal(column, value)
 
 
 def _bound(columns: Sequence[Column], key: Sequence[Any], sign: str) -> Expression:

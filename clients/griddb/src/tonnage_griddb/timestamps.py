@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime, timedelta, timezone
 from functools import total_ordering
@@ -97,7 +98,7 @@ class TimestampUtils:
     @staticmethod
     def get_time_millis(timestamp: float) -> int:
         """The milliseconds of what `datetime.timestamp` gives, which counts in seconds."""
-        return int(timestamp * 1000)
+        return _micros_of_seconds(timestamp) // 1_000
 
     get_time_mills = get_time_millis
 
@@ -129,13 +130,14 @@ def nanos_of(value: Any) -> int:
     A naive datetime is UTC; an aware one is turned to UTC.
     """
     if isinstance(value, datetime):
-        return _micros(naive(value)) * 1_000
+        # The datetime of pandas has nanoseconds.
+        return _micros(naive(value)) * 1_000 + getattr(value, "nanosecond", 0)
     if isinstance(value, Timestamp):
         return value.nanos
     if isinstance(value, str):
         return parse(value)
-    if isinstance(value, float):
-        return int(value * 1_000_000) * 1_000
+    if isinstance(value, float) and math.isfinite(value):
+        return _micros_of_seconds(value) * 1_000
     raise GSException(
         f"{value!r} is no moment: give a datetime, a Timestamp, a text or seconds as a float",
         Code.ILLEGAL_VALUE_FORMAT,
@@ -174,6 +176,11 @@ def naive(value: datetime) -> datetime:
     if value.tzinfo is None:
         return value
     return value.astimezone(timezone.utc).replace(tzinfo=None)
+
+
+def _micros_of_seconds(seconds: float) -> int:
+    """The microseconds nearest to a double, which is a little less than 1.001 for 1.001."""
+    return round(seconds * 1_000_000)
 
 
 def _micros(at: datetime) -> int:

@@ -237,10 +237,14 @@ def _blob(value: Any) -> bytes:
 
 
 def _moment(unit: TimeUnit, value: Any) -> Any:
+    if value != value:
+        # pandas has a datetime that is none.
+        raise _misfit(value, Type.TIMESTAMP)
     if isinstance(value, datetime) and unit != TimeUnit.NANOSECOND:
         at = naive(value)
         rest = at.microsecond % 1_000 if unit == TimeUnit.MILLISECOND else 0
-        return at.replace(microsecond=at.microsecond - rest) if rest else at
+        is_finer = rest or getattr(at, "nanosecond", 0)
+        return of_nanos(nanos_of(at), unit) if is_finer else at
     if not isinstance(value, (datetime, Timestamp, str, float)):
         raise _misfit(value, Type.TIMESTAMP)
     return text(truncated(nanos_of(value), unit), 9 if unit == TimeUnit.NANOSECOND else 3)

@@ -101,9 +101,10 @@ class Writer:
         return quoted(self._shape.column(node.text).name)
 
     def _like(self, node: Like) -> str:
-        # An empty pattern matches nothing in TQL, in SQL the empty text.
+        # An empty pattern matches nothing in TQL, in SQL the empty text. NULL stays unknown.
         if isinstance(node.pattern, Text) and not node.pattern.value:
-            return "TRUE" if node.is_negated else "FALSE"
+            answer = "TRUE" if node.is_negated else "FALSE"
+            return f"(CASE WHEN {self.write(node.operand)} IS NOT NULL THEN {answer} END)"
         pattern = self.write(node.pattern)
         escape = f" ESCAPE {self.write(node.escape)}" if node.escape else ""
         if not escape and isinstance(node.pattern, Text):

@@ -11,7 +11,7 @@ from tonnage_griddb.errors import Code, GSException
 from tonnage_griddb.info import Column
 from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
 from tonnage_griddb.shape import ROW_NUMBER, SERIES, Shape, folded, quoted
-from tonnage_griddb.timestamps import of_nanos
+from tonnage_griddb.timestamps import DIGITS, of_nanos
 from tonnage_griddb.tql import sampling
 from tonnage_griddb.tql.expression import NUMERIC, WHOLE, Writer, bound
 from tonnage_griddb.tql.moments import nanos, need, unit_of, whole
@@ -339,8 +339,10 @@ def _aggregation(function: str, column: Column) -> str:
     name = quoted(column.name)
     if function in ("MAX", "MIN"):
         extreme = f"{function.lower()}({name})"
-        is_moment = column.type == Type.TIMESTAMP
-        return f"CAST({extreme} AS BIGINT)" if is_moment else extreme
+        if column.type != Type.TIMESTAMP:
+            return extreme
+        # A table of others may have another precision, such as whole seconds.
+        return f"CAST(CAST({extreme} AS TIMESTAMP({DIGITS[column.time_unit]})) AS BIGINT)"
     if function == "COUNT":
         return f"count({name})"
     number = name if column.type in WHOLE else f"CAST({name} AS DOUBLE)"

@@ -99,17 +99,20 @@ class Sampling:
         for place in self._places:
             assert behind is not None
             start, end = nanos_of(before[self._key]), nanos_of(behind[self._key])
-            row[place] = self._on_line(place, before, behind, (point - start) / (end - start))
+            row[place] = self._on_line(place, before, behind, point - start, end - start)
         return row
 
     def _on_line(
-        self, place: int, before: list[Any], behind: list[Any], share: float
+        self, place: int, before: list[Any], behind: list[Any], way: int, span: int
     ) -> float | int | None:
         low, high = before[place], behind[place]
         if low is None or high is None:
             return None
-        value = low + (high - low) * share
-        return int(value) if self._columns[place].type in WHOLE else value
+        if self._columns[place].type not in WHOLE:
+            return low + (high - low) * (way / span)
+        # In whole numbers: a double has no room for a LONG, and 29 hundredths of 100 are 28.99.
+        value = low * span + (high - low) * way
+        return value // span if value >= 0 else -(-value // span)
 
 
 def _empty(kind: Type, is_nullable: bool) -> Any:
