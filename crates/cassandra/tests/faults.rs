@@ -139,6 +139,22 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
 
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
+fn nothing_acknowledged_is_lost_when_all_nodes_stand_still() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut nodes) = Nodes::start(3) else { return };
+    keeps_what_it_acknowledged("all-nodes-stand-still", &mut nodes, |nodes| {
+        seconds(5);
+        eprintln!("all nodes stand still");
+        nodes.nodes().iter().for_each(|node| node.signal(libc::SIGSTOP));
+        seconds(60);
+        nodes.nodes().iter().for_each(|node| node.signal(libc::SIGCONT));
+        eprintln!("all nodes go on");
+        seconds(20);
+    });
+}
+
+#[test]
+#[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };

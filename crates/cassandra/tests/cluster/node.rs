@@ -312,6 +312,10 @@ fn command(jars: &Path, folder: &Path, orders_port: u16) -> Command {
     let mut command = java(jars, folder, "log");
     let folder = folder.display();
     command.args(FLAGS).arg(format!("-javaagent:{}", agent.display()));
+    // Tests that kill no node may do without what a crash would take.
+    if let Ok(flags) = std::env::var("TONNAGE_CASSANDRA_FLAGS") {
+        command.args(flags.split_whitespace());
+    }
     command
         .arg(format!("-Dcassandra.config=file://{folder}/conf/cassandra.yaml"))
         .arg(format!("-Dcassandra.storagedir={folder}"))
