@@ -69,6 +69,9 @@ impl Address {
             .find_map(|scheme| url.strip_prefix(scheme))
             .ok_or_else(|| wrong("the scheme is neither cassandra:// nor scylla://"))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if Login::is_cut(place, query) {
+            return Err(wrong("a '?' in a password is written '%3F'"));
+        }
         let (who, place) = match place.rsplit_once('@') {
             Some((who, place)) => (Some(who), place),
             None => (None, place),
@@ -207,6 +210,8 @@ mod tests {
             ("cassandra://me:secret%zz@a/k", "%"),
             ("cassandra://me:secret@a/k?no=1", "'no=1'"),
             ("cassandra://:secret@a/k", "user"),
+            ("cassandra://me:?secret@a/k", "%3F"),
+            ("cassandra://me:x/k?secret@a/k", "%3F"),
         ] {
             let error = Address::parse(url).unwrap_err();
             assert!(error.message().contains(part), "{url}: {error}");

@@ -90,17 +90,19 @@ impl OpenStore {
         let _turn = self.turns.take_by(table.id(), bucket, deadline).await?;
         let stamp = self.time.stamp();
         let p = &bucket.partition_key()[..];
-        match end {
+        let deleted = match end {
             Some(end) => {
                 let statement = table.statement(&self.cluster, Text::DeleteRange).await?;
-                self.cluster.store(level, what, statement, (stamp.0, p, start, end)).await?;
+                self.cluster.store(level, what, statement, (stamp.0, p, start, end)).await
             }
             None => {
                 let statement = table.statement(&self.cluster, Text::DeleteRest).await?;
-                self.cluster.store(level, what, statement, (stamp.0, p, start)).await?;
+                self.cluster.store(level, what, statement, (stamp.0, p, start)).await
             }
-        }
-        self.time.pass(stamp).await
+        };
+        // What got no answer may be carried out too: nobody may write under an earlier stamp.
+        let passed = self.time.pass(stamp).await;
+        deleted.and(passed)
     }
 }
 

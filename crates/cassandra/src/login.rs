@@ -59,10 +59,21 @@ impl Login {
         })
     }
 
+    /// Whether a '?' in a password cuts an address: what stands before it has no '@', and no port
+    /// behind its ':'.
+    pub(crate) fn is_cut(place: &str, query: &str) -> bool {
+        let Some((user, rest)) = place.split_once(':') else { return false };
+        let port = &rest[..rest.find([',', '/']).unwrap_or(rest.len())];
+        let is_port = user.contains('[') || port.bytes().all(|byte| byte.is_ascii_digit());
+        let is_place = place.contains('/') && is_port;
+        !place.contains('@') && query.contains('@') && !is_place
+    }
+
     /// An address without its password.
     pub(crate) fn hidden_in(url: &str) -> String {
         let start = url.find("://").map_or(0, |place| place + 3);
-        let end = url[start..].find('?').map_or(url.len(), |place| start + place);
+        let (place, query) = url[start..].split_once('?').unwrap_or((&url[start..], ""));
+        let end = if Self::is_cut(place, query) { url.len() } else { start + place.len() };
         let Some(at) = url[start..end].rfind('@').map(|place| start + place) else {
             return url.to_owned();
         };
@@ -112,6 +123,16 @@ mod tests {
         assert!(error.message().contains("/no/such/file"), "{error}");
     }
 
+    /// The story of a bug: the '?' was taken for the end of the place, which had no '@'. So errors
+    /// showed the password of such an address.
+    #[test]
+    fn a_password_with_a_question_mark_is_not_shown_either() {
+        for password in ["se?cret", "?secret", "se/k?cret", "12?se?cr@et"] {
+            let shown = Login::hidden_in(&format!("cassandra://me:{password}@a,b/k?x=1"));
+            assert_eq!(shown, "cassandra://me:***@a,b/k?x=1");
+        }
+    }
+
     #[test]
     fn no_password_is_shown() {
         let login = Login::parse("me:secret").unwrap();
@@ -119,5 +140,9 @@ mod tests {
         let shown = Login::hidden_in("cassandra://me:sec@ret@a,b/k?x=a@b");
         assert_eq!(shown, "cassandra://me:***@a,b/k?x=a@b");
         assert_eq!(Login::hidden_in("cassandra://a,b/k"), "cassandra://a,b/k");
+        let places = ["a,b/k", "a:9043,b/k", "[::1]:9043/k"];
+        for url in places.map(|place| format!("cassandra://{place}?x=a@b")) {
+            assert_eq!(Login::hidden_in(&url), url);
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and
 //!    its rows written again. That is an error, whatever the conditions of the write say of the rows
 //!    of now.
-//! 4. Whatever else ends the write then, a deadline too, leaves it in doubt.
+//! 4. Whatever else ends the write then, a deadline or a refusal too, leaves it in doubt.
 
 use tonnage_engine::Error;
 
@@ -58,6 +58,12 @@ impl OpenTries {
         let (before, error) = self.left.as_ref()?;
         let is_before = headers(changes, stored).eq(before.iter().map(Option::as_ref));
         (!is_before).then_some(error)
+    }
+
+    /// The same where a condition does not hold any more though the rows are as they were: one has
+    /// expired meanwhile. Nodes do not judge that, so the try may be carried out all the same.
+    pub(crate) fn doubt_of_refusal(&self) -> Option<&Error> {
+        self.left.as_ref().map(|(_, error)| error)
     }
 }
 
@@ -124,11 +130,20 @@ mod tests {
         }
     }
 
+    /// The story of a bug: a write on condition of a row was answered "refused" when that had
+    /// expired by its second try. The first one was carried out later.
+    #[test]
+    fn a_refusal_behind_a_try_without_an_answer_is_in_doubt() {
+        let wanted = rows_of(live(1), 3);
+        let open = left_over(&wanted);
+        assert!(open.doubt(&CHANGES, &wanted).is_none() && open.doubt_of_refusal().is_some());
+    }
+
     #[test]
     fn a_try_that_was_answered_leaves_no_doubt() {
         let mut open = OpenTries::default();
         open.add(7, 700);
-        assert!(!open.may_be_carried_out());
+        assert!(!open.may_be_carried_out() && open.doubt_of_refusal().is_none());
         assert!(open.doubt(&CHANGES, &rows_of(live(9), 8)).is_none());
     }
 }

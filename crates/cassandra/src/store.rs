@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use scylla::statement::Consistency;
 use tokio::sync::OnceCell;
@@ -20,6 +21,10 @@ use crate::limits::capability;
 use crate::table::Table;
 use crate::time::ClusterTime;
 use crate::turns::Turns;
+
+/// How long a drop may take between its table and its row, and how often somebody looks meanwhile.
+const DROP_TIME: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// An open store.
 pub(crate) struct OpenStore {
@@ -158,6 +163,22 @@ impl OpenStore {
 
     pub(crate) async fn spaces(&self) -> Result<Vec<SpaceInfo>> {
         self.catalog.spaces(&self.cluster).await
+    }
+
+    /// Whether a space is dropped, of whose table a node says that there is none. A node that was
+    /// away may not have heard of the table yet. A drop takes the table first: so its end is waited
+    /// for.
+    pub(crate) async fn is_dropped(&self, space: SpaceId) -> Result<bool> {
+        let until = Instant::now() + DROP_TIME;
+        loop {
+            if self.spaces().await?.iter().all(|info| info.id != space) {
+                return Ok(true);
+            }
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     pub(crate) async fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {

@@ -340,6 +340,9 @@ impl OpenStore {
             }
         }
         if let Some(refused) = self.refusal(batch, &stored) {
+            if let Some(error) = open.doubt_of_refusal() {
+                return Err(in_doubt(table, error, &STILL_UNDER_WAY));
+            }
             return Ok(Some(refused).filter(|_| !is_guess));
         }
         let greatest = stored.values().map(|row| row.header.version).max().unwrap_or(0);

@@ -5,6 +5,7 @@
 
 mod cluster;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,9 +18,9 @@ use scylla::value::{CqlValue, Row};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
 use tonnage_engine::{
-    Clock, Condition, Deadline, Direction, Durability, Engine, Entries, ErrorKind, KeyPart,
-    KeyShape, LoadOptions, ManualClock, Projection, Ranges, Rows, ScanOptions, Slices, SpaceId,
-    SystemClock, WriteBatch, placement_hash,
+    Clock, Condition, Deadline, Direction, Durability, Engine, Entries, Error, ErrorKind, KeyPart,
+    KeyShape, LoadObserver, LoadOptions, ManualClock, Projection, Ranges, Result, Rows,
+    ScanOptions, Slices, SpaceId, StoredRun, SystemClock, WriteBatch, placement_hash,
 };
 
 /// The nodes, and the keyspaces that nobody uses.
@@ -231,6 +232,63 @@ fn a_scan_gets_past_expired_rows_behind_a_shard_key_that_has_given_its_rows() {
     }
 }
 
+/// Of a process that stands still behind the first row that it sent. Told of it, it writes in the
+/// row's partition.
+struct StoodStill {
+    engine: Arc<dyn Engine>,
+    questions: AtomicUsize,
+    told: AtomicUsize,
+}
+
+impl LoadObserver for StoodStill {
+    fn stored(&self, _run: StoredRun) {}
+
+    fn existed(&self, _stream: u32, _position: u64, _space: SpaceId, _key: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// It is asked when the row has its turn, right before it is sent, and behind it.
+    fn goes_on(&self) -> Result<()> {
+        match self.questions.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => Ok(()),
+            _ => Err(Error::unavailable("others have gone on without this process")),
+        }
+    }
+
+    fn sent_late(&self, space: SpaceId, rows: &Entries) -> Result<()> {
+        self.told.fetch_add(rows.len(), Ordering::SeqCst);
+        let mut batch = WriteBatch::new(space);
+        batch.put(rows.key(0), b"by a small write", 0, Condition::Always);
+        let deadline = Deadline::after(Duration::from_secs(20));
+        self.engine.write_by(&batch, Durability::Write, deadline).map(drop)
+    }
+}
+
+/// The story of a bug: a chunk of a load kept its turn while its observer was told that it came
+/// late. The observer stores entries, which take turns too, and partitions share these: now and
+/// then one waited for the other for ever.
+#[test]
+fn whoever_is_told_of_late_rows_may_write_in_their_partition() {
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let engine: Arc<dyn Engine> = harness.open(Arc::new(SystemClock)).into();
+    let space = engine.create_space("late rows", &KeyShape::new([KeyPart::Fixed(2)])).unwrap();
+    let observer = Arc::new(StoodStill {
+        engine: Arc::clone(&engine),
+        questions: AtomicUsize::new(0),
+        told: AtomicUsize::new(0),
+    });
+    let options = LoadOptions { observer: observer.clone(), ..LoadOptions::default() };
+    let session = engine.load(options).unwrap();
+    let mut entries = Entries::new();
+    entries.push(b"row", b"by a load", 0, 0);
+    session.push(space, 0, &entries).unwrap();
+    session.finish().unwrap();
+    assert_eq!(observer.told.load(Ordering::SeqCst), 1);
+    let (keys, mut rows) = ([&b"row"[..]].into_iter().collect::<Slices>(), Rows::new());
+    engine.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
+    assert_eq!(rows.values.get(0), b"by a small write");
+}
+
 /// Asks the nodes without the engine.
 fn asked<T>(harness: &OwnKeyspace, ask: impl AsyncFnOnce(Session) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -293,6 +351,24 @@ fn has_table(harness: &OwnKeyspace, space: SpaceId) -> bool {
         let found = session.query_unpaged(FIND, names).await.unwrap();
         found.into_rows_result().unwrap().rows_num() > 0
     })
+}
+
+/// The story of a bug: a node that was cut off when an index was made did not know its table. A
+/// load took the index for dropped, left its entries out, and stored the rows.
+#[test]
+fn a_load_fails_whose_entries_a_node_knows_no_table_for_though_nobody_dropped_it() {
+    let Some(mut harness) = OwnKeyspace::new() else { return };
+    let engine = harness.open(Arc::new(SystemClock));
+    let space = engine.create_space("unknown", &KeyShape::shard_prefixed()).unwrap();
+    let table = format!("{}.s_{:08x}", harness.keyspace, space.0);
+    asked(&harness, async |session| {
+        session.query_unpaged(format!("DROP TABLE {table}"), ()).await.unwrap();
+    });
+    let mut entries = Entries::new();
+    entries.push(&[0, 3, 7], b"", 0, 0);
+    let session = engine.load(LoadOptions::default()).unwrap();
+    let loaded = session.push(space, 0, &entries).and_then(|()| session.finish());
+    assert_eq!(loaded.unwrap_err().kind(), ErrorKind::Unavailable);
 }
 
 /// The story of a bug: a request for a new row that reached a node late, after its writer had given

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tonnage_engine::{Acks, Deadline, Entries, Error, LoadObserver, OnExisting, Result};
+use tonnage_engine::{Acks, Deadline, Entries, Error, ErrorKind, LoadObserver, OnExisting, Result};
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
@@ -46,6 +46,17 @@ impl ChunkOrder {
             )),
             false => Ok(()),
         }
+    }
+}
+
+/// The error of a chunk that was sent. One that is not sent again, since its load has ended, had no
+/// answer: it is in doubt.
+fn given_up(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Cancelled => Error::unavailable(format!(
+            "rows that got no answer are not sent again, and may or may not be stored: {error}"
+        )),
+        _ => error,
     }
 }
 
@@ -97,11 +108,15 @@ impl OpenStore {
             let is_tried = AtomicBool::new(false);
             let sent = self.send(generation, table, &winners, stamp, order, &is_tried).await;
             let may_be_stored = is_tried.load(Ordering::Relaxed);
+            // What got no answer may be stored too: nobody may write under an earlier stamp.
+            let passed = if may_be_stored { self.time.pass(stamp).await } else { Ok(()) };
+            // Whoever is told of late rows writes, and takes turns for that.
+            drop(turn);
             if may_be_stored && !is_entries && order.observer.goes_on().is_err() {
                 tell_late(generation, table, &winners, order).await?;
             }
-            sent?;
-            self.time.pass(stamp).await?;
+            sent.map_err(|error| if may_be_stored { given_up(error) } else { error })?;
+            passed?;
         }
         Ok(fates)
     }
@@ -208,5 +223,20 @@ impl OpenStore {
         let level = self.cluster.reach().of(order.acks.max(least));
         let goes_on = || order.check().map(|()| is_tried.store(true, Ordering::Relaxed));
         self.cluster.store_all_while(&goes_on, level, what, statement, &values, stamp).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The story of a bug: rows of such a chunk could come behind the error of their load, which
+    /// called itself final.
+    #[test]
+    fn a_chunk_that_was_sent_and_is_not_sent_again_is_in_doubt() {
+        let error = given_up(Error::cancelled("the load has ended"));
+        assert!(error.is_retryable() && error.message().contains("may or may not"), "{error}");
+        let error = given_up(Error::not_found("the table is gone"));
+        assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 }

@@ -195,8 +195,11 @@ impl ClusterLoad {
             })?;
             let table = generation.table(chunk.start);
             let fates = match fates.map_err(|error| self.store.explain(table, error)) {
-                // The index was dropped meanwhile: its entries go with it.
                 Err(error) if table.is_shard_prefixed() && error.kind() == ErrorKind::NotFound => {
+                    if !background.wait(self.store.is_dropped(table.id()))? {
+                        return Err(not_known(table));
+                    }
+                    // The index was dropped meanwhile: its entries go with it.
                     vec![Fate::Replaced; chunk.len()]
                 }
                 fates => fates?,
@@ -322,6 +325,14 @@ impl LoadSession for ClusterLoad {
     fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()> {
         self.store_all(deadline)
     }
+}
+
+#[cold]
+fn not_known(table: &Table) -> Error {
+    Error::unavailable(format!(
+        "{}: a node does not know its table: load again once all nodes agree about the schema",
+        table.place()
+    ))
 }
 
 #[cold]
