@@ -82,6 +82,19 @@ struct Running {
     _engine: Arc<Engine>,
 }
 
+impl Running {
+    /// The next batch. A plan that panics closes the queue too: that is not the end of its rows.
+    fn next(&mut self, guard: &Guard) -> Result<Option<RecordBatch>> {
+        if let Some(batch) = wait_guarded(self.batches.recv(), guard)? {
+            return batch.map(Some);
+        }
+        match wait_guarded(&mut self.task, guard)? {
+            Ok(()) => Ok(None),
+            Err(error) => Err(Error::internal(format!("the statement broke off: {error}"))),
+        }
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
@@ -160,8 +173,7 @@ impl Rows {
     fn draw(&mut self) -> Option<Result<RecordBatch>> {
         match &mut self.source {
             Source::Batches(batches) => batches.next(),
-            Source::Plan(running) => wait_guarded(running.batches.recv(), &self.guard)
-                .unwrap_or_else(|error| Some(Err(error))),
+            Source::Plan(running) => running.next(&self.guard).transpose(),
             Source::Over => None,
         }
     }
@@ -198,5 +210,45 @@ impl Iterator for Rows {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::Int64Array;
+    use arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use tonnage::{ErrorKind, Store};
+
+    use super::*;
+    use crate::catalog::Context;
+    use crate::column_cache::ColumnCache;
+    use crate::options::SqlOptions;
+
+    fn engine() -> Arc<Engine> {
+        let store = Store::open("memory:").unwrap();
+        let columns = Arc::new(ColumnCache::new(store.clone(), 0));
+        let options = Arc::new(SqlOptions::default());
+        let context = Context { store, options, columns, transaction: None };
+        Arc::new(Engine::new(&context).unwrap())
+    }
+
+    /// Whoever read such an answer took the rows before the panic for all of them.
+    #[test]
+    fn a_plan_that_panics_does_not_end_its_rows_well() {
+        let schema = Arc::new(Schema::new(vec![Field::new("k", DataType::Int64, false)]));
+        let batch = Arc::new(Int64Array::from(vec![7]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![batch]).unwrap();
+        let batches = futures::stream::iter([Some(batch), None])
+            .map(|batch| Ok(batch.expect("an offset that overflows")));
+        let stream = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
+
+        let mut rows = Rows::of_plan(stream, &engine(), Guard::default());
+
+        assert_eq!(rows.next().unwrap().unwrap().num_rows(), 1);
+        let error = rows.next().unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert!(error.message().contains("an offset that overflows"), "{error}");
+        assert!(rows.next().is_none());
     }
 }

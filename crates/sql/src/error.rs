@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
 
-use crate::access::VERSION;
+use crate::access::{EXPIRY, VERSION};
 use crate::type_words::in_sql;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
@@ -119,7 +119,8 @@ fn no_column(field: &Column, valid: &[Column]) -> String {
     let mut seen = HashSet::new();
     let valid: Vec<&Column> = valid
         .iter()
-        .filter(|column| column.name != VERSION && seen.insert(column.flat_name()))
+        .filter(|column| ![VERSION, EXPIRY].contains(&column.name.as_str()))
+        .filter(|column| seen.insert(column.flat_name()))
         .collect();
     let likeness = |column: &&&Column| normalized_levenshtein(&column.name, &field.name);
     let nearest = valid

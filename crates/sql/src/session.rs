@@ -194,7 +194,7 @@ impl Sql {
             }
             Kind::Execute => {
                 let (name, values) =
-                    session_statement::execution(planner, piece, &request.parameters)?;
+                    session_statement::execution(planner, piece, &request.parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
                 self.answer(&prepared, &request.clone().parameters(values), guard)
             }

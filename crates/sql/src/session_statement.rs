@@ -7,6 +7,7 @@ use tonnage::{Error, Result, Store};
 
 use crate::cache::Statement;
 use crate::error::invalid_at;
+use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::Parameters;
@@ -130,6 +131,7 @@ pub(crate) fn execution(
     planner: &Planner,
     piece: &Piece,
     given: &Parameters,
+    guard: &Guard,
 ) -> Result<(String, Parameters)> {
     let mut cursor = Cursor::new(piece);
     cursor.next();
@@ -148,8 +150,8 @@ pub(crate) fn execution(
         return Ok((name, Parameters::default()));
     }
     let tokens = std::iter::once(word("SELECT")).chain(values.iter().cloned()).collect();
-    let state = planner.state(&crate::guard::Guard::default());
-    let rows = planner.rows_of(state, parse(tokens, piece.end)?, given, Default::default())?;
+    let parsed = parse(tokens, piece.end)?;
+    let rows = planner.rows_of(planner.state(guard), parsed, given, guard.clone())?;
     let row = rows.into_batch()?;
     match row.num_rows() {
         1 => Ok((name, Parameters::of_row(&row, 0)?)),

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::{CATALOG, Rewriter, SCHEMA, folded, pieces, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, bounded, folded, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -22,6 +22,9 @@ pub(crate) const DEFINITION: &str = "CREATE TABLE IF NOT EXISTS _views \
     (name STRING, columns STRING, query STRING, PRIMARY KEY (SHARD(name)))";
 /// How deep views may stand upon views.
 const DEPTH_MAX: usize = 16;
+/// How often a statement may name views, with those that they name in turn: views that name others
+/// twice double that at each step.
+const NAMED_MAX: usize = 1_000;
 
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -73,7 +76,12 @@ fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
 /// Puts the queries of views in their places. Tells whether there were any.
 pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
     let Some(views) = table(store) else { return Ok(false) };
-    expand_below(store, &views, statement, 0)
+    let mut left = NAMED_MAX;
+    if !expand_below(store, &views, statement, 0, &mut left)? {
+        return Ok(false);
+    }
+    // Each of the queries was bounded by itself, and they stand within each other now.
+    bounded(statement).map(|()| true)
 }
 
 fn expand_below(
@@ -81,12 +89,13 @@ fn expand_below(
     views: &Table,
     statement: &mut Statement,
     depth: usize,
+    left: &mut usize,
 ) -> Result<bool> {
     if depth > DEPTH_MAX {
         return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
     }
     let (names, open) = (Vec::new(), Vec::new());
-    let mut expanding = Expanding { store, views, depth, names, open, found: false };
+    let mut expanding = Expanding { store, views, depth, left, names, open, found: false };
     walk_mut(statement, &mut expanding)?;
     Ok(expanding.found)
 }
@@ -95,6 +104,8 @@ struct Expanding<'a> {
     store: &'a Store,
     views: &'a Table,
     depth: usize,
+    /// How often views may still be named.
+    left: &'a mut usize,
     /// The names that WITH gives at this place.
     names: Vec<String>,
     /// Of the queries around: how many names there were before, and what WITH gives.
@@ -177,15 +188,21 @@ impl Expanding<'_> {
         }
     }
 
-    fn expanded(&self, factor: &TableFactor) -> Result<Option<TableFactor>> {
+    fn expanded(&mut self, factor: &TableFactor) -> Result<Option<TableFactor>> {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
         if self.is_given(name) {
             return Ok(None);
         }
         let path = path_of(name);
         let Some(text) = text_of(self.store, self.views, &path)? else { return Ok(None) };
+        *self.left = self.left.checked_sub(1).ok_or_else(|| {
+            Error::unsupported(format!(
+                "the statement names views more than {NAMED_MAX} times, with those that they name in turn: \
+                 keep what the inner ones give in a table, by CREATE TABLE ... AS"
+            ))
+        })?;
         let mut made = parsed(&format!("SELECT * FROM ({text}) AS {}", quoted(&path)), &path)?;
-        expand_below(self.store, self.views, &mut made, self.depth + 1)?;
+        expand_below(self.store, self.views, &mut made, self.depth + 1, self.left)?;
         let Some(mut derived) = first_factor(made) else {
             return Err(Error::internal(format!("the view {path} is no query")));
         };

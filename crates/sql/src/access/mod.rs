@@ -31,6 +31,6 @@ pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
-pub(crate) use rows::batch_of;
+pub(crate) use rows::{batch_of, keys_of};
 pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded, note_names};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat;
 use arrow::datatypes::Schema;
-use tonnage::{Error, Result, Row, Value};
+use tonnage::{Column, Error, Result, Row, TableSchema, Value};
 
 use super::SqlTable;
 
@@ -17,17 +17,24 @@ pub(crate) fn batch_of(table: &SqlTable, rows: &[&Row]) -> Result<RecordBatch> {
     if rows.is_empty() {
         return Ok(RecordBatch::new_empty(schema));
     }
-    let column = |column: &tonnage::Column| {
-        let cells = rows.iter().map(|row| {
-            row.get(&column.name).unwrap_or(&Value::Null).to_array(column.column_type, 1)
-        });
-        let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
-        let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
-        let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
-        crate::plan::settle(&mut array);
-        Ok(array)
-    };
-    let arrays = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
+    let arrays = columns.iter().map(|column| cells(column, rows)).collect::<Result<Vec<_>>>()?;
     RecordBatch::try_new(schema, arrays)
         .map_err(|error| Error::internal(format!("rows written: {error}")))
+}
+
+/// The key columns of rows, of which nothing else need be there. There is one row at least.
+pub(crate) fn keys_of(schema: &TableSchema, rows: &[&Row]) -> Result<Vec<ArrayRef>> {
+    schema.key_columns().map(|column| cells(column, rows)).collect()
+}
+
+/// A column of rows, of which there is one at least.
+fn cells(column: &Column, rows: &[&Row]) -> Result<ArrayRef> {
+    let cells = rows
+        .iter()
+        .map(|row| row.get(&column.name).unwrap_or(&Value::Null).to_array(column.column_type, 1));
+    let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
+    let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
+    let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
+    crate::plan::settle(&mut array);
+    Ok(array)
 }

@@ -59,9 +59,17 @@ impl SqlTable {
     pub(crate) fn with_versions(mut self, written: &[usize]) -> Self {
         self.written = written.to_vec();
         let mut fields: Vec<_> = self.arrow.fields().iter().cloned().collect();
-        fields.extend(
-            [VERSION, EXPIRY].map(|name| Arc::new(Field::new(name, DataType::UInt64, false))),
-        );
+        let notes = note_names(self.table.schema());
+        fields.extend(notes.map(|name| Arc::new(Field::new(name, DataType::UInt64, false))));
+        self.arrow = Arc::new(Schema::new(fields));
+        self
+    }
+
+    /// The same for rows that may lack what the store fills in.
+    pub(crate) fn with_gaps(mut self) -> Self {
+        let fields = self.arrow.fields().iter();
+        let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
+        let fields: Vec<Field> = fields.collect();
         self.arrow = Arc::new(Schema::new(fields));
         self
     }
@@ -81,6 +89,18 @@ impl std::fmt::Debug for SqlTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.table.path())
     }
+}
+
+/// What the columns of the version and the expiry are called beside those of a table, which may have
+/// such names itself.
+pub(crate) fn note_names(schema: &TableSchema) -> [String; 2] {
+    [VERSION, EXPIRY].map(|name| {
+        let mut name = name.to_owned();
+        while schema.column_index(&name).is_some() {
+            name.insert(0, '_');
+        }
+        name
+    })
 }
 
 /// A field under the name that SQL finds it by.

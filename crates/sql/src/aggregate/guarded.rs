@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, not_impl_err};
-use datafusion::functions_aggregate::{average::avg_udaf, min_max, sum};
+use datafusion::functions_aggregate::{
+    all_default_aggregate_functions, average::avg_udaf, min_max, sum,
+};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
@@ -13,18 +15,43 @@ use datafusion::logical_expr::{
 };
 
 use super::longest::Longest;
+use super::moving::Moving;
 use super::{average, extreme, total};
 use crate::interval::is_interval;
 
+/// Functions of doubles of which only the frames of windows are done here.
+const OF_DOUBLES: [&str; 15] = [
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "stddev",
+    "stddev_pop",
+    "var",
+    "var_pop",
+];
+
 /// The functions as sessions have them.
-pub(crate) fn guarded() -> [AggregateUDF; 4] {
+pub(crate) fn guarded() -> Vec<AggregateUDF> {
     let guarded = |inner, part| AggregateUDF::new_from_impl(Guarded { inner, part });
-    [
+    let of_doubles = all_default_aggregate_functions()
+        .into_iter()
+        .filter(|function| OF_DOUBLES.contains(&function.name()))
+        .map(|function| guarded(function, Part::Frames));
+    let others = [
         guarded(min_max::min_udaf(), Part::Extreme { is_max: false }),
         guarded(min_max::max_udaf(), Part::Extreme { is_max: true }),
         guarded(sum::sum_udaf(), Part::Total),
         guarded(avg_udaf(), Part::Average),
-    ]
+    ];
+    others.into_iter().chain(of_doubles).collect()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -36,9 +63,13 @@ struct Guarded {
 /// What is done here.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Part {
-    Extreme { is_max: bool },
+    Extreme {
+        is_max: bool,
+    },
     Total,
     Average,
+    /// Those of windows alone.
+    Frames,
 }
 
 impl Guarded {
@@ -46,7 +77,7 @@ impl Guarded {
         match self.part {
             Part::Extreme { is_max } => extreme::groups(is_max, result),
             Part::Total => total::groups(result),
-            Part::Average => None,
+            Part::Average | Part::Frames => None,
         }
     }
 
@@ -63,6 +94,7 @@ impl Guarded {
             }
             Part::Total => total::total(arguments.return_field.data_type(), arguments.is_distinct),
             Part::Average => average::average(arguments),
+            Part::Frames => None,
         }
     }
 }
@@ -70,6 +102,10 @@ impl Guarded {
 impl AggregateUDFImpl for Guarded {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
     }
 
     fn signature(&self) -> &Signature {
@@ -88,8 +124,17 @@ impl AggregateUDFImpl for Guarded {
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
-        self.whole(&arguments, true)
-            .map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
+        if let Some(own) = self.whole(&arguments, true) {
+            return Ok(own);
+        }
+        let moving = match self.part {
+            Part::Extreme { .. } => None,
+            _ => Moving::of(&self.inner, &arguments),
+        };
+        match moving {
+            Some(moving) => Ok(Box::new(moving?)),
+            None => self.inner.create_sliding_accumulator(arguments),
+        }
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
@@ -119,7 +164,7 @@ impl AggregateUDFImpl for Guarded {
         let is_own = match self.part {
             Part::Extreme { .. } => argument.is_some_and(is_interval),
             Part::Average => average::is_own(argument),
-            Part::Total => false,
+            Part::Total | Part::Frames => false,
         };
         // One accumulator for each group does it: such averages and intervals are rare.
         !is_own && self.inner.groups_accumulator_supported(arguments)

@@ -6,6 +6,8 @@
 //! 2. `min` and `max` of intervals compare their months, then their days, then the rest.
 //! 3. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
 //! 4. `avg` of decimals of 256 bits wraps around at their end.
+//! 5. Over the frames of a window sums, averages and deviations of doubles keep a rest of what has
+//!    left the frame.
 //!
 //! All else of these functions is the library's: [`Guarded`] hands it on.
 
@@ -15,6 +17,7 @@ mod frequency;
 mod groups;
 mod guarded;
 mod longest;
+mod moving;
 mod series;
 mod total;
 

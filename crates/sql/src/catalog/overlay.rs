@@ -22,7 +22,7 @@ use datafusion::physical_plan::union::UnionExec;
 use tonnage::Row;
 
 use super::StoreTable;
-use crate::access::{SqlTable, batch_of};
+use crate::access::{SqlTable, batch_of, keys_of};
 use crate::error::into_datafusion;
 use crate::transaction::Changed;
 
@@ -40,9 +40,7 @@ impl OverlaidTable {
         let table = stored.table();
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
         let rows = with_notes(batch_of(table, &rows)?, table)?;
-        let keys = batch_of(table, &changed.keys.iter().collect::<Vec<_>>())?;
-        let keys: Vec<ArrayRef> =
-            table.schema().key.iter().map(|column| keys.column(*column).clone()).collect();
+        let keys = keys_of(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
         let unchanged = Unchanged::new(&keys).map_err(crate::error::from_datafusion)?;
         Ok(Self { unchanged: Arc::new(ScalarUDF::from(unchanged)), stored, rows })
     }

@@ -1,12 +1,14 @@
 //! Functions that plans have for intervals: how long one is, the longest and the shortest of
-//! several, and one as many times as a number says.
+//! several, one as many times as a number says, and what `date_part` takes.
 
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, IntervalMonthDayNanoArray, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Float64Array, IntervalMonthDayNanoArray, new_null_array,
+};
 use arrow::compute::{cast, interleave};
 use arrow::datatypes::{
-    DataType, Float64Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    DataType, Float64Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
 };
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, plan_err};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -61,6 +63,50 @@ static WHOLE: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
+static IN_DAYS: Function = Function::new(|| {
+    let function = Scalar {
+        name: "_in_days",
+        form: "_in_days(moment - moment)",
+        count: (1, 1),
+        gives: Gives::Type(|| INTERVAL),
+        work: |arguments| of_lengths(&arguments.arrays[0], in_days),
+    };
+    Arc::new(function.function())
+});
+
+static SECONDS: Function = Function::new(|| {
+    let function = Scalar {
+        name: "_seconds",
+        form: "_seconds(interval)",
+        count: (1, 1),
+        gives: Gives::Type(|| DataType::Float64),
+        work: |arguments| seconds(&arguments.arrays[0]),
+    };
+    Arc::new(function.function())
+});
+
+static MILLISECONDS: Function = Function::new(|| {
+    let function = Scalar {
+        name: "_milliseconds",
+        form: "_milliseconds(interval)",
+        count: (1, 1),
+        gives: Gives::Type(|| DataType::Int32),
+        work: |arguments| of_minute(&arguments.arrays[0], 1_000_000),
+    };
+    Arc::new(function.function())
+});
+
+static MICROSECONDS: Function = Function::new(|| {
+    let function = Scalar {
+        name: "_microseconds",
+        form: "_microseconds(interval)",
+        count: (1, 1),
+        gives: Gives::Type(|| DataType::Int32),
+        work: |arguments| of_minute(&arguments.arrays[0], 1_000),
+    };
+    Arc::new(function.function())
+});
+
 static TIMES: Function = Function::new(|| {
     let function = Scalar {
         name: "_times",
@@ -103,6 +149,26 @@ pub(crate) fn whole_interval(duration: Expr) -> Expr {
     call(&WHOLE, vec![duration])
 }
 
+/// The time between two moments as an interval of days, and of what is left of one.
+pub(crate) fn interval_in_days(duration: Expr) -> Expr {
+    call(&IN_DAYS, vec![duration])
+}
+
+/// The seconds of an interval, or of the time between two moments.
+pub(crate) fn seconds_of(interval: Expr) -> Expr {
+    call(&SECONDS, vec![interval])
+}
+
+/// The milliseconds of an interval behind its last whole minute.
+pub(crate) fn milliseconds_of(interval: Expr) -> Expr {
+    call(&MILLISECONDS, vec![interval])
+}
+
+/// The microseconds of an interval behind its last whole minute.
+pub(crate) fn microseconds_of(interval: Expr) -> Expr {
+    call(&MICROSECONDS, vec![interval])
+}
+
 /// `interval * number`
 pub(crate) fn times(interval: Expr, number: Expr) -> Expr {
     call(&TIMES, vec![interval, number])
@@ -138,17 +204,56 @@ fn chosen(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<Ar
 
 /// Times between moments as intervals. What has too many nanoseconds, beyond 292 years, has days.
 fn whole(durations: &ArrayRef) -> Result<ArrayRef> {
+    of_lengths(durations, |length| match i64::try_from(length) {
+        Ok(time) => Ok(IntervalMonthDayNano::new(0, 0, time)),
+        Err(_) => in_days(length),
+    })
+}
+
+fn of_lengths(
+    durations: &ArrayRef,
+    interval: impl Fn(i128) -> Result<IntervalMonthDayNano>,
+) -> Result<ArrayRef> {
     let lengths = lengths(durations)?;
-    let interval = |length: i128| {
-        let (days, time) = match i64::try_from(length) {
-            Ok(time) => (0, time),
-            Err(_) => ((length / DAY) as i64, (length % DAY) as i64),
-        };
-        let days = i32::try_from(days).map_err(|_| out_of_range())?;
-        Ok(IntervalMonthDayNano::new(0, days, time))
-    };
-    let intervals = lengths.iter().map(|length| length.map(interval).transpose());
+    let intervals = lengths.iter().map(|length| length.map(&interval).transpose());
     Ok(Arc::new(intervals.collect::<Result<IntervalMonthDayNanoArray>>()?))
+}
+
+fn in_days(length: i128) -> Result<IntervalMonthDayNano> {
+    let days = i32::try_from(length / DAY).map_err(|_| out_of_range())?;
+    Ok(IntervalMonthDayNano::new(0, days, (length % DAY) as i64))
+}
+
+/// The seconds of intervals. Twelve months count as 365 days and a quarter, as in PostgreSQL.
+fn seconds(intervals: &ArrayRef) -> Result<ArrayRef> {
+    const SECOND: i128 = 1_000_000_000;
+    /// What a year has beside twelve months of 30 days.
+    const YEAR_REST: i128 = 21 * DAY / 4;
+    let is_duration = matches!(intervals.data_type(), DataType::Duration(_));
+    let years = match is_duration {
+        true => None,
+        false => Some(cast(intervals, &INTERVAL)?),
+    };
+    let years = years.as_ref().map(|years| years.as_primitive::<IntervalMonthDayNanoType>());
+    let lengths = lengths(intervals)?;
+    let of_row = |row: usize| {
+        let years = years.map_or(0, |intervals| intervals.value(row).months / 12);
+        let length = lengths.value(row) + i128::from(years) * YEAR_REST;
+        (length / SECOND) as f64 + (length % SECOND) as f64 / SECOND as f64
+    };
+    let rows = 0..lengths.len();
+    let seconds = rows.map(|row| lengths.is_valid(row).then(|| of_row(row)));
+    Ok(Arc::new(seconds.collect::<Float64Array>()))
+}
+
+/// How often a unit of time goes into what intervals have behind their last whole minutes.
+fn of_minute(intervals: &ArrayRef, unit_ns: i64) -> Result<ArrayRef> {
+    const MINUTE_NS: i64 = 60_000_000_000;
+    let intervals = cast(intervals, &INTERVAL)?;
+    let intervals = intervals.as_primitive::<IntervalMonthDayNanoType>();
+    let parts = intervals
+        .unary::<_, Int32Type>(|interval| (interval.nanoseconds % MINUTE_NS / unit_ns) as i32);
+    Ok(Arc::new(parts))
 }
 
 /// The type of a multiple: times between moments stay such.

@@ -5,6 +5,7 @@ mod calendar;
 mod format;
 mod intervals;
 mod kinds;
+mod lengthened;
 mod moments;
 mod names;
 mod scalar;
@@ -13,7 +14,10 @@ mod uuid;
 
 use datafusion::logical_expr::ScalarUDF;
 
-pub(crate) use intervals::{length_of, longest_of, over, times, whole_interval};
+pub(crate) use intervals::{
+    interval_in_days, length_of, longest_of, microseconds_of, milliseconds_of, over, seconds_of,
+    times, whole_interval,
+};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 
@@ -21,5 +25,6 @@ pub(crate) use uuid::{UUID, uuid_text};
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
     let all =
         [kinds::ALL.as_slice(), &names::ALL, &moments::ALL, &text::ALL, &format::ALL, &uuid::ALL];
-    all.into_iter().flatten().map(Scalar::function).chain(buckets::functions()).collect()
+    let own = all.into_iter().flatten().map(Scalar::function);
+    own.chain(buckets::functions()).chain(lengthened::functions()).collect()
 }

@@ -3,8 +3,12 @@
 //! The planner compares months first, then days, then what is left: 25 hours are less than a day to
 //! it, and so is the time between any two moments, which it counts in less than days. So whatever
 //! compares intervals gets their lengths (`interval.rs`). Groups go by lengths in
-//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`.
+//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`. `date_part` gets intervals as
+//! other databases take them apart.
 
+use std::str::FromStr;
+
+use arrow::compute::kernels::cast_utils::IntervalUnit;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
@@ -16,7 +20,10 @@ use datafusion::logical_expr::{
 };
 
 use super::numbers::is_compared;
-use crate::functions::{length_of, longest_of, whole_interval};
+use crate::functions::{
+    interval_in_days, length_of, longest_of, microseconds_of, milliseconds_of, seconds_of,
+    whole_interval,
+};
 use crate::interval::{INTERVAL, holds_intervals, is_interval};
 
 /// Functions of lists that compare what is in them.
@@ -185,9 +192,39 @@ fn as_interval(value: Expr, kind: &DataType) -> Expr {
     }
 }
 
-/// The calls of functions that compare their arguments.
+/// A part of an interval. The library counts the whole time between two moments in the unit of the
+/// part, where `hour` is what days leave of it. It cuts fractions, and has years of 360 days.
+fn part_of(call: &mut ScalarFunction, schema: &DFSchema) -> Option<Expr> {
+    let [part, value] = call.args.as_mut_slice() else { return None };
+    let kind = value.get_type(schema).ok()?;
+    if !is_interval(&kind) && !is_duration(&kind) {
+        return None;
+    }
+    let name = part.as_literal().and_then(|part| part.try_as_str().flatten())?;
+    let name = name.trim_matches(['\'', '"']);
+    if name.eq_ignore_ascii_case("epoch") {
+        return Some(seconds_of(std::mem::take(value)));
+    }
+    let unit = IntervalUnit::from_str(name).ok();
+    if is_duration(&kind) {
+        *value = interval_in_days(std::mem::take(value));
+    }
+    match unit {
+        Some(IntervalUnit::Millisecond) => Some(milliseconds_of(std::mem::take(value))),
+        Some(IntervalUnit::Microsecond) => Some(microseconds_of(std::mem::take(value))),
+        _ => {
+            let args = std::mem::take(&mut call.args);
+            Some(Expr::ScalarFunction(ScalarFunction { func: call.func.clone(), args }))
+        }
+    }
+}
+
+/// The calls of functions that compare their arguments, and of `date_part`.
 fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
     let name = call.func.name();
+    if name == "date_part" {
+        return Ok(part_of(call, schema));
+    }
     let is_extreme = matches!(name, "greatest" | "least");
     if !is_extreme && name != "nullif" && !COMPARING.contains(&name) {
         return Ok(None);

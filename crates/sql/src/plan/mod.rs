@@ -22,6 +22,7 @@ mod operators;
 mod outer;
 mod overflow;
 mod parts;
+mod patterns;
 mod pushdown;
 mod relations;
 mod scan;

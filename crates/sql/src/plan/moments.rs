@@ -4,7 +4,7 @@
 //! reach from 1677 to 2262. A column reaches over all years, and 9999-12-31 is what people write
 //! for "until further notice". So what is constant comes to the column's unit, or to microseconds
 //! where that would cut it. A bound that would be cut is rounded instead: keys and indexes know the
-//! column's unit alone.
+//! column's unit alone. A column of days beside timestamps is counted in microseconds.
 
 use std::sync::Arc;
 
@@ -25,13 +25,16 @@ const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            rounded(left, op, right, schema) || compared(&mut [left, right], schema)
+            let has_days = days(&mut [left.as_mut(), right.as_mut()], schema);
+            rounded(left, op, right, schema) || compared(&mut [left, right], schema) || has_days
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            compared(&mut parts, schema)
+            let has_days = days(&mut parts, schema);
+            compared(&mut parts, schema) || has_days
         }
         Expr::Between(Between { expr, low, high, .. }) => {
+            let has_days = days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
             let unit = counted_in(expr, schema);
             let is_rounded = unit.is_some_and(|unit| {
                 let is_low_rounded = round_up(low, unit) || round_constant(low, unit, true, schema);
@@ -39,7 +42,7 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
                     round_down(high, unit) || round_constant(high, unit, false, schema);
                 is_low_rounded || is_high_rounded
             });
-            compared(&mut [expr, low, high], schema) || is_rounded
+            compared(&mut [expr, low, high], schema) || is_rounded || has_days
         }
         // A day of any year is a moment in microseconds.
         Expr::Cast(Cast { expr, field })
@@ -53,6 +56,22 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
         _ => false,
     };
     if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
+}
+
+/// Days of a column beside timestamps as such. The planner would count both in nanoseconds.
+fn days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    if !parts.iter().any(|part| unit_of(part, schema).is_some()) {
+        return false;
+    }
+    let mut changed = false;
+    for part in parts.iter_mut() {
+        if varies(part) && part.get_type(schema).is_ok_and(|kind| kind == DataType::Date32) {
+            let day = Box::new(std::mem::take(&mut **part));
+            **part = Expr::Cast(Cast::new(day, DataType::Timestamp(TimeUnit::Microsecond, None)));
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// Rounds the bound of `at < bound` and the like where the column does not keep all of its digits.

@@ -17,6 +17,8 @@
 //!    planner would widen both to what holds either, and refuse them where that has more than 76
 //!    digits: a literal `1.5` beside NUMBER(76), too. A literal that is compared with a column of 256
 //!    bits gets the column's own type if that holds it.
+//! 7. A count such as `row_number()`, which has no sign, is a LONG where it is reckoned with whole
+//!    numbers. The planner would make decimals of them, whose division has a fraction.
 
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal256Type, DecimalType, i256,
@@ -57,13 +59,15 @@ pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
-            divided(left, right, schema)
+            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
+            divided(left, right, schema) || is_signed
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
             compared(&mut [left, right], schema)
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => {
-            unified(&mut [left, right], schema)
+            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
+            unified(&mut [left, right], schema) || is_signed
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
@@ -235,7 +239,31 @@ fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 }
 
 fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
-    parts.len() > 1 && unified(&mut parts.iter_mut().collect::<Vec<_>>(), schema)
+    if parts.len() < 2 {
+        return false;
+    }
+    let mut parts: Vec<&mut Expr> = parts.iter_mut().collect();
+    let is_signed = signed(&mut parts, schema);
+    unified(&mut parts, schema) || is_signed
+}
+
+/// Counts among whole numbers as such numbers.
+fn signed(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let types = parts.iter().map(|part| part.get_type(schema).ok());
+    let Some(types) = types.collect::<Option<Vec<DataType>>>() else { return false };
+    if !types.iter().all(DataType::is_integer) {
+        return false;
+    }
+    let mut changed = false;
+    for (part, data_type) in parts.iter_mut().zip(types) {
+        // A literal is one because it is too great for others.
+        if data_type == DataType::UInt64 && !matches!(&**part, Expr::Literal(..)) {
+            let count = Box::new(std::mem::take(&mut **part));
+            **part = Expr::Cast(Cast::new(count, DataType::Int64));
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// The same for parts that each have a schema of their own.
@@ -275,7 +303,8 @@ fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
         given.push(then.as_mut());
     }
     given.extend(else_expr.as_deref_mut());
-    let is_given_changed = unified(&mut given, schema);
+    let is_signed = signed(&mut given, schema);
+    let is_given_changed = unified(&mut given, schema) || is_signed;
     let Some(expr) = expr else { return is_given_changed };
     tested.push(expr);
     compared(&mut tested, schema) || is_given_changed

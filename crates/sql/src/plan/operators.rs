@@ -352,6 +352,7 @@ fn may_have_hours(interval: &Expr, schema: &DFSchema) -> bool {
         Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(interval)), _) => {
             interval.nanoseconds != 0
         }
+        Expr::Negative(interval) => may_have_hours(interval, schema),
         interval => interval
             .get_type(schema)
             .is_ok_and(|kind| matches!(kind, DataType::Interval(_) | DataType::Duration(_))),

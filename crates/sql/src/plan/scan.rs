@@ -27,7 +27,7 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
-use tonnage::Direction;
+use tonnage::{Direction, Error};
 
 use super::dynamic::{is_dynamic, may_narrow, narrowed};
 use super::parts::SharedRead;
@@ -291,7 +291,7 @@ fn rows(
         };
     }
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES_MAX);
-    tokio::task::spawn_blocking(move || {
+    let reading = tokio::task::spawn_blocking(move || {
         let parts = match begin() {
             Ok(parts) => parts,
             Err(error) => return drop(sender.blocking_send(Err(error))),
@@ -302,8 +302,14 @@ fn rows(
             }
         }
     });
-    stream::unfold(receiver, |mut receiver| async move {
-        receiver.recv().await.map(|batch| (batch, receiver))
+    stream::unfold((receiver, Some(reading)), |(mut receiver, mut reading)| async move {
+        if let Some(batch) = receiver.recv().await {
+            return Some((batch, (receiver, reading)));
+        }
+        // A reader that panics closes the queue too: that is not the end of its rows.
+        let broken = reading.take()?.await.err()?;
+        let error = Error::internal(format!("a reader of a table broke off: {broken}"));
+        Some((Err(into_datafusion(error)), (receiver, None)))
     })
     .boxed()
 }

@@ -1,9 +1,9 @@
 //! Values brought to the types that they are compared and reckoned with in, before the planner does
 //! so by rules of its own.
 //!
-//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `frames.rs` and `numbers.rs`, each a
-//! function from one expression whose parts are done to that expression. `interval_groups.rs` has
-//! one of nodes.
+//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `frames.rs`, `patterns.rs` and
+//! `numbers.rs`, each a function from one expression whose parts are done to that expression.
+//! `interval_groups.rs` has one of nodes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use datafusion::optimizer::AnalyzerRule;
 
 use super::intervals::as_length;
 use super::numbers::{self, NumberKind};
-use super::{frames, interval_groups, intervals, moments, uuid};
+use super::{frames, interval_groups, intervals, moments, patterns, uuid};
 use crate::interval::is_interval;
 
 /// Runs before types are brought together.
@@ -80,6 +80,7 @@ fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = part.transform_data(|part| intervals::by_length(part, schema))?;
     let part = part.transform_data(|part| beside_rows(part, schema))?;
     let part = part.transform_data(|part| Ok(frames::by_rank(part, schema)))?;
+    let part = part.transform_data(|part| Ok(patterns::kept(part)))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
 }
 

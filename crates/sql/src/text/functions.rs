@@ -7,7 +7,7 @@ use tonnage::{Error, Result};
 use super::call::arguments;
 use super::meanings::MEANINGS;
 use super::pattern::{fill, parsed};
-use super::{aggregates, file_name, joins};
+use super::{aggregates, file_name, joins, row_values};
 
 /// Functions that there are not, with what to write instead.
 const MISSING: [(&str, &str); 10] = [
@@ -39,9 +39,9 @@ pub(super) fn refuse(expr: &Expr) -> Result<()> {
     }
 }
 
-/// Whether a function is written in others, so that a column of it would be named after those.
+/// Whether an expression is written in others, so that a column of it would be named after those.
 pub(super) fn is_written_in_others(expr: &Expr) -> bool {
-    let Expr::Function(function) = expr else { return false };
+    let Expr::Function(function) = expr else { return row_values::is_comparison(expr) };
     let name = function.name.to_string().to_ascii_lowercase();
     MEANINGS.iter().any(|(known, ..)| *known == name)
         || name == "date_diff"

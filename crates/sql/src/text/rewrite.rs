@@ -14,7 +14,7 @@ use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
     aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
-    sets, similar,
+    row_values, sets, similar,
 };
 
 /// Mends a statement.
@@ -125,7 +125,8 @@ impl Rewriter for Mender {
         let respelled = functions::refuse(expr)
             .and_then(|()| aggregates::respell(expr))
             .and_then(|()| forms::expression(expr))
-            .and_then(|()| date_format::respell(expr));
+            .and_then(|()| date_format::respell(expr))
+            .and_then(|()| row_values::write_out(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }
@@ -153,6 +154,17 @@ fn broken_off(result: Result<()>) -> ControlFlow<Error> {
 fn expression(expr: &mut Expr) -> Result<()> {
     match expr {
         Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = taken(signed),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_interval(signed) => {
+            // The planner would put the sign before the text, whose first part alone it is.
+            **signed = Expr::Nested(Box::new(taken(signed)));
+        }
+        // The sign binds closer, though the parser reads it last.
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_power(signed) => {
+            *expr = within(taken(signed), is_exponent, |base| Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr: Box::new(base),
+            });
+        }
         Expr::IsDistinctFrom(..)
         | Expr::IsNotDistinctFrom(..)
         | Expr::UnaryOp { op: UnaryOperator::Not, .. }
@@ -220,6 +232,18 @@ fn rebound(expr: Expr) -> Expr {
 
 fn any_logic(op: &BinaryOperator) -> bool {
     matches!(op, BinaryOperator::And | BinaryOperator::Or)
+}
+
+fn is_interval(expr: &Expr) -> bool {
+    matches!(expr, Expr::Interval(_))
+}
+
+fn is_power(expr: &Expr) -> bool {
+    matches!(expr, Expr::BinaryOp { op, .. } if is_exponent(op))
+}
+
+fn is_exponent(op: &BinaryOperator) -> bool {
+    *op == BinaryOperator::PGExp
 }
 
 fn is_or(op: &BinaryOperator) -> bool {

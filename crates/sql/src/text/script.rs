@@ -113,7 +113,7 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     let next = parser.peek_token();
     match next.token {
         Token::EOF => {
-            super::nesting::check(&statement)?;
+            bounded(&statement)?;
             super::rewrite::rewrite(&mut statement).map(|()| statement)
         }
         token => Err(invalid_at(
@@ -121,6 +121,15 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
             format!("expected ';' or the end of the statement, found '{token}'"),
         )),
     }
+}
+
+/// Refuses a statement that the planner would expand without end.
+///
+/// # Errors
+/// `Unsupported`.
+pub(crate) fn bounded(statement: &ast::Statement) -> Result<()> {
+    super::nesting::check(statement)?;
+    super::growth::check(statement)
 }
 
 /// The statements of a text.

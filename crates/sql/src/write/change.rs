@@ -167,7 +167,9 @@ pub(super) fn write_updated(
     }
     let row = Row::from_batch(&aligned.batch, 0)?;
     if let Some(transaction) = change.transaction() {
-        if noted.expires_at_ms != 0 {
+        // What it commits lives as long as the table says, and the row may have been stored for ever.
+        let lives_on = table.schema().ttl_ms.is_some() && noted.version != IN_TRANSACTION_VERSION;
+        if noted.expires_at_ms != 0 || lives_on {
             return Err(Error::unsupported(format!(
                 "a transaction does not update rows that expire, as those of {} do: COMMIT first, and UPDATE by itself",
                 table.path()
@@ -197,8 +199,10 @@ pub(super) fn write_deleted(
     Ok((change.table.delete_if_version(&row, noted.version, &options)?, row))
 }
 
-/// What a write gives that a transaction has taken: it has no version yet.
-const IN_TRANSACTION: WriteResult = WriteResult::Stored { version: 0 };
+/// The version of a row that a transaction has taken: it has none yet.
+const IN_TRANSACTION_VERSION: u64 = 0;
+/// What a write gives then.
+const IN_TRANSACTION: WriteResult = WriteResult::Stored { version: IN_TRANSACTION_VERSION };
 
 pub(super) fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();

@@ -4,7 +4,8 @@
 //! and takes it when it is whole.
 
 use std::collections::HashSet;
-use std::io::BufWriter;
+use std::fs::{File, Metadata};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -184,14 +185,23 @@ fn store(
     let parsed = parse(query, piece.end)?;
     let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
     let rows = rows.with_distinct_names();
-    let path = Path::new(&copy.path);
-    let failed = |error: std::io::Error| {
+    let failed = |error: io::Error| {
         Error::unavailable(format!("{} cannot be written: {error}", copy.path)).with_source(error)
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let partial = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    let named = Path::new(&copy.path);
+    // A link stays, and leads to the file.
+    let path = named.canonicalize().unwrap_or_else(|_| named.to_owned());
+    let partial = match named.metadata() {
+        // A pipe or a device is written in place.
+        Ok(there) if !there.is_file() => None,
+        there => Some(partial(&path, there.ok().as_ref()).map_err(failed)?),
+    };
+    let file = match &partial {
+        Some(partial) => partial.reopen(),
+        None => File::options().write(true).open(named),
+    };
     let compression = Compression::of_name(&copy.path);
-    let file = BufWriter::new(partial.reopen().map_err(failed)?);
+    let file = BufWriter::new(file.map_err(failed)?);
     let mut writer = RecordWriter::new(format, file, rows.schema().clone(), compression)?;
     let mut count = 0;
     for batch in rows {
@@ -200,9 +210,25 @@ fn store(
         writer.write(&batch)?;
     }
     let file = writer.finish()?.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.sync_all().map_err(failed)?;
-    partial.persist(path).map_err(|error| failed(error.error))?;
+    if let Some(partial) = partial {
+        file.sync_all().map_err(failed)?;
+        partial.persist(path).map_err(|error| failed(error.error))?;
+    }
     Ok(format!("wrote {count} rows to {}", copy.path))
+}
+
+/// A file beside the place that it takes once it is whole, with the rights of the one that is there.
+fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    // A file of one's own that others may read, as if it had been made in place.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let partial = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    if let Some(there) = there {
+        partial.as_file().set_permissions(there.permissions())?;
+    }
+    Ok(partial)
 }
 
 /// `table [(columns)]`

@@ -14,6 +14,7 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Cursor, Kind, Piece, pieces};
+use crate::views;
 
 use super::tokens::made;
 
@@ -66,11 +67,26 @@ impl CreateAs {
         Ok(Some(Self { path, if_not_exists, key, terms, query }))
     }
 
-    /// The definition of the table, with columns as the query has them.
-    fn definition(&self, planner: &Planner, parameters: &Parameters) -> Result<String> {
+    /// The definition of the table, with columns as the query has them, and their names. Those of
+    /// the key of the table above it has from there.
+    fn definition(
+        &self,
+        planner: &Planner,
+        parameters: &Parameters,
+    ) -> Result<(String, Vec<String>)> {
         let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
-        let mut columns = Vec::new();
+        let above = self.path.rsplit_once('.');
+        let above = above.and_then(|(above, _)| planner.context.store.table(above).ok());
+        let is_above = |name: &str| {
+            let mut keys = above.iter().flat_map(|above| above.schema().key_columns());
+            keys.any(|column| column.name.eq_ignore_ascii_case(name))
+        };
+        let (mut parts, mut names) = (Vec::new(), Vec::new());
         for field in with_distinct_names(&schema).fields() {
+            names.push(name(field.name()));
+            if is_above(field.name()) {
+                continue;
+            }
             let Some(column_type) = ColumnType::of_arrow(field) else {
                 return Err(Error::invalid(format!(
                     "column '{}' of the query has no type that a table can hold: cast it, for instance CAST({} AS STRING)",
@@ -78,20 +94,21 @@ impl CreateAs {
                     field.name()
                 )));
             };
-            columns.push(format!("{} {column_type}", name(field.name())));
+            parts.push(format!("{} {column_type}", name(field.name())));
         }
         let text = |tokens: &[TokenWithSpan]| {
             tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
         };
+        parts.push(text(&self.key));
         let exists = if self.if_not_exists { "IF NOT EXISTS " } else { "" };
         let path: Vec<String> = self.path.split('.').map(name).collect();
-        Ok(format!(
-            "CREATE TABLE {exists}{} ({}, {}) {}",
+        let definition = format!(
+            "CREATE TABLE {exists}{} ({}) {}",
             path.join("."),
-            columns.join(", "),
-            text(&self.key),
+            parts.join(", "),
             text(&self.terms)
-        ))
+        );
+        Ok((definition, names))
     }
 }
 
@@ -132,7 +149,14 @@ pub(crate) fn create_as(
     if create.if_not_exists && store.table(&create.path).is_ok() {
         return Ok(Answer::Changed(Changes::default()));
     }
-    let definition = create.definition(planner, parameters)?;
+    // The table would hide the view from the query, too, which is read once the table is there.
+    if views::query_of(store, &create.path.to_ascii_lowercase())?.is_some() {
+        return Err(Error::conflict(format!(
+            "there is a view {}, which the table would hide: DROP VIEW first, or take another name",
+            create.path
+        )));
+    }
+    let (definition, names) = create.definition(planner, parameters)?;
     let made_now = match store.execute(&definition)?.pop() {
         Some(Outcome::Created { new, .. }) => new,
         _ => return Err(Error::internal("a definition had no outcome")),
@@ -142,7 +166,9 @@ pub(crate) fn create_as(
     }
     let path: Vec<String> = create.path.split('.').map(name).collect();
     let path = path.join(".");
-    let filled = pieces(&format!("INSERT INTO {path}")).and_then(|head| {
+    // Each value by its name: a child table has the key of the table above first.
+    let head = format!("INSERT INTO {path} ({})", names.join(", "));
+    let filled = pieces(&head).and_then(|head| {
         let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
         tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
         tokens.extend(create.query.tokens.iter().cloned());

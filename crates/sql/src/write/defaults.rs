@@ -61,7 +61,12 @@ pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Tok
         None | Some(Value::Null) => vec![Token::make_keyword("NULL")],
         Some(Value::Boolean(is)) => vec![Token::make_keyword(if *is { "TRUE" } else { "FALSE" })],
         Some(value) => {
-            let text = value.to_string();
+            let text = match value {
+                // Without an exponent it would be a decimal, which has not digits enough for all.
+                Value::Double(value) => format!("{value:e}"),
+                Value::Float(value) => format!("{value:e}"),
+                value => value.to_string(),
+            };
             let is_number = matches!(
                 column.column_type,
                 ColumnType::Integer

@@ -16,7 +16,7 @@ use arrow::compute::{filter_record_batch, is_not_null};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
-use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{
     BulkGetOptions, BulkPutOptions, Counts, Error, ErrorKind, KeySource, OnExisting, Result, Row,
     Table, TableSchema, record_batch_stream,
@@ -29,9 +29,11 @@ use super::returned::Written;
 use super::rows::Inserting;
 use super::stopped::stopped;
 use super::tokens::word;
+use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::guard::Guard;
+use crate::plan::settle;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Kind, Piece, parse};
@@ -103,15 +105,6 @@ pub(crate) fn insert_of(piece: &Piece) -> Result<ast::Insert> {
     }
 }
 
-/// A query for one row.
-fn one_row() -> Result<Box<ast::Query>> {
-    let tokens = vec![word("SELECT"), word("NULL")];
-    match parse(tokens, Location::new(1, 1))? {
-        ast::Statement::Query(query) => Ok(query),
-        _ => Err(Error::internal("SELECT NULL is no query")),
-    }
-}
-
 pub(super) fn run(
     planner: &Planner,
     piece: &Piece,
@@ -142,6 +135,7 @@ impl Insertion {
         if let ast::SetExpr::Values(values) = source.body.as_mut() {
             state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
                 settle_doubles(values, &columns, table.schema())?;
+            take_queries(&mut source)?;
         }
         let target = Target::Filled { path: table.path().to_owned() };
         state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
@@ -226,7 +220,8 @@ pub(super) fn explained(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let Insertion { table, source, on_existing, .. } = insertion(planner, piece)?;
+    let Insertion { table, mut source, on_existing, .. } = insertion(planner, piece)?;
+    take_queries(&mut source)?;
     let conflict = Conflict::read(piece, table.schema())?;
     let existing = match on_existing {
         _ if conflict.is_some() => "a row that exists is updated",
@@ -251,8 +246,18 @@ pub(crate) fn replaces(insert: &ast::Insert, kind: Kind) -> bool {
 }
 
 fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
+    if insert.overwrite {
+        return Err(Error::unsupported(
+            "INSERT OVERWRITE: TRUNCATE the table first, or write UPSERT for rows with the same keys",
+        ));
+    }
     if replaces(insert, kind) {
-        return Ok(OnExisting::Replace);
+        return match &insert.on {
+            None => Ok(OnExisting::Replace),
+            Some(_) => Err(Error::invalid(
+                "UPSERT, REPLACE and OR REPLACE store over a row that exists, and ON CONFLICT says what else becomes of it: write INSERT with ON CONFLICT",
+            )),
+        };
     }
     if insert.ignore || insert.or == Some(ast::SqliteOnConflict::Ignore) {
         return Ok(OnExisting::Keep);
@@ -475,7 +480,10 @@ fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
     let converter = RowConverter::new(fields).map_err(broken)?;
     let mut seen = HashSet::new();
     for batch in keys {
-        let rows = converter.convert_columns(batch.columns()).map_err(broken)?;
+        // Keys have one zero and one NaN.
+        let mut columns = batch.columns().to_vec();
+        columns.iter_mut().for_each(settle);
+        let rows = converter.convert_columns(&columns).map_err(broken)?;
         if let Some(twice) = (0..rows.num_rows()).find(|row| !seen.insert(rows.row(*row).owned())) {
             return Err(exists(
                 schema,

@@ -21,6 +21,7 @@ mod rows;
 mod selected;
 mod stopped;
 mod tokens;
+mod values;
 mod view;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -37,6 +38,7 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Kind, Piece, parse, without_catalog};
 use returned::{Returning, Wanted, Written};
+use stopped::stopped;
 pub(crate) use tokens::{made, quoted, word};
 
 pub(crate) use copy::{Copied, Copy, CopyOf, copy};
@@ -63,8 +65,9 @@ pub(crate) fn run(
     let returning = returning(planner, &piece, items)?;
     returning.schema(planner, parameters)?;
     let mut written = Written::told(planner, &returning.table);
-    changed(planner, &piece, parameters, guard, &mut written)?;
-    returning.rows(planner, written, parameters, guard).map(Answer::Rows)
+    let changes = changed(planner, &piece, parameters, guard, &mut written)?;
+    let rows = returning.rows(planner, written, parameters, guard);
+    rows.map(Answer::Rows).map_err(|error| stopped(planner, error, changes))
 }
 
 fn changed(

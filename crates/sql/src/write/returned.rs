@@ -1,7 +1,8 @@
 //! RETURNING: the rows that a statement wrote, as they were written.
 //!
 //! They are gathered while they are written, and what is wanted of them is selected at the end. The
-//! list is planned before anything is written, so that a name that there is not changes nothing.
+//! list is planned before anything is written, so that a name that there is not changes nothing. An
+//! error in it behind that says what was written, or in a transaction takes it back.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -71,6 +72,17 @@ impl Written {
             gathers: true,
             bytes_max: context.options.memory_bytes_max / 4,
             schema: Some(Arc::new(SqlTable::new(&context.store, table.clone()))),
+            ..Self::untold()
+        }
+    }
+
+    /// For rows as they are given to a table: a number that the store gives may be missing.
+    pub(super) fn given(planner: &Planner, table: &Table) -> Self {
+        let table = SqlTable::new(&planner.context.store, table.clone());
+        Self {
+            gathers: true,
+            bytes_max: planner.context.options.memory_bytes_max / 4,
+            schema: Some(Arc::new(table.with_gaps())),
             ..Self::untold()
         }
     }
@@ -158,7 +170,11 @@ impl Returning<'_> {
         planner.described_with(names, parsed, parameters).map(|(schema, _)| schema)
     }
 
-    /// What it gives of the rows written.
+    /// What it gives of the rows written: all of it, since the statement fails with an error among
+    /// them.
+    ///
+    /// # Errors
+    /// `Exhausted` when they take more than half of the memory of statements.
     pub(super) fn rows(
         &self,
         planner: &Planner,
@@ -169,7 +185,21 @@ impl Returning<'_> {
         let written = written.into_table()?;
         let mut state = planner.state(guard);
         state.register_catalog_list(Arc::new(self.names(planner, written)));
-        planner.rows_of(state, parse(self.selection(), self.end)?, parameters, guard.clone())
+        let parsed = parse(self.selection(), self.end)?;
+        let rows = planner.rows_of(state, parsed, parameters, guard.clone())?;
+        let bytes_max = planner.context.options.memory_bytes_max / 2;
+        let (schema, mut batches, mut bytes) = (rows.schema().clone(), Vec::new(), 0);
+        for batch in rows {
+            let batch = batch?;
+            bytes += batch.get_array_memory_size();
+            if bytes > bytes_max {
+                return Err(Error::exhausted(format!(
+                    "RETURNING gives more than {bytes_max} bytes: raise memory_bytes_max, change fewer rows at once, or ask for less"
+                )));
+            }
+            batches.push(Ok(batch));
+        }
+        Ok(Rows::new(&schema, batches.into_iter(), Guard::default()))
     }
 
     fn names(&self, planner: &Planner, written: MemTable) -> Names {

@@ -193,7 +193,7 @@ impl<'a> Inserting<'a> {
     /// Plans what becomes of rows that exist, for what is wrong with it.
     pub(super) fn check(&self) -> Result<()> {
         let Some(conflict) = self.conflict else { return Ok(()) };
-        let none = Written::told(self.planner, self.table).into_batch()?;
+        let none = Written::given(self.planner, self.table).into_batch()?;
         conflict.of_rows(self.change(), &none)?.check()
     }
 
@@ -204,7 +204,7 @@ impl<'a> Inserting<'a> {
             self.keys_met.clear();
             let Some(conflict) = self.conflict.filter(|_| !met.is_empty()) else { return Ok(()) };
             self.guard.check()?;
-            let mut excluded = Written::told(self.planner, self.table);
+            let mut excluded = Written::given(self.planner, self.table);
             met.iter().try_for_each(|(row, _)| excluded.note(row.clone()))?;
             let change = conflict.of_rows(self.change(), &excluded.into_batch()?)?;
             written.note_keys(self.table.schema());

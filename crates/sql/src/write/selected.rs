@@ -18,7 +18,7 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::returned::Written;
 use super::tokens::{made, quoted, separated, word};
-use crate::access::{EXPIRY, VERSION};
+use crate::access::note_names;
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::error::invalid_at;
@@ -261,7 +261,7 @@ impl<'a> RowChange<'a> {
                 }
             }
         };
-        let notes = [VERSION, EXPIRY].map(|name| self.column(name));
+        let notes = note_names(schema).map(|name| self.column(&name));
         let mut tokens = separated(order.into_iter().map(item).chain(notes));
         tokens.pop();
         tokens

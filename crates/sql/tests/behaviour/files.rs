@@ -141,6 +141,33 @@ fn a_copy_that_fails_leaves_the_file_as_it_was() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+/// A COPY took the place of a link, and nobody else could read what it wrote.
+#[cfg(unix)]
+#[test]
+fn a_copy_to_a_link_writes_the_file_that_it_leads_to() {
+    let (sql, folder) = ships();
+    let (file, link) = (folder.path().join("ships.csv"), folder.path().join("link.csv"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let before = fs::metadata(&file).unwrap().permissions();
+    sql.execute(format!("COPY (SELECT 1 AS x) TO '{}'", link.display())).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x\n1\n");
+    assert_eq!(fs::metadata(&file).unwrap().permissions(), before);
+}
+
+/// A COPY to a pipe, or to a device such as `/dev/stdout`, put a file into its place.
+#[cfg(unix)]
+#[test]
+fn a_copy_replaces_nothing_but_files() {
+    use std::os::unix::fs::FileTypeExt;
+    let (sql, folder) = ships();
+    let socket = folder.path().join("socket.csv");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let copy = format!("COPY (SELECT 1 AS x) TO '{}'", socket.display());
+    assert_fails(sql.execute(copy), ErrorKind::Unavailable, "cannot be written");
+    assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
+}
+
 /// Users of a server would read its machine.
 #[test]
 fn a_session_that_is_not_local_knows_no_files_and_no_settings() {

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use tonnage::{Cancel, ErrorKind};
-use tonnage_sql::{Request, SqlOptions};
+use tonnage_sql::{Request, Sql, SqlOptions};
 
 use super::{assert_fails, fleet, rows, session, session_with};
 
@@ -246,4 +246,59 @@ fn what_can_be_read_in_too_many_ways_is_refused() {
     let closed = "SELECT * FROM ".to_owned() + &"(SELECT * FROM (".repeat(20);
     let closed = closed + "SELECT 1 AS a" + &"))".repeat(20);
     assert!(sql.describe(&closed).is_ok(), "{:?}", sql.describe(&closed).err());
+}
+
+/// A session with fifteen views, each of which reads the one before it in this way.
+fn views_on_views(query: impl Fn(&str) -> String) -> Sql {
+    let sql = session();
+    for at in 0..=14 {
+        sql.execute(format!("CREATE VIEW v{at} AS SELECT 1 AS x")).unwrap();
+    }
+    for at in (1..=14).rev() {
+        let query = query(&format!("v{}", at - 1));
+        sql.execute(format!("CREATE OR REPLACE VIEW v{at} AS {query}")).unwrap();
+    }
+    sql
+}
+
+/// Views that name others several times multiplied the statement at each step: one of a few bytes took
+/// all memory, whatever its timeout.
+#[test]
+fn views_that_grow_with_each_other_are_refused() {
+    let sql = views_on_views(|view| {
+        let tables: Vec<_> = (0..4).map(|table| format!("{view} AS t{table}")).collect();
+        format!("SELECT 1 AS x FROM {}", tables.join(", "))
+    });
+    assert_eq!(rows(&sql, "SELECT count(*) FROM v3"), [["1"]]);
+    let grown = sql.execute("SELECT x FROM v14");
+    assert_fails(grown, ErrorKind::Unsupported, "more than 1000 times");
+}
+
+/// Queries in each other were counted in each view by itself, and planned without end.
+#[test]
+fn queries_in_each_other_are_counted_over_views() {
+    let sql = views_on_views(|view| format!("SELECT (SELECT (SELECT max(x) FROM {view})) AS x"));
+    assert_eq!(rows(&sql, "SELECT x FROM v3"), [["1"]]);
+    let nested = sql.execute("SELECT x FROM v14");
+    assert_fails(nested, ErrorKind::Unsupported, "stand in each other");
+}
+
+/// Queries of WITH that name each other twice doubled the plan at each step, in the same way.
+#[test]
+fn queries_of_with_that_grow_are_refused() {
+    let sql = session();
+    let query = |at: usize| format!("q{at} AS (SELECT a.x FROM q{0} AS a, q{0} AS b)", at - 1);
+    let queries: Vec<_> = (1..=26).map(query).collect();
+    let text = format!("WITH q0 AS (SELECT 1 AS x), {} SELECT x FROM q26", queries.join(", "));
+    assert_fails(sql.execute(text), ErrorKind::Unsupported, "more than 32768 parts");
+}
+
+/// The values of an EXECUTE may be queries. They were computed without a limit.
+#[test]
+fn the_values_of_execute_have_the_time_of_the_statement() {
+    let sql = session();
+    sql.execute("PREPARE p AS SELECT $1 AS n").unwrap();
+    let text = format!("EXECUTE p(({ENDLESS}))");
+    let request = Request::new(text).timeout(Duration::from_millis(100));
+    assert_fails(sql.execute(request), ErrorKind::TimedOut, "timeout");
 }
