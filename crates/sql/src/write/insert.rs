@@ -12,19 +12,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::compute::{filter_record_batch, is_not_null};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema};
-use arrow::row::{RowConverter, SortField};
+use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Counts, Error, ErrorKind, KeySource, OnExisting, Result, Row,
-    Table, TableSchema, record_batch_stream,
+    BulkPutOptions, Counts, Error, ErrorKind, OnExisting, Result, Table, TableSchema,
+    record_batch_stream,
 };
 
 use super::conflict::Conflict;
 use super::defaults::settle_defaults;
-use super::keys::exists;
+use super::existing::refuse_existing;
 use super::returned::Written;
 use super::rows::Inserting;
 use super::stopped::stopped;
@@ -33,7 +31,6 @@ use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::guard::Guard;
-use crate::plan::settle;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Kind, Piece, parse};
@@ -438,61 +435,6 @@ fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<Rec
             rejected.reason
         ))),
     }
-}
-
-/// A key that is given twice, or exists, is an error before anything is written. Keys that the store
-/// is still to number are not known.
-pub(super) fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatch)]) -> Result<()> {
-    let schema = table.schema();
-    let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
-    let numbered = schema.identity_column().filter(|column| schema.is_key(*column));
-    let keys = batches.iter().map(|(given, fitting)| {
-        let keys = fitting.project(&schema.key).map_err(broken)?;
-        let Some(identity) = numbered else { return Ok(keys) };
-        let name = &schema.columns[identity].name;
-        let is_own = |field: &FieldRef| field.name().eq_ignore_ascii_case(name);
-        match given.schema_ref().fields().iter().position(is_own) {
-            None => Ok(keys.slice(0, 0)),
-            Some(column) => {
-                let is_known = is_not_null(given.column(column)).map_err(broken)?;
-                filter_record_batch(&keys, &is_known).map_err(broken)
-            }
-        }
-    });
-    let keys = keys.collect::<Result<Vec<_>>>()?;
-    refuse_duplicates(schema, &keys)?;
-    let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
-    let mut existing = table.bulk_get(KeySource::from(keys), &options)?;
-    match existing.next().transpose()? {
-        Some(found) => Err(exists(
-            schema,
-            &Row::from_batch(&found.rows, 0)?,
-            "exists already: nothing was inserted",
-        )),
-        None => Ok(()),
-    }
-}
-
-fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
-    let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
-    let fields =
-        schema.key_columns().map(|column| SortField::new(column.column_type.data_type())).collect();
-    let converter = RowConverter::new(fields).map_err(broken)?;
-    let mut seen = HashSet::new();
-    for batch in keys {
-        // Keys have one zero and one NaN.
-        let mut columns = batch.columns().to_vec();
-        columns.iter_mut().for_each(settle);
-        let rows = converter.convert_columns(&columns).map_err(broken)?;
-        if let Some(twice) = (0..rows.num_rows()).find(|row| !seen.insert(rows.row(*row).owned())) {
-            return Err(exists(
-                schema,
-                &Row::from_batch(batch, twice)?,
-                "is given twice: nothing was inserted",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The path that a name in a statement stands for.

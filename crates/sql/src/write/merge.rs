@@ -17,7 +17,8 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::assignments::{assignments, expression};
 use super::change::{alias, table, write_deleted, write_updated};
-use super::insert::{GatheredInsert, insertion, refuse_existing};
+use super::existing::refuse_existing;
+use super::insert::{GatheredInsert, insertion};
 use super::keys::key_text;
 use super::returned::Written;
 use super::selected::{Assignment, NotedRow, ROWS_PER_LOOK, RowChange, Write};

@@ -11,6 +11,7 @@ mod conflict;
 mod copy;
 mod create;
 mod defaults;
+mod existing;
 mod insert;
 mod keys;
 mod literals;
