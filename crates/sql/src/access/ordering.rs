@@ -47,9 +47,10 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direc
 }
 
 /// Whether the order of a column in keys is that of SQL. Symbols are ordered by their places, in
-/// SQL as text.
+/// SQL as text; what the store notes of rows is in no key.
 pub(crate) fn is_ordered_as_sql(schema: &TableSchema, column: usize) -> bool {
-    !matches!(schema.columns[column].column_type, ColumnType::Enum(_))
+    let column = schema.columns.get(column);
+    column.is_some_and(|column| !matches!(column.column_type, ColumnType::Enum(_)))
 }
 
 /// The key columns that have more than one value, in key order: rows come ordered by them. `None`

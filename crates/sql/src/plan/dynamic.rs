@@ -48,7 +48,7 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
         let mut first = spec.table.indexes.iter().filter_map(|index| index.columns().first());
         first.any(|first| first.path.is_empty() && first.column == *name)
     };
-    is_key || columns.iter().any(|column| *column < schema.columns.len() && leads_index(column))
+    is_key || columns.iter().any(leads_index)
 }
 
 /// The read with what is known by now taken into account. Reading more than that is right as well,
@@ -117,8 +117,10 @@ fn fitting(
         .then(|| ColumnCondition { column, test: test(values) })
 }
 
+/// The column of the table that an expression is: what the store notes of rows is none.
 fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
-    spec.columns.get(expr.downcast_ref::<Column>()?.index()).copied()
+    let column = *spec.columns.get(expr.downcast_ref::<Column>()?.index())?;
+    (column < spec.table.schema().columns.len()).then_some(column)
 }
 
 fn literal(expr: &Arc<dyn PhysicalExpr>) -> Option<&ScalarValue> {

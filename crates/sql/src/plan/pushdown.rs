@@ -25,7 +25,6 @@ use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -116,8 +115,7 @@ fn hands_down_to_twins(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
     if is_below && has_twins(node) {
         return true;
     }
-    let hands_down =
-        node.is::<HashJoinExec>() || node.is::<SortExec>() || node.is::<AggregateExec>();
+    let hands_down = node.is::<HashJoinExec>() || node.is::<SortExec>();
     let is_below = is_below || hands_down;
     node.children().into_iter().any(|child| hands_down_to_twins(child, is_below))
 }

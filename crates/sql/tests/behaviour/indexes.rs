@@ -110,6 +110,16 @@ fn a_join_looks_the_keys_of_its_other_side_up_in_an_index() {
 }
 
 #[test]
+fn where_nothing_is_pushed_down_a_join_hands_no_keys_to_its_reads() {
+    let sql = cities(SqlOptions { push_down: false, ..SqlOptions::default() });
+    sql.execute("CREATE INDEX by_city ON people (city); CREATE TABLE wanted (city STRING PRIMARY KEY); INSERT INTO wanted VALUES ('c3')").unwrap();
+    let join = "SELECT p.id FROM people p JOIN wanted w ON p.city = w.city";
+    let text = plan(&sql, join);
+    assert!(!text.contains("keys from"), "{text}");
+    assert_eq!(rows(&sql, join).len(), 20);
+}
+
+#[test]
 fn a_statement_does_not_meet_rows_again_that_it_put_further_on_in_its_index() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); CREATE INDEX by_n ON t (n)")

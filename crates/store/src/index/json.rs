@@ -21,6 +21,7 @@ use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::mark::{NULL, PRESENT};
 use crate::codec::{FieldRange, RangeEnds, key_f64, push_escaped};
+use crate::value::json_text::{self, JsonKind};
 use crate::{ColumnType, Value};
 
 const BOOLEAN: u8 = 1;
@@ -59,7 +60,32 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
 /// that cannot be read has nothing anywhere.
 pub(super) fn push_place(document: &str, path: &[String], cell: &mut Vec<u8>) {
     let mut reader = serde_json::Deserializer::from_str(document);
-    push_scalar(&Place(path).deserialize(&mut reader).unwrap_or(JsonScalar::Null), cell);
+    let read = Place(path).deserialize(&mut reader).ok();
+    let scalar = read.or_else(|| taken_apart(document, path)).unwrap_or(JsonScalar::Null);
+    push_scalar(&scalar, cell);
+}
+
+/// What the place holds in a document that the reader above gives up, for it has a name that is no
+/// text, such as `"\ud800"`. It is JSON all the same, and SQL finds what stands before that name.
+/// Numbers beyond all doubles are left out.
+#[cold]
+fn taken_apart<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>> {
+    let mut text = document.trim();
+    for name in path {
+        if JsonKind::of(text) != JsonKind::Object {
+            return None;
+        }
+        text = json_text::first_member(text, name)?;
+    }
+    Some(match JsonKind::of(text) {
+        JsonKind::Null => JsonScalar::Null,
+        JsonKind::Boolean => JsonScalar::Boolean(text == "true"),
+        JsonKind::Number => {
+            JsonScalar::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?)
+        }
+        JsonKind::String => JsonScalar::Text(Cow::Owned(json_text::string(text).ok()?)),
+        JsonKind::Object | JsonKind::Array => JsonScalar::Nested,
+    })
 }
 
 /// Appends the cell that is asked for with a value.
@@ -266,6 +292,25 @@ mod tests {
     fn the_first_of_two_equal_names_counts() {
         assert_eq!(cell(r#"{"a": {"b": 1}, "a": {"b": 2}}"#, "a.b"), asked_for(1));
         assert_eq!(cell(r#"{"a": {"c": 1}, "a": {"b": 2}}"#, "a.b"), [NULL]);
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_hides_no_place() {
+        for document in [
+            r#"{"a": {"b": 1}, "\ud800": 2}"#,
+            r#"{"a": {"b": 1, "\udc00": 2}}"#,
+            r#" {"\ud800": {"b": 2}, "\u0061" : {"b" :1 }} "#,
+            r#"{"a": {"b": 1, "c": {"\ud800": 1e400}}, "a": {"b": 2}, "\ud800": 2}"#,
+        ] {
+            assert_eq!(cell(document, "a.b"), asked_for(1), "{document}");
+            assert_eq!(cell(document, "a.b.c"), [NULL], "{document}");
+            assert_eq!(cell(document, "q"), [NULL], "{document}");
+        }
+        let document = r#"{"a": 1e400, "n": 1e4, "t": "x", "s": "\ud800", "\ud800": 2}"#;
+        assert_eq!(cell(document, "a"), [NULL]);
+        assert_eq!(cell(document, "n"), asked_for(1e4));
+        assert_eq!(cell(document, "t"), asked_for("x"));
+        assert_eq!(cell(document, "s"), [NULL]);
     }
 
     #[test]

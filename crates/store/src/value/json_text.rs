@@ -107,6 +107,19 @@ pub fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
     Ok(members)
 }
 
+/// The value of the first member of that name of an object. A name that is no text, such as
+/// `"\ud800"`, is another one.
+pub fn first_member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    parts(text).ok()?.into_iter().find_map(|part| {
+        let end = string_end(part)?;
+        let is_named = serde_json::from_str::<String>(&part[..end]).is_ok_and(|own| own == name);
+        if !is_named {
+            return None;
+        }
+        part[end..].trim_start().strip_prefix(':').map(str::trim)
+    })
+}
+
 /// The items of an array.
 ///
 /// # Errors
