@@ -24,18 +24,18 @@ const ITEM_BYTES: i64 = 16;
 
 pub(super) fn functions() -> [ScalarUDF; 5] {
     [
-        (unicode::lpad(), Unit::Letter),
-        (unicode::rpad(), Unit::Letter),
-        (string::repeat(), Unit::Text),
-        (array_repeat_udf(), Unit::Item),
-        (array_resize_udf(), Unit::Item),
+        (unicode::lpad(), LengthUnit::Letter),
+        (unicode::rpad(), LengthUnit::Letter),
+        (string::repeat(), LengthUnit::Text),
+        (array_repeat_udf(), LengthUnit::Item),
+        (array_resize_udf(), LengthUnit::Item),
     ]
     .map(|(inner, unit)| ScalarUDF::new_from_impl(Lengthened { inner, unit }))
 }
 
 /// What the second argument is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Unit {
+enum LengthUnit {
     Letter,
     Text,
     Item,
@@ -44,25 +44,25 @@ enum Unit {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Lengthened {
     inner: Arc<ScalarUDF>,
-    unit: Unit,
+    unit: LengthUnit,
 }
 
 impl Lengthened {
     /// Refuses what is too long together.
     fn check(&self, values: &ArrayRef, counts: &Int64Array) -> Result<()> {
         let lengths = match self.unit {
-            Unit::Text => Some(cast(&length(values)?, &DataType::Int64)?),
-            Unit::Letter | Unit::Item => None,
+            LengthUnit::Text => Some(cast(&length(values)?, &DataType::Int64)?),
+            LengthUnit::Letter | LengthUnit::Item => None,
         };
         let lengths = lengths.as_ref().map(|lengths| lengths.as_primitive::<Int64Type>());
         let is_counted = |row: &usize| {
-            counts.is_valid(*row) && (self.unit == Unit::Item || values.is_valid(*row))
+            counts.is_valid(*row) && (self.unit == LengthUnit::Item || values.is_valid(*row))
         };
         let rows = (0..counts.len()).filter(is_counted);
         let bytes = rows.fold(0_i64, |bytes, row| {
             let each = match (self.unit, lengths) {
-                (Unit::Text, Some(lengths)) => lengths.value(row),
-                (Unit::Item, _) => ITEM_BYTES,
+                (LengthUnit::Text, Some(lengths)) => lengths.value(row),
+                (LengthUnit::Item, _) => ITEM_BYTES,
                 _ => 1,
             };
             bytes.saturating_add(counts.value(row).max(0).saturating_mul(each))
@@ -108,7 +108,7 @@ impl ScalarUDFImpl for Lengthened {
         let counts = cast(&arguments.args[1].to_array(rows)?, &DataType::Int64)?;
         let counts = counts.as_primitive::<Int64Type>();
         self.check(&values, counts)?;
-        if self.unit == Unit::Letter && matches!(arguments.args[1], ColumnarValue::Array(_)) {
+        if self.unit == LengthUnit::Letter && matches!(arguments.args[1], ColumnarValue::Array(_)) {
             let counts: Int64Array = counts.unary(|count| count.max(0));
             arguments.args[1] = ColumnarValue::Array(Arc::new(counts));
         }

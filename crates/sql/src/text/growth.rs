@@ -34,7 +34,7 @@ pub(super) fn check(statement: &Statement) -> Result<()> {
 #[derive(Default)]
 struct Growth {
     /// The queries around the place that the walk has come to.
-    around: Vec<Level>,
+    around: Vec<OpenQuery>,
     /// The queries, tables and expressions that are written down.
     written: u64,
     /// Those that are planned.
@@ -42,7 +42,7 @@ struct Growth {
 }
 
 /// A query.
-struct Level {
+struct OpenQuery {
     /// The queries of its WITH that the walk has not come to, and their names.
     with: Vec<(*const Query, String)>,
     /// Those that it has left, with how many parts they have.
@@ -76,13 +76,15 @@ impl Looker for Growth {
         let with = tables
             .map(|table| (std::ptr::from_ref(table.query.as_ref()), folded(&table.alias.name)))
             .collect();
-        self.around.push(Level { with, given: Vec::new(), parts: 0 });
+        self.around.push(OpenQuery { with, given: Vec::new(), parts: 0 });
         self.add(1);
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
-        let Some(Level { parts, .. }) = self.around.pop() else { return ControlFlow::Continue(()) };
+        let Some(OpenQuery { parts, .. }) = self.around.pop() else {
+            return ControlFlow::Continue(());
+        };
         if let Some(outer) = self.around.last_mut()
             && let Some(at) = outer.with.iter().position(|(own, _)| std::ptr::eq(*own, query))
         {

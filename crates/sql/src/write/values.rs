@@ -47,8 +47,8 @@ pub(super) fn one_row() -> Result<Box<ast::Query>> {
 }
 
 fn holds_query(cell: &ast::Expr) -> bool {
-    struct Queries(bool);
-    impl Looker for Queries {
+    struct QueryFinder(bool);
+    impl Looker for QueryFinder {
         fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<Error> {
             self.0 = true;
             ControlFlow::Continue(())
@@ -57,7 +57,7 @@ fn holds_query(cell: &ast::Expr) -> bool {
     if matches!(cell, ast::Expr::Value(_)) {
         return false;
     }
-    let mut queries = Queries(false);
-    let _ = walk(cell, &mut queries);
-    queries.0
+    let mut finder = QueryFinder(false);
+    let _ = walk(cell, &mut finder);
+    finder.0
 }
