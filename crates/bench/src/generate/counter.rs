@@ -1,22 +1,24 @@
 //! Numbers given out once each.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 /// Numbers for new records. A number is seen by others only when it and all before it are
 /// acknowledged, so that nobody asks for a record that is still being inserted.
 ///
 /// 1. A thread claims the next number and inserts its record.
-/// 2. It drops its claim, which marks the number in a window, a ring of flags that begins at the
-///    first number not acknowledged.
-/// 3. Whoever finds nobody else at it moves the window's beginning past all marks, clearing them.
+/// 2. It drops its claim, which marks the number in a window of flags that begins at the first
+///    number not acknowledged.
+/// 3. It moves the window's beginning past all marks, clearing them.
 #[derive(Debug)]
 pub(crate) struct AcknowledgedCounter {
     next: AtomicU64,
     /// All numbers below are acknowledged.
     end: AtomicU64,
-    window: Vec<AtomicBool>,
-    /// Whether some thread is moving `end`.
-    moving: AtomicBool,
+    /// Whether each number from `end` on is acknowledged; those behind it are not.
+    window: Mutex<VecDeque<bool>>,
 }
 
 impl AcknowledgedCounter {
@@ -28,8 +30,7 @@ impl AcknowledgedCounter {
         AcknowledgedCounter {
             next: AtomicU64::new(first),
             end: AtomicU64::new(first),
-            window: (0..Self::WINDOW).map(|_| AtomicBool::new(false)).collect(),
-            moving: AtomicBool::new(false),
+            window: Mutex::default(),
         }
     }
 
@@ -47,24 +48,17 @@ impl AcknowledgedCounter {
     }
 
     fn acknowledge(&self, number: u64) {
-        // Every access to the flags is in one total order. So a mark that its thread could not act
-        // on, because another was moving the end, is seen by that other one when it looks again
-        // after it has stopped.
-        self.flag(number).store(true, Ordering::SeqCst);
-        while self.flag(self.end()).load(Ordering::SeqCst)
-            && !self.moving.swap(true, Ordering::SeqCst)
-        {
-            let mut end = self.end();
-            while self.flag(end).swap(false, Ordering::SeqCst) {
-                end += 1;
-            }
-            self.end.store(end, Ordering::SeqCst);
-            self.moving.store(false, Ordering::SeqCst);
+        let mut window = self.window.lock();
+        let mut end = self.end();
+        let place = (number - end) as usize;
+        let len = window.len().max(place + 1);
+        window.resize(len, false);
+        window[place] = true;
+        while window.front() == Some(&true) {
+            window.pop_front();
+            end += 1;
         }
-    }
-
-    fn flag(&self, number: u64) -> &AtomicBool {
-        &self.window[(number % Self::WINDOW) as usize]
+        self.end.store(end, Ordering::Release);
     }
 }
 

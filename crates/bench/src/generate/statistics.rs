@@ -44,8 +44,3 @@ pub(super) fn assert_share(seen: u64, share: f64) {
         "{seen} of {DRAWS} draws, expected {expected:.0} +- {bound:.0}"
     );
 }
-
-/// The sum of 1 / k^0.99 up to a count, term by term.
-pub(super) fn zeta(count: u32) -> f64 {
-    (1..=count).map(|rank| f64::from(rank).powf(-0.99)).sum()
-}

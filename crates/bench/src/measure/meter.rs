@@ -1,64 +1,50 @@
 //! What the threads of a run tell what they did.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
-use tonnage::Result;
+use tonnage::{Cancel, Result};
 
-use super::totals::{Totals, new_histogram, record};
-use super::{MeasurePlan, Measured};
+use super::MeasurePlan;
+use super::totals::{Totals, new_histogram};
+use crate::report::Run;
 
 /// What the threads of a run tell what they did. Shared by all of them.
 pub(crate) struct Meter<'a> {
-    plan: &'a MeasurePlan,
+    pub(super) plan: &'a MeasurePlan,
     started: Instant,
     /// What started before this belongs to the warm-up.
     pub(super) measured_from: Instant,
-    over: StopFlag,
-    /// Rows of bulk calls, warm-up included.
-    done: AtomicU64,
-    /// Rows and bytes of bulk calls, warm-up cut.
-    rows: AtomicU64,
-    bytes: AtomicU64,
-    threads: Mutex<Vec<Arc<Mutex<ThreadRecord>>>>,
-    /// What no thread recorded.
-    totals: Mutex<Totals>,
+    over: Cancel,
+    threads: Mutex<Vec<Arc<Mutex<Totals>>>>,
+    /// What no recorder is told: rows of bulk calls, and failures.
+    bulk: Arc<Mutex<Totals>>,
 }
 
 impl<'a> Meter<'a> {
     pub(super) fn start(plan: &'a MeasurePlan) -> Self {
-        let started = Instant::now();
-        Meter {
-            plan,
-            started,
-            measured_from: started + plan.warm_up,
-            over: StopFlag::default(),
-            done: AtomicU64::new(0),
-            rows: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            threads: Mutex::default(),
-            totals: Mutex::new(Totals::new(plan.operations.len())),
-        }
+        let (started, over) = (Instant::now(), Cancel::default());
+        let bulk = Arc::new(Mutex::new(Totals::new(0)));
+        let threads = Mutex::new(vec![bulk.clone()]);
+        Meter { plan, started, measured_from: started + plan.warm_up, over, threads, bulk }
     }
 
     /// A recorder for one thread.
     pub(crate) fn recorder(&self) -> Recorder<'_> {
-        let totals = Totals::new(self.plan.operations.len());
-        let thread = ThreadRecord { totals, done: 0, times: new_histogram() };
-        let thread = Arc::new(Mutex::new(thread));
+        let thread = Arc::new(Mutex::new(Totals::new(self.plan.operations.len())));
         self.threads.lock().push(thread.clone());
         Recorder { meter: self, thread }
     }
 
     /// Rows of a bulk call went by: they count for throughput, series and progress.
     pub(crate) fn add(&self, rows: u64, bytes: u64) {
-        self.done.fetch_add(rows, Ordering::Relaxed);
+        let mut bulk = self.bulk.lock();
+        bulk.done += rows;
         if Instant::now() >= self.measured_from {
-            self.rows.fetch_add(rows, Ordering::Relaxed);
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            bulk.measured.operations_count += rows;
+            bulk.bytes += bytes;
         }
     }
 
@@ -67,18 +53,18 @@ impl<'a> Meter<'a> {
     pub(crate) fn expect(&self, what: &str, expected: u64, counted: u64) {
         if counted != expected {
             let message = || format!("{what}: {counted}, but it must be {expected}");
-            self.totals.lock().failed(None, counted.abs_diff(expected), message);
+            self.bulk.lock().failed(None, counted.abs_diff(expected), message);
         }
     }
 
     /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked
     /// before each operation.
     pub(crate) fn is_over(&self) -> bool {
-        self.over.is_set()
+        self.over.is_cancelled()
     }
 
     /// The same for sources, which outlive the meter.
-    pub(crate) fn stop_flag(&self) -> StopFlag {
+    pub(crate) fn stop_flag(&self) -> Cancel {
         self.over.clone()
     }
 
@@ -87,16 +73,9 @@ impl<'a> Meter<'a> {
         self.started
     }
 
-    /// Tells the threads to end.
-    pub(super) fn end(&self) {
-        self.over.set();
-    }
-
     /// Operations and rows that were done so far, warm-up included.
     pub(super) fn done(&self) -> u64 {
-        let threads = self.threads.lock();
-        let recorded: u64 = threads.iter().map(|thread| thread.lock().done).sum();
-        recorded + self.done.load(Ordering::Relaxed)
+        self.threads.lock().iter().map(|thread| thread.lock().done).sum()
     }
 
     /// Adds the service times that were recorded since the last call.
@@ -110,60 +89,34 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Puts together what was measured up to a moment; the sampler adds what it saw.
-    pub(super) fn finish(self, ended: Instant) -> Measured {
-        let mut totals = self.totals.into_inner();
+    /// Puts together what was measured up to a moment, with what the sampler saw.
+    pub(super) fn finish(self, ended: Instant, sampled: Run) -> Run {
+        let names = &self.plan.operations;
+        let mut totals = Totals::new(names.len());
+        totals.measured = sampled;
         for thread in self.threads.into_inner() {
-            totals.merge(std::mem::replace(&mut thread.lock().totals, Totals::new(0)));
+            totals.merge(&mut thread.lock());
         }
         let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
         if seconds == 0.0 {
             let warm_up = self.plan.warm_up.as_secs_f64();
-            totals.messages.push(format!(
+            totals.measured.failure_messages.push(format!(
                 "nothing was measured: the run ended within its warm-up of {warm_up} s"
             ));
         }
-        Measured {
-            seconds,
-            count: totals.count + self.rows.into_inner(),
-            bytes: self.bytes.into_inner(),
-            failures: totals.failures,
-            failure_messages: std::mem::take(&mut totals.messages),
-            operations: totals.reports(&self.plan.operations),
-            ..Measured::default()
-        }
+        let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+        let throughputs = vec![rate(totals.measured.operations_count)];
+        let bytes = rate(totals.bytes);
+        let figure = (bytes > 0.0).then(|| ("bytes_per_second".to_owned(), bytes));
+        totals.measured.figures.extend(figure);
+        Run { seconds, throughputs, operations: totals.reports(names), ..totals.measured }
     }
-}
-
-/// Whether a run is over. Set once, never taken back.
-#[derive(Clone, Default)]
-pub(crate) struct StopFlag(Arc<AtomicBool>);
-
-impl StopFlag {
-    pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// What one thread did. It writes after each operation, the sampler reads now and then: the lock is
-/// free nearly always. Alone in its cache lines, so that threads do not slow each other down.
-#[repr(align(128))]
-struct ThreadRecord {
-    totals: Totals,
-    /// Rows of operations that worked, warm-up included.
-    done: u64,
-    /// Service times of the reading that goes on, warm-up or not.
-    times: Histogram<u32>,
 }
 
 /// What one thread tells what it did.
 pub(crate) struct Recorder<'a> {
     meter: &'a Meter<'a>,
-    thread: Arc<Mutex<ThreadRecord>>,
+    thread: Arc<Mutex<Totals>>,
 }
 
 impl Recorder<'_> {
@@ -179,22 +132,15 @@ impl Recorder<'_> {
         outcome: Result<u64>,
     ) {
         let ended = Instant::now();
-        let mut thread = self.thread.lock();
-        let rows = match outcome {
-            Ok(rows) => rows,
-            Err(error) => return thread.totals.failed(Some(operation), 1, || error.to_string()),
-        };
-        if !thread.totals.knows(operation) {
-            return;
-        }
-        let service = ended.saturating_duration_since(started);
-        if rows > 0 {
-            thread.done += rows;
-            record(&mut thread.times, service);
-        }
-        if started >= self.meter.measured_from {
-            let intended = due.map(|due| ended.saturating_duration_since(due));
-            thread.totals.worked(operation, rows, service, intended);
+        let mut totals = self.thread.lock();
+        match outcome {
+            Ok(rows) => {
+                let service = ended.saturating_duration_since(started);
+                let intended = due.map(|due| ended.saturating_duration_since(due));
+                let is_warm_up = started < self.meter.measured_from;
+                totals.worked(operation, rows, service, intended, is_warm_up);
+            }
+            Err(error) => totals.failed(Some(operation), 1, || error.to_string()),
         }
     }
 }

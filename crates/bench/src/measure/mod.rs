@@ -7,7 +7,6 @@
 //!    reading before, from which its 99th percentile is made.
 //! 4. When the work returns, everything is put together as `Measured`.
 
-mod disk;
 mod environment;
 mod meter;
 mod process;
@@ -20,16 +19,19 @@ mod totals;
 use std::sync::mpsc;
 use std::time::Instant;
 
-pub use disk::Disk;
-pub use environment::Environment;
-pub(crate) use meter::{Meter, StopFlag};
+pub use environment::{Disk, Environment};
+pub(crate) use meter::Meter;
+pub(crate) use run::MeasurePlan;
 pub use run::Watcher;
-pub(crate) use run::{MeasurePlan, Measured};
-#[cfg(test)]
-pub(crate) use run::{NoWatcher, PhaseWatcher};
 use sampler::{Sampler, SystemGauges};
+#[cfg(test)]
+pub(crate) use tests::{NoWatcher, PhaseWatcher};
+/// Whether a run is over. Set once, never taken back.
+pub(crate) use tonnage::Cancel as StopFlag;
 use tonnage::Result;
 
+/// What was measured in one run, which has no name yet.
+pub(crate) use crate::report::Run as Measured;
 use crate::report::format;
 
 /// Measures `work`, which drives a system from as many threads as it likes. A thread of this
@@ -46,34 +48,27 @@ pub(crate) fn measure(
 ) -> Result<Measured> {
     watcher.begin(&plan.phase, plan.total);
     let meter = Meter::start(plan);
-    let sampler = Sampler::start(plan, &meter, gauges, watcher);
-    let (outcome, ended, sampled) = while_sampling(sampler, || work(&meter));
+    let mut sampler = Sampler::start(&meter, gauges, watcher);
+    let (outcome, ended) = std::thread::scope(|scope| {
+        // Dropped however the work ends, even in a panic: that ends the sampler.
+        let (_running, is_running) = mpsc::channel();
+        let sampler = &mut sampler;
+        scope.spawn(move || sampler.run(&is_running));
+        (work(&meter), Instant::now())
+    });
+    let sampled = sampler.finish(ended);
     if let Err(error) = outcome {
         watcher.end(&format!("failed: {error}"));
         return Err(error);
     }
-    let Measured { series, progress, memory_peak_bytes, .. } = sampled;
-    let measured = Measured { series, progress, memory_peak_bytes, ..meter.finish(ended) };
+    let measured = meter.finish(ended, sampled);
     watcher.end(&summary(&measured));
     Ok(measured)
 }
 
-/// Does `work` while the sampler runs in a thread beside it. The sampler ends when `running` is
-/// dropped, which happens when the work panics, too: else this would wait for ever.
-fn while_sampling<T>(sampler: Sampler<'_>, work: impl FnOnce() -> T) -> (T, Instant, Measured) {
-    std::thread::scope(|scope| {
-        let (running, is_running) = mpsc::channel();
-        let sampler = scope.spawn(move || sampler.run(&is_running));
-        let outcome = work();
-        let ended = Instant::now();
-        drop(running);
-        let sampler = sampler.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (outcome, ended, sampler.finish(ended))
-    })
-}
-
 fn summary(measured: &Measured) -> String {
-    let [count, rate] = [measured.count as f64, measured.throughput()].map(format::count);
+    let [count, rate] =
+        [measured.operations_count as f64, measured.throughput()].map(format::count);
     let mut text = format!("{count} in {}, {rate}/s", format::seconds(measured.seconds));
     if let Some(operation) = measured.operations.last() {
         text += &format!(", p99 {}", format::micros(operation.service.at(99.0)));

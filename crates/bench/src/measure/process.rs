@@ -1,6 +1,7 @@
 //! What this process takes of the machine, as `/proc` says. Where there is none, everything is 0.
 
 use std::fs;
+use std::str::FromStr;
 
 /// Ticks of a second in `/proc/self/stat`: the same on every Linux that programs are built for.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -23,9 +24,9 @@ impl ProcessFigures {
         let io = read("/proc/self/io");
         ProcessFigures {
             cpu_seconds: cpu_seconds(&read("/proc/self/stat")).unwrap_or(0.0),
-            memory_bytes: status_bytes("VmRSS:"),
-            read_bytes: number_after(&io, "read_bytes:").unwrap_or(0),
-            written_bytes: number_after(&io, "write_bytes:").unwrap_or(0),
+            memory_bytes: status_bytes("VmRSS"),
+            read_bytes: number_of(&io, "read_bytes").unwrap_or(0),
+            written_bytes: number_of(&io, "write_bytes").unwrap_or(0),
         }
     }
 }
@@ -38,11 +39,11 @@ pub(super) fn reset_memory_peak() -> bool {
 
 /// The highest memory since the last reset.
 pub(super) fn memory_peak_bytes() -> u64 {
-    status_bytes("VmHWM:")
+    status_bytes("VmHWM")
 }
 
 fn status_bytes(name: &str) -> u64 {
-    number_after(&read("/proc/self/status"), name).unwrap_or(0) * 1024
+    number_of(&read("/proc/self/status"), name).unwrap_or(0) * 1024
 }
 
 /// The text of a file; empty where there is none.
@@ -50,10 +51,19 @@ pub(super) fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The number behind a name at the beginning of a line.
-pub(super) fn number_after(text: &str, name: &str) -> Option<u64> {
-    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
-    rest.split_whitespace().next()?.parse().ok()
+/// The value of the first line of a name.
+pub(super) fn value_of<'t>(text: &'t str, name: &str, separator: char) -> Option<&'t str> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(separator));
+    lines.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+}
+
+fn number_of(text: &str, name: &str) -> Option<u64> {
+    first(value_of(text, name, ':')?)
+}
+
+/// The first of the numbers that a text begins with.
+pub(super) fn first<N: FromStr>(text: &str) -> Option<N> {
+    text.split_whitespace().next()?.parse().ok()
 }
 
 /// Ticks in user and in system mode are the 14th and 15th field; the second, the name, may hold
@@ -79,6 +89,13 @@ mod tests {
     #[test]
     fn what_is_cut_short_gives_nothing() {
         assert_eq!(cpu_seconds("12 (a) S 1"), None);
-        assert_eq!(number_after("VmRSS:", "VmRSS:"), None);
+        assert_eq!(number_of("VmRSS:", "VmRSS"), None);
+    }
+
+    #[test]
+    fn a_value_is_found_by_its_whole_name() {
+        let text = "model\t\t: 207\nmodel name\t: A fast one: 2.0\n";
+        assert_eq!(value_of(text, "model name", ':'), Some("A fast one: 2.0"));
+        assert_eq!(value_of(text, "name", ':'), None);
     }
 }

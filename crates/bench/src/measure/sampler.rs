@@ -8,8 +8,8 @@ use tonnage::Result;
 
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
 use super::totals::new_histogram;
-use super::{MeasurePlan, Measured, Meter, Watcher};
-use crate::report::{ProgressPoint, Second};
+use super::{Meter, Watcher};
+use crate::report::{MEMORY_PEAK, ProgressPoint, Run, Second, named};
 use crate::system::Gauges;
 
 /// How long a reading is.
@@ -38,72 +38,71 @@ pub(super) struct Sampler<'a> {
     gauges: &'a SystemGauges<'a>,
     watcher: &'a dyn Watcher,
     deadline: Option<Instant>,
-    next_reading: Instant,
     /// The samples at the beginning of the reading that goes on, and of the one before.
     last: GaugeSample,
     before_last: GaugeSample,
     /// Service times of the last reading.
     times: Histogram<u32>,
-    series: Vec<Second>,
     progress: ProgressCurve,
     memory_peak_is_reset: bool,
     memory_peak_bytes: u64,
+    /// The part of what was measured that it saw.
+    seen: Run,
 }
 
 impl<'a> Sampler<'a> {
     pub(super) fn start(
-        plan: &MeasurePlan,
         meter: &'a Meter<'a>,
         gauges: &'a SystemGauges<'a>,
         watcher: &'a dyn Watcher,
     ) -> Self {
         let start = GaugeSample { at: meter.started(), done: 0, process: ProcessFigures::read() };
-        let mut sampler = Sampler {
+        let total = meter.plan.total.filter(|total| *total > 0);
+        Sampler {
             meter,
             gauges,
             watcher,
-            deadline: plan.seconds_max.map(|seconds| meter.measured_from + seconds),
-            next_reading: start.at,
+            deadline: meter.plan.seconds_max.map(|seconds| meter.measured_from + seconds),
             last: start,
             before_last: start,
             times: new_histogram(),
-            series: Vec::new(),
-            progress: ProgressCurve::new(plan.total, start.at),
+            progress: ProgressCurve { total, done: 0, at: start.at },
             memory_peak_is_reset: reset_memory_peak(),
             memory_peak_bytes: 0,
-        };
-        sampler.plan_next_reading(start.at);
-        sampler
+            seen: Run::default(),
+        }
     }
 
     /// Runs until the other end of `running` is dropped.
-    pub(super) fn run(mut self, running: &Receiver<()>) -> Self {
+    pub(super) fn run(&mut self, running: &Receiver<()>) {
         while let Err(RecvTimeoutError::Timeout) = running.recv_timeout(self.pause()) {
             self.look();
         }
-        self
     }
 
-    /// Adds the last reading. Gives the part of what was measured that it saw.
-    pub(super) fn finish(mut self, ended: Instant) -> Measured {
-        let joined = if self.last_is_too_short(ended) { self.series.pop() } else { None };
+    /// Adds the last reading. Gives the part of what was measured that it saw, with the figures that
+    /// every run has, where there was something to read.
+    pub(super) fn finish(mut self, ended: Instant) -> Run {
+        let joined = if self.last_is_too_short(ended) { self.seen.series.pop() } else { None };
         match joined {
             Some(_) => self.last = self.before_last,
             None => self.times.reset(),
         }
         let done = self.meter.done();
         self.take_reading(ended, done);
-        if let (Some(joined), Some(last)) = (joined, self.series.last_mut()) {
+        if let (Some(joined), Some(last)) = (joined, self.seen.series.last_mut()) {
             last.stalled |= joined.stalled;
         }
-        self.progress.finish(done, ended);
+        self.seen.progress.extend(self.progress.next(done, ended, true));
         let peak = if self.memory_peak_is_reset { memory_peak_bytes() } else { 0 };
-        Measured {
-            series: self.series,
-            progress: self.progress.points,
-            memory_peak_bytes: peak.max(self.memory_peak_bytes),
-            ..Measured::default()
-        }
+        let disk_bytes = self.seen.series.last().map_or(0, |last| last.disk_bytes);
+        let figures = [
+            (MEMORY_PEAK, peak.max(self.memory_peak_bytes) as f64),
+            ("disk_bytes", disk_bytes as f64),
+            ("cpu_cores_mean", cpu_cores_mean(&self.seen.series)),
+        ];
+        self.seen.figures = named(figures.into_iter().filter(|(_, figure)| *figure > 0.0));
+        self.seen
     }
 
     /// Too short to stand alone, unless it is all that was measured after the warm-up.
@@ -116,29 +115,27 @@ impl<'a> Sampler<'a> {
     fn pause(&self) -> Duration {
         let until = |moment: Instant| moment.saturating_duration_since(Instant::now());
         let deadline = self.deadline.filter(|_| !self.meter.is_over()).map_or(LOOK, until);
-        LOOK.min(deadline).min(until(self.next_reading))
+        LOOK.min(deadline).min(until(self.next_reading()))
     }
 
     fn look(&mut self) {
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| now >= deadline) || self.watcher.is_cancelled() {
-            self.meter.end();
+            self.meter.stop_flag().cancel();
         }
         let done = self.meter.done();
-        self.progress.at(done, now);
-        if now >= self.next_reading {
+        self.seen.progress.extend(self.progress.next(done, now, false));
+        if now >= self.next_reading() {
             self.times.reset();
             self.take_reading(now, done);
-            self.watcher.at(done, self.series.last().map_or(0.0, |second| second.throughput));
-            self.plan_next_reading(now);
+            self.watcher.at(done, self.seen.series.last().map_or(0.0, |second| second.throughput));
         }
     }
 
-    /// No reading lies across the end of the warm-up.
-    fn plan_next_reading(&mut self, now: Instant) {
-        let measured_from = self.meter.measured_from;
-        let next = now + READING;
-        self.next_reading = if now < measured_from { next.min(measured_from) } else { next };
+    /// When the reading that goes on ends. None lies across the end of the warm-up.
+    fn next_reading(&self) -> Instant {
+        let (next, measured_from) = (self.last.at + READING, self.meter.measured_from);
+        if self.last.at < measured_from { next.min(measured_from) } else { next }
     }
 
     fn take_reading(&mut self, now: Instant, done: u64) {
@@ -146,7 +143,7 @@ impl<'a> Sampler<'a> {
         self.meter.take_times(&mut self.times);
         let second = self.second(&sample);
         self.memory_peak_bytes = self.memory_peak_bytes.max(second.memory_bytes);
-        self.series.push(second);
+        self.seen.series.push(second);
         (self.before_last, self.last) = (self.last, sample);
     }
 
@@ -177,53 +174,43 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Points of a whole run.
-const POINTS: u64 = 50;
+/// Readings are not equally long: each counts as long as it took.
+fn cpu_cores_mean(series: &[Second]) -> f64 {
+    let (mut core_seconds, mut seconds, mut before) = (0.0, 0.0, 0.0);
+    for reading in series {
+        let took = reading.at_seconds - before;
+        before = reading.at_seconds;
+        if !reading.warm_up {
+            core_seconds += reading.cpu_cores * took;
+            seconds += took;
+        }
+    }
+    core_seconds / seconds
+}
 
-/// Rate against share of the work, noted as it goes on. Nothing is noted where the whole is not
-/// known.
+/// Points of a whole run.
+const POINTS: f64 = 50.0;
+
+/// Rate against share of the work. Has no points where the whole is not known.
 struct ProgressCurve {
     total: Option<u64>,
     /// Where the point before was.
     done: u64,
     at: Instant,
-    points: Vec<ProgressPoint>,
 }
 
 impl ProgressCurve {
-    fn new(total: Option<u64>, started: Instant) -> Self {
-        ProgressCurve {
-            total: total.filter(|&total| total > 0),
-            done: 0,
-            at: started,
-            points: Vec::new(),
-        }
-    }
-
-    /// Notes a point if the next share of the work is done.
-    fn at(&mut self, done: u64, now: Instant) {
-        if self.total.is_some_and(|total| (done - self.done) as f64 >= total as f64 / POINTS as f64)
-        {
-            self.note(done, now);
-        }
-    }
-
-    /// Notes the last point.
-    fn finish(&mut self, done: u64, now: Instant) {
-        if done > self.done {
-            self.note(done, now);
-        }
-    }
-
-    fn note(&mut self, done: u64, now: Instant) {
+    /// The next point, if its share of the work is done, or, at the end, anything since the last.
+    fn next(&mut self, done: u64, now: Instant, is_end: bool) -> Option<ProgressPoint> {
+        let total = self.total? as f64;
+        let more = (done - self.done) as f64;
         let seconds = now.saturating_duration_since(self.at).as_secs_f64();
-        if let Some(total) = self.total
-            && seconds > 0.0
-        {
-            let percent = 100.0 * done as f64 / total as f64;
-            self.points
-                .push(ProgressPoint { percent, throughput: (done - self.done) as f64 / seconds });
-            (self.done, self.at) = (done, now);
+        let is_due = more >= total / POINTS || (is_end && more > 0.0);
+        if !is_due || seconds == 0.0 {
+            return None;
         }
+        (self.done, self.at) = (done, now);
+        let percent = 100.0 * done as f64 / total;
+        Some(ProgressPoint { percent, throughput: more / seconds })
     }
 }

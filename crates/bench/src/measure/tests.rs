@@ -8,9 +8,42 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use tonnage::{Error, Result};
 
+use super::meter::Recorder;
 use super::*;
 use crate::report::Second;
 use crate::system::Gauges;
+
+/// Is told and says nothing.
+pub(crate) struct NoWatcher;
+
+impl Watcher for NoWatcher {}
+
+/// Remembers the phases, and gives up when it has seen so many.
+pub(crate) struct PhaseWatcher {
+    seen: Mutex<Vec<String>>,
+    phases_max: usize,
+}
+
+impl PhaseWatcher {
+    pub(crate) fn until(phases_max: usize) -> Self {
+        PhaseWatcher { seen: Default::default(), phases_max }
+    }
+
+    /// How many began with a prefix.
+    pub(crate) fn seen(&self, prefix: &str) -> usize {
+        self.seen.lock().unwrap().iter().filter(|phase| phase.starts_with(prefix)).count()
+    }
+}
+
+impl Watcher for PhaseWatcher {
+    fn begin(&self, phase: &str, _total: Option<u64>) {
+        self.seen.lock().unwrap().push(phase.to_owned());
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.seen("") >= self.phases_max
+    }
+}
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -38,8 +71,17 @@ fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
     measured_on(&no_gauges, plan, work)
 }
 
+/// Measures what one thread records.
+fn recorded(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>, &mut Recorder<'_>)) -> Measured {
+    measured(plan, |meter| work(meter, &mut meter.recorder()))
+}
+
 fn counts(measured: &Measured) -> Vec<(&str, u64, u64)> {
     measured.operations.iter().map(|each| (each.name.as_str(), each.count, each.failed)).collect()
+}
+
+fn bytes(measured: &Measured) -> f64 {
+    (measured.figures["bytes_per_second"] * measured.seconds).round()
 }
 
 fn ago(duration: Duration) -> Instant {
@@ -53,7 +95,7 @@ proptest! {
     ) {
         let mut totals = totals::Totals::new(1);
         for &time in &nanos {
-            totals.worked(0, 1, Duration::from_nanos(time), None);
+            totals.worked(0, 1, Duration::from_nanos(time), None, false);
         }
         let service = totals.reports(&["READ"]).remove(0).service;
         nanos.sort_unstable();
@@ -72,13 +114,10 @@ proptest! {
 #[test]
 fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
     let plan = MeasurePlan { total: Some(100), ..plan(&["READ"]) };
-    let measured = measured(&plan, |meter| {
-        let mut recorder = meter.recorder();
-        for _ in 0..100 {
-            recorder.record(0, Instant::now(), None, Ok(1));
-        }
+    let measured = recorded(&plan, |_, recorder| {
+        (0..100).for_each(|_| recorder.record(0, Instant::now(), None, Ok(1)));
     });
-    assert_eq!((measured.count, measured.failures, measured.series.len()), (100, 0, 1));
+    assert_eq!((measured.operations_count, measured.failures, measured.series.len()), (100, 0, 1));
     assert_eq!(measured.operations.len(), 1, "one operation needs no line for all of them");
     let in_series = measured.series[0].throughput * measured.series[0].at_seconds;
     assert!((in_series - 100.0).abs() < 0.01, "{in_series}");
@@ -89,8 +128,7 @@ fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
 #[test]
 fn an_operation_counts_if_it_started_after_the_warm_up() {
     let plan = MeasurePlan { warm_up: 50 * MS, ..plan(&["READ"]) };
-    let measured = measured(&plan, |meter| {
-        let mut recorder = meter.recorder();
+    let measured = recorded(&plan, |meter, recorder| {
         recorder.record(0, meter.started(), None, Ok(1));
         meter.add(7, 70);
         sleep(80 * MS);
@@ -98,7 +136,7 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
         recorder.record(0, meter.started() + 50 * MS, None, Ok(1));
         meter.add(2, 20);
     });
-    assert_eq!((measured.count, measured.bytes), (3, 20));
+    assert_eq!((measured.operations_count, bytes(&measured)), (3, 20.0));
     assert_eq!(measured.operations[0].count, 1);
     assert!(measured.seconds >= 0.03 && measured.seconds < 0.08 + 5.0, "{}", measured.seconds);
     let warm_up: Vec<bool> = measured.series.iter().map(|second| second.warm_up).collect();
@@ -108,23 +146,20 @@ fn an_operation_counts_if_it_started_after_the_warm_up() {
 #[test]
 fn a_run_that_ends_within_its_warm_up_says_so() {
     let plan = MeasurePlan { warm_up: Duration::from_secs(60), ..plan(&["READ"]) };
-    let measured = measured(&plan, |meter| {
-        meter.recorder().record(0, Instant::now(), None, Ok(1));
-    });
-    assert_eq!((measured.count, measured.throughput()), (0, 0.0));
+    let measured = recorded(&plan, |_, recorder| recorder.record(0, Instant::now(), None, Ok(1)));
+    assert_eq!((measured.operations_count, measured.throughput()), (0, 0.0));
     let message = &measured.failure_messages[0];
     assert!(message.contains("warm-up of 60 s"), "{message}");
 }
 
 #[test]
 fn failures_are_counted_apart_and_are_in_no_histogram() {
-    let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
-        let mut recorder = meter.recorder();
+    let measured = recorded(&plan(&["READ", "UPDATE"]), |meter, recorder| {
         recorder.record(0, Instant::now(), None, Ok(1));
         recorder.record(1, Instant::now(), None, Err(Error::unavailable("the disk is full")));
         meter.expect("rows", 3, 0);
     });
-    assert_eq!((measured.count, measured.failures), (1, 4));
+    assert_eq!((measured.operations_count, measured.failures), (1, 4));
     assert_eq!(counts(&measured), [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
     for told in ["the disk is full", "rows: 0, but it must be 3"] {
         assert!(measured.failure_messages.iter().any(|message| message.contains(told)), "{told}");
@@ -133,12 +168,11 @@ fn failures_are_counted_apart_and_are_in_no_histogram() {
 
 #[test]
 fn a_part_of_an_operation_is_timed_and_not_counted() {
-    let measured = measured(&plan(&["READ", "READ-MODIFY-WRITE"]), |meter| {
-        let mut recorder = meter.recorder();
+    let measured = recorded(&plan(&["READ", "READ-MODIFY-WRITE"]), |_, recorder| {
         recorder.record(0, Instant::now(), None, Ok(0));
         recorder.record(1, Instant::now(), None, Ok(1));
     });
-    assert_eq!(measured.count, 1);
+    assert_eq!(measured.operations_count, 1);
     let expected = [("READ", 1, 0), ("READ-MODIFY-WRITE", 1, 0), ("ALL", 1, 0)];
     assert_eq!(counts(&measured), expected);
 }
@@ -147,8 +181,7 @@ fn a_part_of_an_operation_is_timed_and_not_counted() {
 /// the 200 that had to wait.
 #[test]
 fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
-    let measured = measured(&plan(&["READ"]), |meter| {
-        let mut recorder = meter.recorder();
+    let measured = recorded(&plan(&["READ"]), |meter, recorder| {
         for number in 0..400u32 {
             let due = meter.started() + MS * number;
             sleep(due.saturating_duration_since(Instant::now()));
@@ -174,7 +207,7 @@ fn without_operations_only_what_is_added_counts() {
         meter.recorder().record(0, Instant::now(), None, Ok(1));
         meter.add(1_000, 16_000);
     });
-    assert_eq!((measured.count, measured.bytes), (1_000, 16_000));
+    assert_eq!((measured.operations_count, bytes(&measured)), (1_000, 16_000.0));
     assert!(measured.operations.is_empty());
     assert_eq!(measured.series[0].p99_us, None);
 }
@@ -191,7 +224,7 @@ fn threads_are_added_up() {
             }
         });
     });
-    assert_eq!((measured.count, measured.operations[0].count), (40_000, 40_000));
+    assert_eq!((measured.operations_count, measured.operations[0].count), (40_000, 40_000));
 }
 
 #[test]
@@ -218,12 +251,8 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
     assert_eq!(series[0].disk_bytes, 12_345);
     let mut from = 0.0;
-    let in_series: f64 = series
-        .iter()
-        .map(|each| {
-            each.throughput * (each.at_seconds - std::mem::replace(&mut from, each.at_seconds))
-        })
-        .sum();
+    let mut took = |each: &Second| each.at_seconds - std::mem::replace(&mut from, each.at_seconds);
+    let in_series: f64 = series.iter().map(|each| each.throughput * took(each)).sum();
     assert!((in_series - 260.0).abs() < 0.01, "{in_series}");
     assert!((40..=51).contains(&measured.progress.len()), "{} points", measured.progress.len());
     assert_eq!(measured.progress.last().unwrap().percent, 100.0);
@@ -238,7 +267,7 @@ fn the_figures_of_the_process_are_read() {
             std::hint::black_box(began);
         }
     });
-    assert!(measured.memory_peak_bytes > 1 << 20);
+    assert!(measured.figures["memory_peak_bytes"] > f64::from(1 << 20));
     assert!(measured.series[0].cpu_cores > 0.1, "{:?}", measured.series);
     assert!(measured.series[0].memory_bytes > 1 << 20);
 }
@@ -275,7 +304,6 @@ fn a_target_that_cannot_be_read_ends_no_run() {
 struct Impatient {
     lines: Mutex<Vec<String>>,
     done: AtomicU64,
-    cancelled: AtomicBool,
 }
 
 impl Watcher for Impatient {
@@ -286,7 +314,6 @@ impl Watcher for Impatient {
     fn at(&self, done: u64, per_second: f64) {
         assert!(per_second > 0.0);
         self.done.store(done, Ordering::Relaxed);
-        self.cancelled.store(true, Ordering::Relaxed);
     }
 
     fn end(&self, summary: &str) {
@@ -294,7 +321,7 @@ impl Watcher for Impatient {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.done.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -313,18 +340,19 @@ fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     let lines = watcher.lines.into_inner().unwrap();
     assert_eq!(lines[0], "load Some(1000000)");
     assert!(lines[1].ends_with("/s"), "{lines:?}");
-    assert!(measured.count >= watcher.done.into_inner() && measured.count > 0);
+    assert!(
+        measured.operations_count >= watcher.done.into_inner() && measured.operations_count > 0
+    );
 }
 
 #[test]
 fn recording_is_cheap() {
     // Shown, not judged: a shared machine is no place for a limit.
     // `cargo test recording_is_cheap -- --nocapture`
-    let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
-        let mut recorder = meter.recorder();
+    let measured = recorded(&plan(&["READ", "UPDATE"]), |_, recorder| {
         let began = Instant::now();
         (0..1_000_000).for_each(|_| recorder.record(0, began, Some(began), Ok(1)));
         println!("{:.0} ns a record", began.elapsed().as_secs_f64() * 1e3);
     });
-    assert_eq!(measured.count, 1_000_000);
+    assert_eq!(measured.operations_count, 1_000_000);
 }

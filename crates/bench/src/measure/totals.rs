@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::{Counter, Histogram};
 
-use crate::report::{Latency, OperationReport};
+use crate::report::{Latency, OperationReport, Run};
 
 /// The longest time that is told apart from longer ones.
 const NANOS_MAX: u64 = 3_600_000_000_000;
@@ -16,7 +16,7 @@ pub(super) fn new_histogram<C: Counter>() -> Histogram<C> {
 }
 
 /// Counts one time.
-pub(super) fn record<C: Counter>(histogram: &mut Histogram<C>, time: Duration) {
+fn record<C: Counter>(histogram: &mut Histogram<C>, time: Duration) {
     histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(NANOS_MAX));
 }
 
@@ -32,38 +32,47 @@ struct OperationTotals {
     failed: u64,
 }
 
-/// The numbers of all operations.
+/// What one thread did, or all of them. A thread writes after each operation, the sampler reads now
+/// and then: the lock around it is free nearly always. Alone in its cache lines, so that threads do
+/// not slow each other down.
+#[repr(align(128))]
 pub(super) struct Totals {
     operations: Vec<OperationTotals>,
-    /// Operations or rows that worked.
-    pub(super) count: u64,
-    /// Operations that failed.
-    pub(super) failures: u64,
-    /// The first failures in words.
-    pub(super) messages: Vec<String>,
+    /// Rows that were done, warm-up included.
+    pub(super) done: u64,
+    /// Service times of the reading that goes on, warm-up or not.
+    pub(super) times: Histogram<u32>,
+    /// Bytes of rows that went by in bulk calls, warm-up cut.
+    pub(super) bytes: u64,
+    /// What was counted, and the first failures in words.
+    pub(super) measured: Run,
 }
 
 impl Totals {
     pub(super) fn new(operations: usize) -> Self {
         let operations = (0..operations).map(|_| OperationTotals::default()).collect();
-        Totals { operations, count: 0, failures: 0, messages: Vec::new() }
+        Totals { operations, done: 0, times: new_histogram(), bytes: 0, measured: Run::default() }
     }
 
-    /// Whether there is an operation of that number.
-    pub(super) fn knows(&self, operation: usize) -> bool {
-        operation < self.operations.len()
-    }
-
-    /// An operation worked and did `rows`.
+    /// An operation worked and did `rows`. One of the warm-up counts for the series alone, one
+    /// without a name for nothing.
     pub(super) fn worked(
         &mut self,
         operation: usize,
         rows: u64,
         service: Duration,
         intended: Option<Duration>,
+        is_warm_up: bool,
     ) {
-        self.count += rows;
-        let operation = &mut self.operations[operation];
+        let Some(operation) = self.operations.get_mut(operation) else { return };
+        if rows > 0 {
+            self.done += rows;
+            record(&mut self.times, service);
+        }
+        if is_warm_up {
+            return;
+        }
+        self.measured.operations_count += rows;
         operation.rows += rows;
         record(operation.service.get_or_insert_with(new_histogram), service);
         if let Some(intended) = intended {
@@ -78,9 +87,9 @@ impl Totals {
         failures: u64,
         message: impl FnOnce() -> String,
     ) {
-        self.failures += failures;
-        if self.messages.len() < MESSAGES_MAX {
-            self.messages.push(message());
+        self.measured.failures += failures;
+        if self.measured.failure_messages.len() < MESSAGES_MAX {
+            self.measured.failure_messages.push(message());
         }
         if let Some(operation) = operation.and_then(|operation| self.operations.get_mut(operation))
         {
@@ -88,22 +97,24 @@ impl Totals {
         }
     }
 
-    /// Adds those of another thread.
-    pub(super) fn merge(&mut self, other: Totals) {
-        self.count += other.count;
-        self.failures += other.failures;
-        self.messages.extend(other.messages);
-        self.messages.truncate(MESSAGES_MAX);
-        for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
+    /// Takes over those of another thread.
+    pub(super) fn merge(&mut self, other: &mut Totals) {
+        self.bytes += other.bytes;
+        let (mine, theirs) = (&mut self.measured, &mut other.measured);
+        mine.operations_count += theirs.operations_count;
+        mine.failures += theirs.failures;
+        mine.failure_messages.append(&mut theirs.failure_messages);
+        mine.failure_messages.truncate(MESSAGES_MAX);
+        for (mine, theirs) in self.operations.iter_mut().zip(other.operations.drain(..)) {
             mine.merge(theirs);
         }
     }
 
     /// The operations that occurred, and `ALL` of them when there is more than one. The times of
     /// those without rows are left out there: they are part of something else.
-    pub(super) fn reports(self, names: &[&str]) -> Vec<OperationReport> {
+    pub(super) fn reports(&mut self, names: &[&str]) -> Vec<OperationReport> {
         let (mut reports, mut all) = (Vec::new(), OperationTotals::default());
-        for (mut operation, name) in self.operations.into_iter().zip(names) {
+        for (mut operation, name) in self.operations.drain(..).zip(names) {
             if operation.service.is_some() || operation.failed > 0 {
                 reports.push(operation.report(name));
             }
@@ -123,8 +134,13 @@ impl OperationTotals {
     fn merge(&mut self, other: OperationTotals) {
         self.rows += other.rows;
         self.failed += other.failed;
-        merge_optional(&mut self.service, other.service);
-        merge_optional(&mut self.intended, other.intended);
+        for (mine, theirs) in
+            [(&mut self.service, other.service), (&mut self.intended, other.intended)]
+        {
+            if let Some(theirs) = theirs {
+                *mine.get_or_insert_with(new_histogram) += theirs;
+            }
+        }
     }
 
     fn report(&self, name: &str) -> OperationReport {
@@ -135,13 +151,5 @@ impl OperationTotals {
             service: self.service.as_ref().map(Latency::of).unwrap_or_default(),
             intended: self.intended.as_ref().map(Latency::of),
         }
-    }
-}
-
-fn merge_optional(into: &mut Option<Histogram<u64>>, from: Option<Histogram<u64>>) {
-    match (into.as_mut(), from) {
-        (Some(into), Some(from)) => *into += from,
-        (None, from) => *into = from,
-        (_, None) => {}
     }
 }

@@ -7,7 +7,7 @@ use tonnage::arrow::temporal_conversions::timestamp_ms_to_datetime;
 use tonnage::{Clock, SystemClock};
 
 use super::{Report, Run};
-use crate::measure::{Environment, Measured};
+use crate::measure::Environment;
 use crate::system::System;
 
 /// Names and values as reports hold them.
@@ -31,6 +31,9 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     }
     distinct
 }
+
+/// The figure of which the highest of all repeats counts.
+pub(crate) const MEMORY_PEAK: &str = "memory_peak_bytes";
 
 impl Report {
     /// A report that begins now and has no runs yet.
@@ -62,65 +65,30 @@ impl Run {
         labels: BTreeMap<String, String>,
         target: &dyn System,
         threads: usize,
-        mut repeats: Vec<Measured>,
+        mut repeats: Vec<Run>,
     ) -> Run {
-        let throughputs: Vec<f64> = repeats.iter().map(Measured::throughput).collect();
-        let memory_peak_bytes =
-            repeats.iter().map(|repeat| repeat.memory_peak_bytes).max().unwrap_or(0);
+        let throughputs: Vec<f64> = repeats.iter().map(Run::throughput).collect();
         let failures = repeats.iter().map(|repeat| repeat.failures).sum();
-        let failure_messages = repeats
-            .iter_mut()
-            .flat_map(|repeat| std::mem::take(&mut repeat.failure_messages))
-            .take(10)
-            .collect();
+        let messages = repeats.iter().flat_map(|repeat| repeat.failure_messages.clone());
+        let failure_messages = messages.take(10).collect();
+        let memory_peak = |repeat: &Run| repeat.figures.get(MEMORY_PEAK).copied();
+        let memory_peak = repeats.iter().filter_map(memory_peak).reduce(f64::max);
         repeats.sort_by(|a, b| a.throughput().total_cmp(&b.throughput()));
         let median = repeats.len().saturating_sub(1) / 2;
-        let median = repeats.into_iter().nth(median).unwrap_or_default();
+        let mut median = repeats.into_iter().nth(median).unwrap_or_default();
+        median.figures.extend(memory_peak.map(|bytes| (MEMORY_PEAK.to_owned(), bytes)));
         Run {
             name: name.to_owned(),
             target: target.name().to_owned(),
             labels,
             settings: target.settings().into_iter().collect(),
             threads,
-            operations_count: median.count,
             failures,
             failure_messages,
-            seconds: median.seconds,
             throughputs,
-            figures: figures(&median, memory_peak_bytes),
-            operations: median.operations,
-            series: median.series,
-            progress: median.progress,
+            ..median
         }
     }
-}
-
-/// Figures that every run has, where there was something to read.
-fn figures(median: &Measured, memory_peak_bytes: u64) -> BTreeMap<String, f64> {
-    let disk_bytes = median.series.last().map_or(0, |last| last.disk_bytes);
-    let bytes_per_second =
-        if median.seconds > 0.0 { median.bytes as f64 / median.seconds } else { 0.0 };
-    let figures = [
-        ("memory_peak_bytes", memory_peak_bytes as f64),
-        ("disk_bytes", disk_bytes as f64),
-        ("bytes_per_second", bytes_per_second),
-        ("cpu_cores_mean", cpu_cores_mean(median)),
-    ];
-    named(figures.into_iter().filter(|(_, figure)| *figure > 0.0))
-}
-
-/// Readings are not equally long: each counts as long as it took.
-fn cpu_cores_mean(measured: &Measured) -> f64 {
-    let (mut core_seconds, mut seconds, mut before) = (0.0, 0.0, 0.0);
-    for reading in &measured.series {
-        let took = reading.at_seconds - before;
-        before = reading.at_seconds;
-        if !reading.warm_up {
-            core_seconds += reading.cpu_cores * took;
-            seconds += took;
-        }
-    }
-    if seconds > 0.0 { core_seconds / seconds } else { 0.0 }
 }
 
 fn rfc3339(ms: u64) -> String {

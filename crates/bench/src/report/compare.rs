@@ -3,7 +3,7 @@
 use tonnage::arrow::array::RecordBatch;
 
 use super::format::{self, threads};
-use super::noise::{Noise, NoiseSource};
+use super::noise::{NoiseSource, noise};
 use super::summary::{batch, hundredths, numbers, rounded, texts};
 use super::{Report, Run, distinct};
 use crate::choice::choice;
@@ -114,11 +114,9 @@ fn pair<'a>(
 impl Match {
     fn of(a: &Run, b: &Run) -> Match {
         let ratio = b.throughput() / a.throughput();
-        let noise = Noise::of(a).zip(Noise::of(b)).map(|(a, b)| {
-            // If one of them was read from readings, both are no better than that.
-            let source = if a.source == NoiseSource::Readings { a.source } else { b.source };
-            (a.share.hypot(b.share), source)
-        });
+        // If one of them was read from readings, both are no better than that.
+        let noise = noise(a).zip(noise(b));
+        let noise = noise.map(|((a, of_a), (b, of_b))| (a.hypot(b), of_a.max(of_b)));
         let percentile = |percent: f64| {
             let (a, b) = a.latency().zip(b.latency())?;
             (a.at(percent) > 0.0).then(|| b.at(percent) / a.at(percent))

@@ -18,25 +18,15 @@ fn cell(name: &str, value: impl ToString) -> Cell {
 pub(super) fn runs(report: &Report) -> String {
     let labels: BTreeSet<&String> = report.runs.iter().flat_map(|run| run.labels.keys()).collect();
     let line = |run: &Run, operation: &OperationReport| {
-        let mut line = run_key(run);
-        line.extend(rates(run));
-        line.extend(operation_cells(operation));
         let label = |name: &&String| cell(&format!("label_{name}"), run.label(name));
-        line.extend(labels.iter().map(label));
-        line
+        let labels = labels.iter().map(label).collect();
+        [run_key(run), rates(run), operation_cells(operation), labels].concat()
     };
     let lines = report.runs.iter().flat_map(|run| {
-        let whole = OperationReport {
-            count: run.operations_count,
-            failed: run.failures,
-            ..OperationReport::default()
-        };
-        let whole = run.operations.is_empty().then_some(whole);
-        run.operations
-            .iter()
-            .chain(&whole)
-            .map(|operation| line(run, operation))
-            .collect::<Vec<_>>()
+        let (count, failed) = (run.operations_count, run.failures);
+        let whole = [OperationReport { count, failed, ..OperationReport::default() }];
+        let operations = if run.operations.is_empty() { &whole[..] } else { &run.operations };
+        operations.iter().map(|operation| line(run, operation)).collect::<Vec<_>>()
     });
     document(&line(&Run::default(), &OperationReport::default()), lines)
 }
@@ -45,10 +35,9 @@ fn run_key(run: &Run) -> Vec<Cell> {
     vec![cell("name", &run.name), cell("target", &run.target), cell("threads", run.threads)]
 }
 
-fn rates(run: &Run) -> [Cell; 4] {
-    let least = run.throughputs.iter().copied().reduce(f64::min).unwrap_or(0.0);
-    let most = run.throughputs.iter().copied().fold(0.0, f64::max);
-    [
+fn rates(run: &Run) -> Vec<Cell> {
+    let (least, most) = run.slowest_and_fastest();
+    vec![
         cell("throughput", run.throughput()),
         cell("throughput_min", least),
         cell("throughput_max", most),

@@ -85,16 +85,3 @@ fn parse(text: &str) -> Result<Report> {
     }
     Ok(report)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::measure::Environment;
-
-    #[test]
-    fn a_report_of_containers_can_be_compared_with_one_of_tables() {
-        let old = Report::new("containers", "", Default::default(), Environment::default());
-        let text = serde_json::to_string(&old).unwrap();
-        assert_eq!(parse(&text).unwrap().workload, "tables");
-    }
-}

@@ -9,14 +9,8 @@ pub(crate) fn count(number: f64) -> String {
 pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let sign = if number < 0.0 && digits != "0" { "-" } else { "" };
-    let mut text = String::from(sign);
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    format!("{sign}{}", groups.collect::<Vec<_>>().join(","))
 }
 
 /// `850 ns`, `12.3 µs`, `4.56 ms`, `1.20 s`, of microseconds.
@@ -24,11 +18,13 @@ pub(crate) fn micros(micros: f64) -> String {
     scaled(micros, &[(1e6, " s"), (1e3, " ms"), (1.0, " µs"), (1e-3, " ns")])
 }
 
+/// Units of bytes, the largest first.
+pub(super) const BYTE_UNITS: [(f64, &str); 4] =
+    [(1099511627776.0, " TiB"), (1073741824.0, " GiB"), (1048576.0, " MiB"), (1024.0, " KiB")];
+
 /// `1.50 GiB`.
 pub(crate) fn bytes(bytes: f64) -> String {
-    const UNITS: [(i32, &str); 5] =
-        [(40, " TiB"), (30, " GiB"), (20, " MiB"), (10, " KiB"), (0, " B")];
-    scaled(bytes, &UNITS.map(|(bits, unit)| (2_f64.powi(bits), unit)))
+    scaled(bytes, &[&BYTE_UNITS[..], &[(1.0, " B")]].concat())
 }
 
 /// `820 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`.

@@ -76,36 +76,31 @@ pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
     if lines.is_empty() {
         return Ok(None);
     }
-    write(run, &lines).map(Some).map_err(|why| {
-        Error::internal(format!("the histograms of {} cannot be written: {why}", run.title()))
-    })
-}
-
-fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> AnyResult<Vec<u8>> {
     let (mut log, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
     let comment = format!("{}; nanoseconds", run.title()).replace(['\r', '\n'], " ");
-    let mut writer = IntervalLogWriterBuilder::new()
-        .add_comment(&comment)
-        .with_max_value_divisor(NANOS_PER_MS)
-        .begin_log_with(&mut log, &mut serializer)?;
     let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
-    for (name, histogram) in lines {
-        // A tag ends at a comma or a blank.
-        let name = name.replace([',', ' ', '\r', '\n'], "-");
-        writer.write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))?;
-    }
-    Ok(log)
+    let mut write = || -> AnyResult<()> {
+        let mut writer = IntervalLogWriterBuilder::new()
+            .add_comment(&comment)
+            .with_max_value_divisor(NANOS_PER_MS)
+            .begin_log_with(&mut log, &mut serializer)?;
+        for (name, histogram) in &lines {
+            // A tag ends at a comma or a blank.
+            let name = name.replace([',', ' ', '\r', '\n'], "-");
+            writer.write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))?;
+        }
+        Ok(())
+    };
+    write().map_err(|why| {
+        Error::internal(format!("the histograms of {} cannot be written: {why}", run.title()))
+    })?;
+    Ok(Some(log))
 }
 
 /// A name that sorts as the runs do and tells which it is: `003-a-zipfian-rocksdb-4-threads.hdr`.
 pub(super) fn file_name(number: usize, run: &Run) -> String {
-    let mut name = String::new();
-    for character in run.title().chars().flat_map(char::to_lowercase).take(80) {
-        match character {
-            'a'..='z' | '0'..='9' | '.' => name.push(character),
-            _ if name.ends_with('-') => {}
-            _ => name.push('-'),
-        }
-    }
-    format!("{:03}-{}.hdr", number + 1, name.trim_matches('-'))
+    let title: String = run.title().chars().flat_map(char::to_lowercase).take(80).collect();
+    let words = title.split(|c| !matches!(c, 'a'..='z' | '0'..='9' | '.'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!("{:03}-{}.hdr", number + 1, words.join("-"))
 }

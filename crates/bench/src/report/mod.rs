@@ -17,7 +17,7 @@ mod noise;
 mod summary;
 mod ycsb_text;
 
-pub(crate) use build::{distinct, labels, named};
+pub(crate) use build::{MEMORY_PEAK, distinct, labels, named};
 pub use compare::{Comparison, Match, Verdict, compare};
 pub use files::{read, write};
 pub use model::{
@@ -27,5 +27,11 @@ pub use model::{
 pub use noise::NoiseSource;
 pub use summary::summary;
 
+/// What reports must hold, in every format.
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod compared;
+    mod files;
+    mod page;
+    mod sample;
+}

@@ -103,10 +103,15 @@ impl Run {
     /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there
     /// is one repeat.
     pub(crate) fn spread(&self) -> Option<f64> {
-        let least = self.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.throughputs.iter().copied().fold(0.0, f64::max);
+        let (least, most) = self.slowest_and_fastest();
         (self.throughputs.len() > 1 && self.throughput() > 0.0)
             .then(|| (most - least) / self.throughput())
+    }
+
+    /// The least and the most of the repeats' throughputs; 0 when nothing was measured.
+    pub(super) fn slowest_and_fastest(&self) -> (f64, f64) {
+        let all = || self.throughputs.iter().copied();
+        (all().reduce(f64::min).unwrap_or(0.0), all().fold(0.0, f64::max))
     }
 
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
@@ -115,8 +120,7 @@ impl Run {
         sorted.sort_by(f64::total_cmp);
         match sorted.len() {
             0 => 0.0,
-            len if len % 2 == 1 => sorted[len / 2],
-            len => (sorted[len / 2 - 1] + sorted[len / 2]) / 2.0,
+            len => (sorted[(len - 1) / 2] + sorted[len / 2]) / 2.0,
         }
     }
 }
@@ -199,17 +203,18 @@ pub struct ProgressPoint {
 }
 
 /// How a chart is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChartKind {
     /// Groups of bars: each category holds one bar a series.
+    #[default]
     Bars,
     /// Lines over a numeric axis.
     Lines,
 }
 
 /// A picture across runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
     /// Its heading.
     pub title: String,
@@ -226,17 +231,13 @@ pub struct Chart {
 }
 
 impl Chart {
-    fn empty(kind: ChartKind, title: &str, x_label: &str, y_label: &str) -> Self {
-        let [title, x_label, y_label] = [title, x_label, y_label].map(str::to_owned);
-        Chart { title, kind, x_label, y_label, categories: Vec::new(), series: Vec::new() }
-    }
-
     pub(crate) fn bars(title: &str, x_label: &str, y_label: &str) -> Self {
-        Self::empty(ChartKind::Bars, title, x_label, y_label)
+        let [title, x_label, y_label] = [title, x_label, y_label].map(str::to_owned);
+        Chart { title, x_label, y_label, ..Chart::default() }
     }
 
     pub(crate) fn lines(title: &str, x_label: &str, y_label: &str) -> Self {
-        Self::empty(ChartKind::Lines, title, x_label, y_label)
+        Chart { kind: ChartKind::Lines, ..Self::bars(title, x_label, y_label) }
     }
 
     /// Adds a point to the series of a name.

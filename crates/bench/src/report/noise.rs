@@ -7,20 +7,13 @@
 
 use super::Run;
 
-/// Where a noise was read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where a noise was read from, the better one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoiseSource {
     /// From the repeats of the run.
     Repeats,
     /// From the readings by second of fewer than three repeats.
     Readings,
-}
-
-/// How far a rate may be off, as a share of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Noise {
-    pub(super) share: f64,
-    pub(super) source: NoiseSource,
 }
 
 const REPEATS_MIN: usize = 3;
@@ -29,16 +22,14 @@ const BLOCKS_MAX: usize = 10;
 /// What one repeat may be off from another at the least.
 const FLOOR: f64 = 0.02;
 
-impl Noise {
-    /// The noise of a run; nothing when there is too little to read it from.
-    pub(super) fn of(run: &Run) -> Option<Noise> {
-        if run.throughputs.len() >= REPEATS_MIN {
-            let share = interval(&run.throughputs)?;
-            return Some(Noise { share, source: NoiseSource::Repeats });
-        }
-        let share = interval(&blocks(run)?)?.max(run.spread().unwrap_or(0.0) / 2.0).max(FLOOR);
-        Some(Noise { share, source: NoiseSource::Readings })
+/// How far the rate of a run may be off, as a share of it; nothing when there is too little to read
+/// it from.
+pub(super) fn noise(run: &Run) -> Option<(f64, NoiseSource)> {
+    if run.throughputs.len() >= REPEATS_MIN {
+        return Some((interval(&run.throughputs)?, NoiseSource::Repeats));
     }
+    let share = interval(&blocks(run)?)?.max(run.spread().unwrap_or(0.0) / 2.0).max(FLOOR);
+    Some((share, NoiseSource::Readings))
 }
 
 /// The means of blocks of readings, the warm-up left out.

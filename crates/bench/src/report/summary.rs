@@ -40,11 +40,10 @@ impl Report {
     /// A run's rate as a multiple of raw RocksDB's: of the run of the same name, and with as many
     /// threads where there is one. Nothing for raw RocksDB itself.
     pub(super) fn against_yardstick(&self, run: &Run) -> Option<f64> {
-        let mut same =
+        let same =
             self.runs.iter().filter(|other| other.target == YARDSTICK && other.name == run.name);
-        let first = same.clone().next();
-        let yardstick = same.find(|other| other.threads == run.threads).or(first);
-        let yardstick = yardstick.filter(|_| run.target != YARDSTICK)?.throughput();
+        let best = same.min_by_key(|other| other.threads != run.threads);
+        let yardstick = best.filter(|_| run.target != YARDSTICK)?.throughput();
         (yardstick > 0.0).then(|| run.throughput() / yardstick)
     }
 }

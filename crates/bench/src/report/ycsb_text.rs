@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Latency, OperationReport, Report, Run};
+use super::{Latency, OperationReport, Percentile, Report, Run};
 
 pub(super) fn text(report: &Report) -> String {
     report.runs.iter().map(section).collect::<Vec<_>>().join("\n")
@@ -42,17 +42,13 @@ fn add_latency(text: &mut String, name: &str, count: u64, latency: &Latency) {
     line(text, name, "AverageLatency(us)", latency.mean_us);
     line(text, name, "MinLatency(us)", latency.min_us);
     line(text, name, "MaxLatency(us)", latency.max_us);
-    for percentile in &latency.percentiles {
-        let measurement = format!("{}PercentileLatency(us)", ordinal(percentile.percent));
-        line(text, name, &measurement, percentile.us);
+    for Percentile { percent, us } in &latency.percentiles {
+        // `50th`, and `99.9` as it is: so does YCSB.
+        let th = if percent.fract() == 0.0 { "th" } else { "" };
+        line(text, name, &format!("{percent}{th}PercentileLatency(us)"), *us);
     }
 }
 
 fn line(text: &mut String, metric: &str, measurement: &str, value: f64) {
     writeln!(text, "[{metric}], {measurement}, {value}").expect("a string takes everything");
-}
-
-/// `50th`, and `99.9` as it is: so does YCSB.
-fn ordinal(percent: f64) -> String {
-    if percent.fract() == 0.0 { format!("{percent}th") } else { percent.to_string() }
 }

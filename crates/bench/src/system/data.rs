@@ -10,42 +10,10 @@ pub(crate) struct RecordShape {
     pub(crate) table: String,
     /// Fields of a record, named `field0`, `field1` and so on.
     pub(crate) fields: usize,
-    /// Bytes of a field at most.
-    pub(crate) field_bytes: usize,
 }
 
 /// Fields end to end, in one buffer that is used again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Record {
-    /// Forgets the fields, keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    pub(crate) fn push(&mut self, field: &[u8]) {
-        self.bytes.extend_from_slice(field);
-        self.ends.push(self.bytes.len());
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(crate) fn field(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
-    }
-
-    pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        (0..self.len()).map(|index| self.field(index))
-    }
-}
+pub(crate) type Record = tonnage_engine::Slices;
 
 /// Keys with what belongs to them, batch after batch, made as they are asked for.
 pub(crate) trait BatchSource<V: ?Sized>: Send {

@@ -29,6 +29,11 @@ fn text(key: &[u8]) -> Result<&str> {
     std::str::from_utf8(key).map_err(wrong)
 }
 
+/// YCSB's records are asked for before there is a table for them.
+pub(super) fn no_records() -> Error {
+    Error::invalid("there are no records yet: call create_records first")
+}
+
 /// The name of a field of YCSB's records.
 pub(super) fn field_name(number: usize) -> String {
     format!("field{number}")
@@ -47,7 +52,15 @@ pub(super) fn bulk_put(
     multi_put: impl FnOnce(Vec<(String, RecordBatch)>, &BulkPutOptions) -> Result<Counts>,
 ) -> Result<BulkDone> {
     let progress = Progress::default();
-    let put_options = BulkPutOptions { progress: Some(progress.clone()), ..put_options(options) };
+    let put_options = BulkPutOptions {
+        stream_parallelism: options.parallelism,
+        per_shard_parallelism: options.parallelism,
+        memory_bytes_max: options.memory_bytes_max,
+        durability: options.durability,
+        on_existing: if options.overwrite { OnExisting::BlindReplace } else { OnExisting::Keep },
+        progress: Some(progress.clone()),
+        ..BulkPutOptions::default()
+    };
     let counts = thread::scope(|scope| {
         // Dropped however the put ends, even in a panic: that ends the teller.
         let (_running, is_running) = mpsc::channel();
@@ -61,17 +74,6 @@ pub(super) fn bulk_put(
     let existed = if options.overwrite { 0 } else { counts.existed };
     let Counts { inserted: rows, failed, bytes, .. } = counts;
     Ok(BulkDone { rows, existed, failed, bytes })
-}
-
-fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
-    BulkPutOptions {
-        stream_parallelism: options.parallelism,
-        per_shard_parallelism: options.parallelism,
-        memory_bytes_max: options.memory_bytes_max,
-        durability: options.durability,
-        on_existing: if options.overwrite { OnExisting::BlindReplace } else { OnExisting::Keep },
-        ..BulkPutOptions::default()
-    }
 }
 
 /// Tells the caller until the other end of `running` is dropped, and once more after that.
@@ -128,7 +130,7 @@ fn next_records(
             return Err(Error::invalid(message));
         }
         keys.append_value(text(key)?);
-        let cells = fields.iter_mut().zip(record.fields());
+        let cells = fields.iter_mut().zip(record.iter());
         cells.for_each(|(column, field)| column.append_value(field));
         Ok(())
     })?;
@@ -144,19 +146,12 @@ fn next_records(
 
 /// Keys of pairs as an iterator that ends at a failure, which it leaves behind: its reader takes
 /// none.
-pub(super) struct PairKeys {
-    source: PairSource,
-    failure: Arc<Mutex<Option<Error>>>,
+pub(super) struct SourceKeys {
+    pub(super) source: PairSource,
+    pub(super) failure: Arc<Mutex<Option<Error>>>,
 }
 
-impl PairKeys {
-    pub(super) fn new(source: PairSource) -> (Self, Arc<Mutex<Option<Error>>>) {
-        let failure = Arc::<Mutex<_>>::default();
-        (PairKeys { source, failure: failure.clone() }, failure)
-    }
-}
-
-impl Iterator for PairKeys {
+impl Iterator for SourceKeys {
     type Item = Pairs;
 
     fn next(&mut self) -> Option<Self::Item> {

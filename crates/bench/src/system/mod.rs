@@ -8,7 +8,6 @@
 //! YCSB's records are a kind of their own, because every system keeps them in its own best way: a
 //! key and some fields.
 
-mod budget;
 mod data;
 mod embedded;
 mod library;
@@ -101,6 +100,15 @@ pub(crate) type AnswerSink<'a> = dyn FnMut(usize, &RecordBatch) -> Result<()> + 
 /// Fields of a record, one after the other.
 pub(crate) type Fields<'i, 'f> = dyn ExactSizeIterator<Item = &'f [u8]> + 'i;
 
+/// Records in key order, from a key on.
+pub(crate) struct RecordScan<'a> {
+    pub(crate) start: &'a str,
+    /// So many at most.
+    pub(crate) count: usize,
+    /// All fields, or those asked for by number.
+    pub(crate) fields: Option<&'a [usize]>,
+}
+
 /// A session of one thread: one record, pair or row at a time.
 pub(crate) trait Client: Send {
     /// Reads a record: all its fields, or those asked for by number. Gives whether it is there; its
@@ -122,23 +130,17 @@ pub(crate) trait Client: Send {
     ) -> Result<bool> {
         let found = self.read(key, None, current)?;
         if found {
-            let mut merged = current.fields().enumerate().map(|(number, old)| {
+            let mut merged = current.iter().enumerate().map(|(number, old)| {
                 let new = fields.iter().position(|field| *field == number);
-                new.map_or(old, |place| values.field(place))
+                new.map_or(old, |place| values.get(place))
             });
             self.insert(key, &mut merged)?;
         }
         Ok(found)
     }
 
-    /// Reads up to `count` records in key order, from a key on. Gives how many came.
-    fn scan(
-        &mut self,
-        start: &str,
-        count: usize,
-        fields: Option<&[usize]>,
-        into: &mut Record,
-    ) -> Result<usize>;
+    /// Reads records in key order. Gives how many came.
+    fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize>;
 
     /// Stores a pair, new or not.
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()>;

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Durability, Error, Result, RocksDbSettings};
 
 use super::System;
-use super::budget::{MEMTABLES, MemoryBudget};
 use super::embedded::Embedded;
 use super::raw::Raw;
 use super::remote::Remote;
@@ -43,6 +42,8 @@ impl FromStr for SystemKind {
     }
 }
 
+const MIB: usize = 1 << 20;
+
 /// A system that is not made yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SystemSpec {
@@ -59,6 +60,9 @@ pub(crate) struct SystemSpec {
 }
 
 impl SystemSpec {
+    /// Memtables that may be in use at a time.
+    pub(super) const MEMTABLES: usize = 3;
+
     /// A system with its own defaults.
     pub(crate) fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
         SystemSpec {
@@ -84,21 +88,32 @@ impl SystemSpec {
         })
     }
 
-    /// The set-up of a system on RocksDB as names and values for a report.
-    pub(super) fn shown(
-        &self,
-        budget: MemoryBudget,
-        compression: &str,
-        background_threads: usize,
-    ) -> Vec<(String, String)> {
+    /// How RocksDB is set up, in one place, so that systems on it have the very same. Memory is
+    /// divided: a sixteenth to each memtable, at least 16 and at most 64 MiB but never more than
+    /// half to all of them, and the rest to the cache. Tonnage's defaults when none is given.
+    pub(super) fn rocksdb_settings(&self) -> RocksDbSettings {
+        let settings = RocksDbSettings { direct_io: self.direct_io, ..RocksDbSettings::default() };
+        let Some(memory_bytes) = self.memory_bytes else { return settings };
+        let memtable_bytes =
+            (memory_bytes / 16).clamp(16 * MIB, 64 * MIB).min(memory_bytes / (2 * Self::MEMTABLES));
+        let cache_bytes = memory_bytes - Self::MEMTABLES * memtable_bytes;
+        RocksDbSettings { cache_bytes, memtable_bytes, ..settings }
+    }
+
+    /// The set-up as names and values for a report: there is none but for RocksDB.
+    pub(super) fn shown(&self) -> Vec<(String, String)> {
+        if self.kind == SystemKind::TonnageMemory {
+            return Vec::new();
+        }
+        let settings = self.rocksdb_settings();
         let durability = format!("{:?}", self.durability).to_lowercase();
         [
-            ("cache_bytes", budget.cache_bytes.to_string()),
-            ("memtable_bytes", format!("{MEMTABLES} x {}", budget.memtable_bytes)),
+            ("cache_bytes", settings.cache_bytes.to_string()),
+            ("memtable_bytes", format!("{} x {}", Self::MEMTABLES, settings.memtable_bytes)),
             ("direct_io", self.direct_io.to_string()),
             ("durability", durability),
-            ("compression", compression.to_owned()),
-            ("background_threads", background_threads.to_string()),
+            ("compression", format!("{:?}", settings.compression).to_lowercase()),
+            ("background_threads", settings.background_threads.to_string()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
@@ -117,5 +132,34 @@ impl SystemSpec {
             )));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The bytes of the cache and of a memtable.
+    fn divided(memory_bytes: usize) -> (usize, usize) {
+        let memory_bytes = Some(memory_bytes);
+        let spec = SystemSpec { memory_bytes, ..SystemSpec::new(SystemKind::RocksDb, "") };
+        let settings = spec.rocksdb_settings();
+        (settings.cache_bytes, settings.memtable_bytes)
+    }
+
+    #[test]
+    fn a_gibibyte_gives_three_memtables_of_64_mib_and_the_rest_to_the_cache() {
+        assert_eq!(divided(1 << 30), (832 * MIB, 64 * MIB));
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_make_the_whole_and_the_cache_has_half(memory_bytes in MIB..(64 << 30)) {
+            let (cache_bytes, memtable_bytes) = divided(memory_bytes);
+            prop_assert_eq!(cache_bytes + SystemSpec::MEMTABLES * memtable_bytes, memory_bytes);
+            prop_assert!(cache_bytes >= memory_bytes / 2);
+        }
     }
 }

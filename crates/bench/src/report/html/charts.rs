@@ -1,7 +1,7 @@
 //! Charts across runs: those the workload made, else the rate of each run.
 
 use super::group::RunGroup;
-use super::page::{escaped, section as titled};
+use super::page::{escaped, section as titled, wrapped};
 use super::palette::{Palette, legend};
 use super::svg::{LineStyle, figure, lines};
 use crate::report::{Chart, ChartKind, Report, format};
@@ -14,26 +14,22 @@ pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palett
         ChartKind::Lines => lines(chart, palette, &LineStyle::default()),
     };
     let figures: String = report.charts.iter().chain(&own).map(draw).collect();
-    if figures.is_empty() {
-        return figures;
-    }
-    titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n"))
+    titled("Charts", &wrapped("<div class=\"charts\">\n", &figures, "</div>\n"))
 }
 
 /// Groups of horizontal bars. Names of categories are long and many, so bars lie: names stand
 /// before them and values behind.
 fn bars(chart: &Chart, palette: &Palette<'_>) -> String {
-    let (names, colours) = palette.of_series(chart);
-    let legend = if names.len() > 1 { legend(&names, &colours) } else { String::new() };
+    let series = palette.of_series(chart);
+    let legend = if series.len() > 1 { legend(&series) } else { String::new() };
     let heights = chart.series.iter().flat_map(|series| &series.points).map(|point| point.1);
     let most = heights.fold(0.0, f64::max);
     let mut groups = String::new();
     for (place, category) in chart.categories.iter().enumerate() {
         let mut bars = String::new();
-        for (series, colour) in chart.series.iter().zip(&colours) {
-            let value = series.points.iter().find(|(at, _)| *at == place as f64);
-            bars +=
-                &value.map_or_else(String::new, |value| bar(&series.name, value.1, *colour, most));
+        for (series, colour) in &series {
+            let point = series.points.iter().find(|(at, _)| *at == place as f64);
+            bars.extend(point.map(|(_, value)| bar(&series.name, *value, *colour, most)));
         }
         let category = escaped(category);
         groups += &format!("<div class=\"category\"><p>{category}</p><div>\n{bars}</div></div>\n");

@@ -5,11 +5,10 @@
 //! fold-out for each thing that was measured with every target in it, and the machine at the end.
 
 mod charts;
-mod comparison;
 mod group;
-mod overview;
 mod page;
 mod palette;
+mod results;
 mod runs;
 mod series;
 mod svg;
@@ -24,7 +23,7 @@ pub(super) fn page(report: &Report) -> String {
     let sections = [
         page::header(report),
         page::notes(&report.notes),
-        overview::section(report, &groups, &palette),
+        results::section(report, &groups, &palette),
         charts::section(report, &groups, &palette),
         runs::section(&groups, &palette),
         page::machine_and_settings(report),

@@ -7,12 +7,14 @@ pub(super) fn document(title: &str, body: &str) -> String {
     page.replace("{style}", include_str!("style.css")).replace("{body}", body)
 }
 
+/// What stands between two tags. Nothing when it would be empty.
+pub(super) fn wrapped(before: &str, content: &str, after: &str) -> String {
+    if content.is_empty() { String::new() } else { [before, content, after].concat() }
+}
+
 /// A section with a heading. Nothing when it would be empty.
 pub(super) fn section(heading: &str, content: &str) -> String {
-    if content.is_empty() {
-        return String::new();
-    }
-    format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(heading))
+    wrapped(&format!("<section>\n<h2>{}</h2>\n", escaped(heading)), content, "</section>\n")
 }
 
 /// Heading, machine in a line, and the command to run it again.
@@ -38,11 +40,9 @@ pub(super) fn notes(notes: &[String]) -> String {
 pub(super) fn machine_and_settings(report: &Report) -> String {
     let environment = &report.environment;
     let mut machine = compare::machine(environment);
-    let free = environment
-        .disks
-        .iter()
-        .map(|disk| (format!("free on {}", disk.label), format::bytes(disk.free_bytes as f64)));
-    machine.extend(free);
+    for disk in &environment.disks {
+        machine.push((format!("free on {}", disk.label), format::bytes(disk.free_bytes as f64)));
+    }
     let load = format!("{:.2}", environment.load_average);
     machine.push(("load average at the start".to_owned(), load));
     let machine = section("Machine", &facts(machine));
@@ -112,14 +112,11 @@ pub(super) fn facts(facts: impl IntoIterator<Item = (String, String)>) -> String
         format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), escaped(&value))
     };
     let rows: String = facts.into_iter().map(row).collect();
-    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
+    wrapped("<dl>\n", &rows, "</dl>\n")
 }
 
 /// A list in a box of its own; nothing when it would be empty.
 pub(super) fn boxed(class: &str, heading: &str, texts: &[String]) -> String {
     let items: String = texts.iter().map(|text| format!("<li>{}</li>\n", escaped(text))).collect();
-    if items.is_empty() {
-        return items;
-    }
-    format!("<aside{class}>\n{heading}\n<ul>\n{items}</ul>\n</aside>\n")
+    wrapped(&format!("<aside{class}>\n{heading}\n<ul>\n"), &items, "</ul>\n</aside>\n")
 }

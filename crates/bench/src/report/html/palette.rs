@@ -2,7 +2,7 @@
 //! report.
 
 use super::page::escaped;
-use crate::report::Chart;
+use crate::report::{Chart, ChartSeries};
 
 /// Colours that eyes of every kind tell apart; the style sheet has one of each for light and for
 /// dark.
@@ -19,23 +19,23 @@ impl<'a> Palette<'a> {
         Palette(crate::report::distinct(FIXED.into_iter().chain(targets)))
     }
 
-    /// The colours of the series of a chart: those of targets their own, others the next ones that
+    /// The series of a chart with their colours: targets have their own, others the next ones that
     /// no target has.
-    fn colours(&self, names: &[&str]) -> Vec<usize> {
-        let own = |name: &str| self.0.iter().position(|known| *known == name);
+    pub(super) fn of_series<'c>(&self, chart: &'c Chart) -> Vec<(&'c ChartSeries, usize)> {
         let mut free = self.0.len()..;
-        names.iter().map(|name| own(name).or_else(|| free.next()).unwrap_or(0) % COLOURS).collect()
+        let coloured = |series: &'c ChartSeries| {
+            let place = self.place(&series.name).or_else(|| free.next());
+            (series, place.unwrap_or(0) % COLOURS)
+        };
+        chart.series.iter().map(coloured).collect()
     }
 
-    /// The names and the colours of the series of a chart.
-    pub(super) fn of_series<'c>(&self, chart: &'c Chart) -> (Vec<&'c str>, Vec<usize>) {
-        let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-        let colours = self.colours(&names);
-        (names, colours)
+    fn place(&self, target: &str) -> Option<usize> {
+        self.0.iter().position(|known| *known == target)
     }
 
     pub(super) fn colour(&self, target: &str) -> usize {
-        self.colours(&[target])[0]
+        self.place(target).unwrap_or(self.0.len()) % COLOURS
     }
 
     /// A target's name behind a mark of its colour.
@@ -48,10 +48,10 @@ pub(super) fn swatch(colour: usize) -> String {
     format!("<i class=\"c{colour}\"></i>")
 }
 
-pub(super) fn legend(names: &[&str], colours: &[usize]) -> String {
-    let item = |(name, colour): (&&str, &usize)| {
-        format!("<span>{}{}</span>", swatch(*colour), escaped(name))
+pub(super) fn legend(series: &[(&ChartSeries, usize)]) -> String {
+    let item = |(series, colour): &(&ChartSeries, usize)| {
+        format!("<span>{}{}</span>", swatch(*colour), escaped(&series.name))
     };
-    let items: String = names.iter().zip(colours).map(item).collect();
+    let items: String = series.iter().map(item).collect();
     format!("<span class=\"legend\">{items}</span>")
 }

@@ -49,14 +49,23 @@ const COLUMNS: [&str; 10] =
 /// A line for each operation of each target, the same operation one below the other; at a fixed
 /// rate, a second one with the time from when it was due.
 fn latencies(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
+    let row = |name: &str, run: &Run, operation: &OperationReport, latency: &Latency| {
+        let time = |us: f64| Cell::optional((operation.count > 0).then(|| format::micros(us)));
+        let whole = |count: u64| Cell::number(format::whole(count as f64));
+        let target = Cell::label(palette.named(&run.target));
+        let mut cells = vec![Cell::text(name), target, whole(operation.count)];
+        cells.push(time(latency.mean_us));
+        cells.extend(Latency::PERCENTS.map(|percent| time(latency.at(percent))));
+        cells.extend([time(latency.max_us), whole(operation.failed)]);
+        cells
+    };
     let all = || group.runs.iter().flat_map(|run| run.operations.iter().map(move |one| (run, one)));
     let mut rows = Vec::new();
     for name in distinct(all().map(|(_, operation)| operation.name.as_str())) {
         for (run, operation) in all().filter(|(_, operation)| operation.name == name) {
-            let target = palette.named(&run.target);
-            rows.push(latency(name, target.clone(), operation, &operation.service));
+            rows.push(row(name, run, operation, &operation.service));
             if let Some(intended) = &operation.intended {
-                rows.push(latency(&format!("{name} intended"), target, operation, intended));
+                rows.push(row(&format!("{name} intended"), run, operation, intended));
             }
         }
     }
@@ -65,21 +74,6 @@ fn latencies(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
     }
     let names = ["operation", "target"].map(Cell::text);
     table(names.into_iter().chain(COLUMNS.map(Cell::number)).collect(), rows)
-}
-
-fn latency(
-    name: &str,
-    target: String,
-    operation: &OperationReport,
-    latency: &Latency,
-) -> Vec<Cell> {
-    let time = |us: f64| Cell::optional((operation.count > 0).then(|| format::micros(us)));
-    let whole = |count: u64| Cell::number(format::whole(count as f64));
-    let mut cells = vec![Cell::text(name), Cell::label(target), whole(operation.count)];
-    cells.push(time(latency.mean_us));
-    cells.extend(Latency::PERCENTS.map(|percent| time(latency.at(percent))));
-    cells.extend([time(latency.max_us), whole(operation.failed)]);
-    cells
 }
 
 /// Figures first, then settings.

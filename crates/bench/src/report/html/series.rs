@@ -62,7 +62,11 @@ fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String 
     if most == 0.0 {
         return String::new();
     }
-    let (scale, prefix) = if text.is_none() { byte_unit(most) } else { (1.0, "") };
+    let fits = |(size, _): &(f64, &str)| most >= *size;
+    let (scale, prefix) = match text {
+        None => format::BYTE_UNITS.into_iter().find(fits).unwrap_or((1.0, "bytes")),
+        Some(_) => (1.0, ""),
+    };
     let unit = format!("{prefix} {unit}");
     let mut chart = Chart::lines(title, "seconds", unit.trim_start());
     for run in &group.runs {
@@ -76,12 +80,6 @@ fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String 
         y_text: text.unwrap_or(format::count),
     };
     lines(&chart, palette, &style)
-}
-
-fn byte_unit(most: f64) -> (f64, &'static str) {
-    const UNITS: [(f64, &str); 4] =
-        [(1099511627776.0, "TiB"), (1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
-    UNITS.into_iter().find(|(size, _)| most >= *size).unwrap_or((1.0, "bytes"))
 }
 
 /// Neighbours become one point where there are too many: the highest of them, so that no peak is
@@ -98,16 +96,13 @@ fn points(run: &Run, read: fn(&Second) -> Option<f64>, scale: f64) -> Vec<(f64, 
 
 /// When writes were held up, readings side by side as one stretch.
 fn stalls(run: &Run) -> Vec<(f64, f64)> {
-    let mut stalls: Vec<(f64, f64)> = Vec::new();
-    let mut from = 0.0;
-    for second in &run.series {
-        if second.stalled {
-            match stalls.last_mut() {
-                Some(last) if last.1 == from => last.1 = second.at_seconds,
-                _ => stalls.push((from, second.at_seconds)),
-            }
+    let (mut stalls, mut from) = (Vec::new(), 0.0);
+    for stretch in run.series.chunk_by(|a, b| a.stalled == b.stalled) {
+        let to = stretch[stretch.len() - 1].at_seconds;
+        if stretch[0].stalled {
+            stalls.push((from, to));
         }
-        from = second.at_seconds;
+        from = to;
     }
     stalls
 }

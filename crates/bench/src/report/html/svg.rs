@@ -3,7 +3,7 @@
 
 use super::page::escaped;
 use super::palette::{Palette, legend};
-use crate::report::{Chart, format};
+use crate::report::{Chart, ChartSeries, format};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 250.0;
@@ -37,19 +37,22 @@ pub(super) fn lines(chart: &Chart, palette: &Palette<'_>, style: &LineStyle) -> 
     if chart.series.iter().all(|line| line.points.len() < 2) {
         return String::new();
     }
-    let (names, colours) = palette.of_series(chart);
-    let drawing = Drawing { chart, colours: &colours, style }.svg();
+    let series = palette.of_series(chart);
+    let drawing = LineDrawing { chart, series: &series, style }.svg();
     let drawing = format!("<div class=\"scroll\">{drawing}</div>");
-    figure(&chart.title, &chart.y_label, &legend(&names, &colours), &drawing)
+    figure(&chart.title, &chart.y_label, &legend(&series), &drawing)
 }
 
-struct Drawing<'a> {
+/// Where a value lies in the drawing.
+type Scale<'s> = &'s dyn Fn(f64) -> f64;
+
+struct LineDrawing<'a> {
     chart: &'a Chart,
-    colours: &'a [usize],
+    series: &'a [(&'a ChartSeries, usize)],
     style: &'a LineStyle,
 }
 
-impl Drawing<'_> {
+impl LineDrawing<'_> {
     fn svg(&self) -> String {
         let (x_max, y_max) = self.ends();
         let x = |value: f64| LEFT + (RIGHT - LEFT) * (value / x_max).min(1.0);
@@ -66,14 +69,14 @@ impl Drawing<'_> {
         if self.style.shaded_to > 0.0 {
             svg += &rectangle("warm", 0.0, self.style.shaded_to, y_max, 0.0);
         }
-        svg += &self.axes(x_max, y_max, x, y);
-        for (row, (line, colour)) in self.chart.series.iter().zip(self.colours).enumerate() {
-            let points: Vec<_> = line.points.iter().filter(is_finite).collect();
-            let at = |(left, height): &&(f64, f64)| format!("{:.1},{:.1} ", x(*left), y(*height));
-            let path: String = points.iter().map(at).collect();
+        svg += &self.axes(x_max, y_max, &x, &y);
+        for (row, (line, colour)) in self.series.iter().enumerate() {
+            let points = line.points.iter().filter(is_finite);
+            let points: Vec<_> = points.map(|(left, height)| (x(*left), y(*height))).collect();
+            let path = points.iter().map(|(left, height)| format!("{left:.1},{height:.1} "));
+            let path = path.collect::<String>();
             svg += &format!("<polyline class=\"c{colour}\" points=\"{}\"/>\n", path.trim_end());
             for (left, height) in points.iter().filter(|_| points.len() <= DOTS_MAX) {
-                let (left, height) = (x(*left), y(*height));
                 svg += &format!(
                     "<circle class=\"c{colour}\" cx=\"{left:.1}\" cy=\"{height:.1}\" r=\"3.5\"/>\n"
                 );
@@ -88,36 +91,18 @@ impl Drawing<'_> {
     }
 
     /// Lines across and numbers at round values, and what the horizontal axis is.
-    fn axes(
-        &self,
-        x_max: f64,
-        y_max: f64,
-        x: impl Fn(f64) -> f64,
-        y: impl Fn(f64) -> f64,
-    ) -> String {
+    fn axes(&self, x_max: f64, y_max: f64, x: Scale<'_>, y: Scale<'_>) -> String {
         let mut axes = String::new();
         for value in ticks(y_max, 6) {
             let (at, text) = (y(value), short(&(self.style.y_text)(value)));
-            axes += &format!(
-                "<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\n\
-                 <text class=\"y\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
-                LEFT - 6.0,
-                at + 5.0,
-                escaped(&text)
-            );
+            axes +=
+                &format!("<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\n");
+            axes += &label(" class=\"y\"", LEFT - 6.0, at + 5.0, &text);
         }
-        let mut below = |at: f64, row: f64, text: &str| {
-            axes += &format!(
-                "<text x=\"{at:.1}\" y=\"{:.1}\">{}</text>\n",
-                BOTTOM + row,
-                escaped(text)
-            );
-        };
         for value in ticks(x_max, 8) {
-            below(x(value), 18.0, &short(&format!("{value:.2}")));
+            axes += &label("", x(value), BOTTOM + 18.0, &short(&format!("{value:.2}")));
         }
-        below((LEFT + RIGHT) / 2.0, 38.0, &self.chart.x_label);
-        axes
+        axes + &label("", (LEFT + RIGHT) / 2.0, BOTTOM + 38.0, &self.chart.x_label)
     }
 
     /// Where the axes end: with room above the highest point, and for marks where there are some.
@@ -131,6 +116,10 @@ impl Drawing<'_> {
         let y_max = points().map(|point| point.1).fold(0.0, f64::max) * (1.06 + marks);
         (end(x_max), end(y_max))
     }
+}
+
+fn label(class: &str, x: f64, y: f64, text: &str) -> String {
+    format!("<text{class} x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n", escaped(text))
 }
 
 fn is_finite(point: &&(f64, f64)) -> bool {

@@ -1,22 +1,23 @@
 //! Two reports side by side.
 
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
 use rstest::rstest;
 use tonnage::arrow::array::AsArray;
 use tonnage::arrow::datatypes::Float64Type;
 
 use super::sample;
 use crate::report::Verdict::{Faster, Slower, TooFewReadings, WithinNoise};
-use crate::report::{NoiseSource, Report, Run, Verdict, compare};
+use crate::report::{Comparison, NoiseSource, Report, Run, Verdict, compare};
 
 fn report(runs: Vec<Run>) -> Report {
     Report { runs, ..sample::report() }
 }
 
+fn compared(a: Run, b: Run) -> Comparison {
+    compare(&report(vec![a]), &report(vec![b]))
+}
+
 fn run(throughputs: &[f64]) -> Run {
-    let run =
-        sample::run(&mut SmallRng::seed_from_u64(1), "a / zipfian", "rocksdb", throughputs[0]);
+    let run = sample::run("a / zipfian", "rocksdb", throughputs[0]);
     Run { throughputs: throughputs.to_vec(), ..run }
 }
 
@@ -55,7 +56,7 @@ fn a_difference_counts_beyond_the_noise(
     #[case] verdict: Verdict,
     #[case] source: Option<NoiseSource>,
 ) {
-    let comparison = compare(&report(vec![a]), &report(vec![b]));
+    let comparison = compared(a, b);
     let noise = comparison.matches[0].noise.map(|(_, source)| source);
     assert_eq!((comparison.matches[0].verdict, noise), (verdict, source));
 }
@@ -78,7 +79,7 @@ fn what_one_side_alone_has_is_listed() {
 fn targets_are_compared_where_each_side_has_one() {
     let other =
         Run { target: "tonnage-rocksdb".to_owned(), threads: 8, ..run(&[90.0, 91.0, 89.0]) };
-    let comparison = compare(&report(vec![run(&[100.0, 101.0, 99.0])]), &report(vec![other]));
+    let comparison = compared(run(&[100.0, 101.0, 99.0]), other);
     assert_eq!(comparison.matches[0].target, "rocksdb, 4 threads → tonnage-rocksdb, 8 threads");
     assert_eq!(comparison.matches[0].verdict, Verdict::Slower);
 }
@@ -112,8 +113,7 @@ fn other_machines_programs_and_settings_are_told() {
 
 #[test]
 fn the_table_has_ratios_and_verdicts() {
-    let [a, b] = [run(&[100.0, 101.0, 99.0]), run(&[150.0, 151.0, 149.0])];
-    let table = compare(&report(vec![a]), &report(vec![b])).table();
+    let table = compared(run(&[100.0, 101.0, 99.0]), run(&[150.0, 151.0, 149.0])).table();
     assert_eq!(table.num_rows(), 1);
     for (name, expected) in [("a_per_second", 100.0), ("b_per_second", 150.0), ("b_to_a", 1.5)] {
         let numbers = table.column_by_name(name).unwrap().as_primitive::<Float64Type>();

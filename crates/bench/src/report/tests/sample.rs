@@ -1,8 +1,6 @@
 //! A made-up report that looks like one of the real ones.
 
 use hdrhistogram::Histogram;
-use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
 
 use crate::measure::{Disk, Environment};
 use crate::report::{
@@ -25,7 +23,6 @@ const TARGETS: [(&str, f64); 3] =
 /// A report of 18 runs on three targets, with stalls, failures, notes and charts, and a name that
 /// HTML must escape.
 pub(super) fn report() -> Report {
-    let mut random = SmallRng::seed_from_u64(7);
     let mut report = Report::new(
         "matrix",
         "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3",
@@ -34,12 +31,8 @@ pub(super) fn report() -> Report {
     );
     for (workload, distribution, size, rate) in CELLS {
         for (target, factor) in TARGETS {
-            report.runs.push(run(
-                &mut random,
-                &format!("{workload} / {distribution} / {size} / ssd"),
-                target,
-                rate * factor,
-            ));
+            let name = format!("{workload} / {distribution} / {size} / ssd");
+            report.runs.push(run(&name, target, rate * factor));
         }
     }
     report.runs[0].failures = 12;
@@ -52,7 +45,7 @@ pub(super) fn report() -> Report {
     report
 }
 
-pub(super) fn environment() -> Environment {
+fn environment() -> Environment {
     let disk = Disk {
         label: "ssd".to_owned(),
         device: "/dev/nvme0n1p2".to_owned(),
@@ -65,22 +58,14 @@ pub(super) fn environment() -> Environment {
         cpu: "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz".to_owned(),
         cores: 2,
         memory_bytes: 23 << 30,
-        kernel: "Linux version 6.1.0".to_owned(),
-        system: "Debian GNU/Linux 12 (bookworm)".to_owned(),
         disks: vec![disk],
-        version: "0.1.0".to_owned(),
         load_average: 1.4,
+        ..Environment::default()
     }
 }
 
 /// A run of a minute about a rate, with three repeats.
-pub(super) fn run(random: &mut SmallRng, name: &str, target: &str, rate: f64) -> Run {
-    let series = series(random, rate);
-    let operations = vec![
-        operation(random, "READ", rate, 1.0),
-        operation(random, "UPDATE", rate, 2.5),
-        operation(random, "ALL", rate, 1.4),
-    ];
+pub(super) fn run(name: &str, target: &str, rate: f64) -> Run {
     Run {
         name: name.to_owned(),
         target: target.to_owned(),
@@ -90,24 +75,28 @@ pub(super) fn run(random: &mut SmallRng, name: &str, target: &str, rate: f64) ->
         operations_count: (rate * 55.0) as u64,
         seconds: 55.0,
         throughputs: vec![rate * 0.985, rate, rate * 1.012],
-        operations,
-        progress: progress(random, rate),
+        operations: [("READ", 1.0), ("UPDATE", 2.5), ("ALL", 1.4)]
+            .map(|(name, slow)| operation(name, rate, slow))
+            .into(),
+        series: (0..60).map(|second| reading(second, rate)).collect(),
+        progress: (1..=50)
+            .map(|step| ProgressPoint { percent: f64::from(step) * 2.0, throughput: rate })
+            .collect(),
         figures: named([
             ("memory_peak_bytes", 1.3e9),
             ("disk_bytes", 1.17e9),
             ("settle_seconds", 4.2),
             ("cpu_cores_mean", 1.93),
         ]),
-        series,
         ..Run::default()
     }
 }
 
-fn operation(random: &mut SmallRng, name: &str, rate: f64, slow: f64) -> OperationReport {
+fn operation(name: &str, rate: f64, slow: f64) -> OperationReport {
     let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
     let typical = 4e9 / rate * slow;
-    for _ in 0..20_000 {
-        let tail = 1.0 / (1.0 - random.random::<f64>()).powf(0.6);
+    for rank in 0..20_000 {
+        let tail = (1.0 - f64::from(rank) / 20_000.0).powf(-0.6);
         histogram.saturating_record((typical * 0.6 * tail) as u64);
     }
     let service = Latency::of(&histogram);
@@ -115,36 +104,22 @@ fn operation(random: &mut SmallRng, name: &str, rate: f64, slow: f64) -> Operati
     OperationReport { name: name.to_owned(), count: histogram.len(), failed: 0, service, intended }
 }
 
-fn series(random: &mut SmallRng, rate: f64) -> Vec<Second> {
-    let mut reading = |second: usize| {
-        let stalled = rate < 100_000.0 && (30..34).contains(&second);
-        let throughput =
-            (rate * random.random_range(0.94..1.05) * if stalled { 0.35 } else { 1.0 }).round();
-        let debt = (second % 20) as u64 * 11_000_000;
-        Second {
-            at_seconds: second as f64 + 1.0,
-            warm_up: second < 5,
-            throughput,
-            p99_us: Some((2e7 / throughput * random.random_range(0.9..1.3)).round()),
-            stalled,
-            compaction_pending_bytes: debt,
-            cpu_cores: (random.random_range(185.0..199.0_f64)).round() / 100.0,
-            memory_bytes: 900_000_000 + second as u64 * 6_000_000,
-            disk_read_bytes_per_second: (120e6 * random.random_range(0.8..1.2_f64)).round(),
-            disk_write_bytes_per_second: (60e6 * random.random_range(0.2..2.0_f64)).round(),
-            disk_bytes: 1_100_000_000 + second as u64 * 1_000_000 - debt / 10,
-        }
-    };
-    (0..60).map(&mut reading).collect()
-}
-
-fn progress(random: &mut SmallRng, rate: f64) -> Vec<ProgressPoint> {
-    (1..=50)
-        .map(|step| ProgressPoint {
-            percent: f64::from(step) * 2.0,
-            throughput: (rate * random.random_range(0.95..1.04)).round(),
-        })
-        .collect()
+fn reading(second: u32, rate: f64) -> Second {
+    let stalled = rate < 100_000.0 && (30..34).contains(&second);
+    let about = |mean: f64| (mean * (0.95 + 0.02 * f64::from(second % 6))).round();
+    Second {
+        at_seconds: f64::from(second) + 1.0,
+        warm_up: second < 5,
+        throughput: about(if stalled { 0.35 * rate } else { rate }),
+        p99_us: Some(about(2e7 / rate)),
+        stalled,
+        compaction_pending_bytes: u64::from(second % 20) * 11_000_000,
+        cpu_cores: about(192.0) / 100.0,
+        memory_bytes: 900_000_000 + u64::from(second) * 6_000_000,
+        disk_read_bytes_per_second: about(120e6),
+        disk_write_bytes_per_second: about(60e6),
+        disk_bytes: 1_100_000_000 + u64::from(second) * 1_000_000,
+    }
 }
 
 fn bars(report: &Report) -> Chart {

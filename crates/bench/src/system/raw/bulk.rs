@@ -1,6 +1,5 @@
 //! Bulk calls: write batches and batched multi-gets from several threads.
 
-use std::ops::Range;
 use std::thread;
 
 use parking_lot::Mutex;
@@ -13,8 +12,11 @@ use crate::system::{BatchSource, BulkDone, BulkOptions, PairSource, Record};
 /// Entries of one write batch, and keys of one multi-get.
 const BATCH_ROWS: usize = 1_000;
 
-/// The bytes to store, which may be made in a buffer.
-pub(super) type StoredValue<V> = for<'a> fn(&'a V, &'a mut Vec<u8>) -> &'a [u8];
+/// Appends the bytes to store.
+pub(super) type StoredValue<V> = fn(&V, &mut Vec<u8>) -> Result<()>;
+
+/// A key and the bytes to store with it.
+type KeyedValue<'e> = (&'e [u8], &'e [u8]);
 
 /// A bulk call on a column family.
 pub(super) struct RawBulkCall<'a> {
@@ -36,10 +38,22 @@ impl RawBulkCall<'_> {
         let sources = Mutex::new(sources.into_iter());
         let done = side_by_side(threads, || {
             let mut done = BulkDone::default();
-            loop {
-                let Some(source) = sources.lock().next() else { return Ok(done) };
-                self.put_from(source, value, &mut done)?;
+            let (mut keys, mut values) = (Record::default(), Record::default());
+            let next = || sources.lock().next();
+            while let Some(mut source) = next() {
+                while source.next_batch(&mut |key, entry| {
+                    keys.push(key);
+                    values.push_with(|into| value(entry, into))
+                })? {
+                    let entries: Vec<KeyedValue<'_>> = keys.iter().zip(values.iter()).collect();
+                    for entries in entries.chunks(BATCH_ROWS) {
+                        self.write(entries, &mut done)?;
+                    }
+                    keys.clear();
+                    values.clear();
+                }
             }
+            Ok(done)
         })?;
         if self.options.durability == Durability::Fsync {
             self.db.flush_wal(true).map_err(translate)?;
@@ -47,66 +61,31 @@ impl RawBulkCall<'_> {
         Ok(done)
     }
 
-    fn put_from<V: ?Sized>(
-        &self,
-        mut source: Box<dyn BatchSource<V>>,
-        value: StoredValue<V>,
-        done: &mut BulkDone,
-    ) -> Result<()> {
-        let (mut keys, mut values, mut buffer) = (Record::default(), Record::default(), Vec::new());
-        while source.next_batch(&mut |key, entry| {
-            keys.push(key);
-            values.push(value(entry, &mut buffer));
-            Ok(())
-        })? {
-            for first in (0..keys.len()).step_by(BATCH_ROWS) {
-                self.write(&keys, &values, first..keys.len().min(first + BATCH_ROWS), done)?;
-            }
-            keys.clear();
-            values.clear();
-        }
-        Ok(())
-    }
-
-    fn write(
-        &self,
-        keys: &Record,
-        values: &Record,
-        rows: Range<usize>,
-        done: &mut BulkDone,
-    ) -> Result<()> {
-        let read = rows.len() as u64;
-        let bytes = |row: usize| (keys.field(row).len() + values.field(row).len()) as u64;
-        let bytes = rows.clone().map(bytes).sum();
+    fn write(&self, entries: &[KeyedValue<'_>], done: &mut BulkDone) -> Result<()> {
+        let read = entries.len() as u64;
+        let bytes = entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum();
+        let absent = if self.options.overwrite { entries.to_vec() } else { self.absent(entries)? };
+        let rows = absent.len() as u64;
         let mut batch = WriteBatch::default();
-        let mut put = |row| batch.put_cf(self.family, keys.field(row), values.field(row));
-        if self.options.overwrite {
-            rows.for_each(put);
-        } else {
-            self.absent(keys, rows)?.into_iter().for_each(&mut put);
-        }
-        let stored = batch.len() as u64;
-        done.add(&BulkDone { rows: stored, existed: read - stored, failed: 0, bytes });
+        absent.into_iter().for_each(|(key, value)| batch.put_cf(self.family, key, value));
+        done.add(&BulkDone { rows, existed: read - rows, failed: 0, bytes });
         self.db.write(batch).map_err(translate)?;
         (self.options.progress)(read, bytes);
         Ok(())
     }
 
-    /// The rows whose keys are not stored yet, in key order; of equal keys the first. Keys that two
-    /// sources give at the same moment may be stored by both.
-    fn absent(&self, keys: &Record, rows: Range<usize>) -> Result<Vec<usize>> {
-        let mut order: Vec<usize> = rows.collect();
-        order.sort_by_key(|row| keys.field(*row));
-        order.dedup_by_key(|row| keys.field(*row));
-        let sorted = order.iter().map(|row| keys.field(*row));
-        let stored = self.db.batched_multi_get_cf(self.family, sorted, true);
-        let mut absent = Vec::with_capacity(order.len());
-        for (row, stored) in order.into_iter().zip(stored) {
-            if stored.map_err(translate)?.is_none() {
-                absent.push(row);
-            }
-        }
-        Ok(absent)
+    /// The entries whose keys are not stored yet, in key order; of equal keys the first. Keys that
+    /// two sources give at the same moment may be stored by both.
+    fn absent<'e>(&self, entries: &[KeyedValue<'e>]) -> Result<Vec<KeyedValue<'e>>> {
+        let mut sorted = entries.to_vec();
+        sorted.sort_by_key(|(key, _)| *key);
+        sorted.dedup_by_key(|(key, _)| *key);
+        let stored =
+            self.db.batched_multi_get_cf(self.family, sorted.iter().map(|(key, _)| *key), true);
+        let stored: Vec<_> =
+            stored.into_iter().collect::<std::result::Result<_, _>>().map_err(translate)?;
+        let absent = sorted.into_iter().zip(stored).filter(|(_, stored)| stored.is_none());
+        Ok(absent.map(|(entry, _)| entry).collect())
     }
 
     /// Gets pairs: each thread draws a batch of keys, sorts it, and looks it up a thousand at a
@@ -116,24 +95,22 @@ impl RawBulkCall<'_> {
         let threads = self.options.parallelism.unwrap_or_else(tonnage::cores).max(1);
         side_by_side(threads, || {
             let (mut done, mut batch) = (BulkDone::default(), Record::default());
-            loop {
+            let next = |batch: &mut Record| {
                 batch.clear();
-                let mut keys = keys.lock();
-                let more = keys.next_batch(&mut |key, _| {
+                keys.lock().next_batch(&mut |key, _| {
                     batch.push(key);
                     Ok(())
-                })?;
-                drop(keys);
-                if !more {
-                    return Ok(done);
-                }
+                })
+            };
+            while next(&mut batch)? {
                 self.look_up(&batch, &mut done)?;
             }
+            Ok(done)
         })
     }
 
     fn look_up(&self, keys: &Record, done: &mut BulkDone) -> Result<()> {
-        let mut sorted: Vec<&[u8]> = keys.fields().collect();
+        let mut sorted: Vec<&[u8]> = keys.iter().collect();
         sorted.sort_unstable();
         for keys in sorted.chunks(BATCH_ROWS) {
             let (mut rows, mut bytes) = (0, 0);

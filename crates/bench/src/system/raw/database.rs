@@ -4,35 +4,30 @@ use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
     LogLevel, Options,
 };
-use tonnage::{Durability, Error, ErrorKind, Result};
+use tonnage::{Error, ErrorKind, Result, RocksDbSettings};
 
 use crate::system::SystemSpec;
-use crate::system::budget::{MEMTABLES, MemoryBudget};
 
 pub(super) const RECORDS: &str = "records";
 pub(super) const PAIRS: &str = "pairs";
 /// Blocks of data before compression.
-const BLOCK_BYTES: usize = 4 << 10;
+pub(super) const BLOCK_BYTES: usize = 4 << 10;
 
 /// RocksDB in one directory.
 pub(in crate::system) struct Raw {
     pub(super) db: DB,
-    pub(super) settings: Vec<(String, String)>,
-    pub(super) durability: Durability,
+    pub(super) spec: SystemSpec,
 }
 
 impl Raw {
     pub(in crate::system) fn open(spec: &SystemSpec) -> Result<Self> {
-        let budget = MemoryBudget::of(spec.memory_bytes);
-        let cache = Cache::new_hyper_clock_cache(budget.cache_bytes, 0);
+        let like = spec.rocksdb_settings();
+        let cache = Cache::new_hyper_clock_cache(like.cache_bytes, 0);
         let families = [RECORDS, PAIRS]
-            .map(|name| ColumnFamilyDescriptor::new(name, family_options(budget, &cache)));
-        let options = database_options(spec.direct_io);
+            .map(|name| ColumnFamilyDescriptor::new(name, family_options(&like, &cache)));
+        let options = database_options(&like);
         let db = DB::open_cf_descriptors(&options, &spec.directory, families).map_err(translate)?;
-        let mut settings = spec.shown(budget, "lz4", threads());
-        settings.push(("block_bytes".to_owned(), BLOCK_BYTES.to_string()));
-        settings.push(("bloom_bits".to_owned(), "10".to_owned()));
-        Ok(Raw { db, settings, durability: spec.durability })
+        Ok(Raw { db, spec: spec.clone() })
     }
 
     pub(super) fn family(&self, name: &str) -> &ColumnFamily {
@@ -48,7 +43,7 @@ impl Raw {
     }
 }
 
-fn family_options(budget: MemoryBudget, cache: &Cache) -> Options {
+fn family_options(like: &RocksDbSettings, cache: &Cache) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(BLOCK_BYTES);
     table.set_format_version(6);
@@ -56,30 +51,27 @@ fn family_options(budget: MemoryBudget, cache: &Cache) -> Options {
     table.set_block_cache(cache);
     let mut options = Options::default();
     options.set_block_based_table_factory(&table);
+    // As Tonnage does by default, which is what the report tells.
     options.set_compression_type(DBCompressionType::Lz4);
-    options.set_write_buffer_size(budget.memtable_bytes);
-    options.set_max_write_buffer_number(MEMTABLES as i32);
-    options.set_max_bytes_for_level_base(4 * budget.memtable_bytes as u64);
+    options.set_write_buffer_size(like.memtable_bytes);
+    options.set_max_write_buffer_number(SystemSpec::MEMTABLES as i32);
+    options.set_max_bytes_for_level_base(4 * like.memtable_bytes as u64);
     options
 }
 
-fn database_options(direct_io: bool) -> Options {
+/// Threads that flush and compact are as many as Tonnage takes.
+fn database_options(like: &RocksDbSettings) -> Options {
     let mut options = Options::default();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
-    options.increase_parallelism(threads() as i32);
-    options.set_max_subcompactions(threads() as u32);
+    options.increase_parallelism(like.background_threads as i32);
+    options.set_max_subcompactions(like.background_threads as u32);
     options.set_max_open_files(-1);
     options.set_bytes_per_sync(1 << 20);
-    options.set_use_direct_reads(direct_io);
-    options.set_use_direct_io_for_flush_and_compaction(direct_io);
+    options.set_use_direct_reads(like.direct_io);
+    options.set_use_direct_io_for_flush_and_compaction(like.direct_io);
     options.set_log_level(LogLevel::Warn);
     options
-}
-
-/// Threads that flush and compact: as many as Tonnage takes.
-fn threads() -> usize {
-    tonnage::RocksDbSettings::default().background_threads
 }
 
 /// What RocksDB says went wrong.

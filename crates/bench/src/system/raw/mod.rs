@@ -10,19 +10,18 @@
 //! | durability | the log is on: `none` and `write` hand it to the system, `fsync` syncs it |
 
 mod bulk;
-mod client;
 mod database;
 mod record;
 
-use rocksdb::WaitForCompactOptions;
-use tonnage::Result;
+use rocksdb::{DBPinnableSlice, ReadOptions, WaitForCompactOptions, WriteOptions};
+use tonnage::{Durability, Result};
 
 use self::bulk::RawBulkCall;
 pub(super) use self::database::Raw;
-use self::database::{PAIRS, RECORDS, translate};
+use self::database::{BLOCK_BYTES, PAIRS, RECORDS, translate};
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PutInput, RecordShape, System,
-    SystemKind,
+    BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record, RecordScan,
+    RecordShape, System, SystemKind,
 };
 
 impl Raw {
@@ -37,7 +36,9 @@ impl System for Raw {
     }
 
     fn settings(&self) -> Vec<(String, String)> {
-        self.settings.clone()
+        let own = [("block_bytes", BLOCK_BYTES.to_string()), ("bloom_bits", "10".to_owned())];
+        let own = own.map(|(name, value)| (name.to_owned(), value));
+        [self.spec.shown(), own.into()].concat()
     }
 
     fn offers(&self, _feature: Feature) -> bool {
@@ -50,15 +51,18 @@ impl System for Raw {
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
-        Ok(Box::new(client::RawClient::new(self)))
+        Ok(Box::new(RawClient::new(self)))
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
         match input {
-            PutInput::Records(_, sources) => {
-                self.bulk(RECORDS, options).put(sources, record::stored)
-            }
-            PutInput::Pairs(sources) => self.bulk(PAIRS, options).put(sources, |value, _| value),
+            PutInput::Records(_, sources) => self
+                .bulk(RECORDS, options)
+                .put(sources, |fields, value| record::encode(fields.iter(), value)),
+            PutInput::Pairs(sources) => self.bulk(PAIRS, options).put(sources, |bytes, value| {
+                value.extend_from_slice(bytes);
+                Ok(())
+            }),
             PutInput::Rows(..) | PutInput::Tables(_) => Err(self.unsupported("tables")),
         }
     }
@@ -89,5 +93,73 @@ impl System for Raw {
             stalled: self.property("rocksdb.is-write-stopped")? > 0
                 || self.property("rocksdb.actual-delayed-write-rate")? > 0,
         })
+    }
+}
+
+/// A session of one thread. Options and buffers are made once.
+struct RawClient<'a> {
+    raw: &'a Raw,
+    read: ReadOptions,
+    write: WriteOptions,
+    synced: WriteOptions,
+    value: Vec<u8>,
+}
+
+impl<'a> RawClient<'a> {
+    fn new(raw: &'a Raw) -> Self {
+        let (read, write) = (ReadOptions::default(), WriteOptions::default());
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true);
+        RawClient { raw, read, write, synced, value: Vec::new() }
+    }
+
+    fn get(&self, family: &str, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        let family = self.raw.family(family);
+        self.raw.db.get_pinned_cf_opt(family, key, &self.read).map_err(translate)
+    }
+
+    fn put(&self, family: &str, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
+        let options = if durability == Durability::Fsync { &self.synced } else { &self.write };
+        self.raw.db.put_cf_opt(self.raw.family(family), key, value, options).map_err(translate)
+    }
+}
+
+impl Client for RawClient<'_> {
+    fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
+        into.clear();
+        let Some(value) = self.get(RECORDS, key.as_bytes())? else { return Ok(false) };
+        record::decode(&value, fields, into)?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, key: &str, fields: &mut Fields<'_, '_>) -> Result<()> {
+        self.value.clear();
+        record::encode(fields, &mut self.value)?;
+        self.put(RECORDS, key.as_bytes(), &self.value, self.raw.spec.durability)
+    }
+
+    fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
+        into.clear();
+        let mut iterator = self.raw.db.raw_iterator_cf(self.raw.family(RECORDS));
+        iterator.seek(scan.start);
+        let mut found = 0;
+        while found < scan.count {
+            let Some(value) = iterator.value() else { break };
+            record::decode(value, scan.fields, into)?;
+            found += 1;
+            if found < scan.count {
+                iterator.next();
+            }
+        }
+        iterator.status().map_err(translate)?;
+        Ok(found)
+    }
+
+    fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
+        self.put(PAIRS, key, value, durability)
+    }
+
+    fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
+        Ok(self.get(PAIRS, key)?.map(|value| value.len()))
     }
 }

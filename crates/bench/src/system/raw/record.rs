@@ -4,21 +4,18 @@ use tonnage::{Error, Result};
 
 use crate::system::Record;
 
-const LEN_BYTES: usize = 4;
-
-/// Writes fields into `value`, which is cleared first.
-pub(super) fn encode<'f>(fields: impl Iterator<Item = &'f [u8]>, value: &mut Vec<u8>) {
-    value.clear();
-    for field in fields {
-        value.extend_from_slice(&(field.len() as u32).to_le_bytes());
+/// Appends fields to a value.
+pub(super) fn encode<'f>(
+    mut fields: impl Iterator<Item = &'f [u8]>,
+    value: &mut Vec<u8>,
+) -> Result<()> {
+    fields.try_for_each(|field| {
+        let len = u32::try_from(field.len());
+        let len = len.map_err(|_| Error::invalid("a field is longer than 4 GiB"))?;
+        value.extend_from_slice(&len.to_le_bytes());
         value.extend_from_slice(field);
-    }
-}
-
-/// A record as it is stored.
-pub(super) fn stored<'a>(record: &'a Record, buffer: &'a mut Vec<u8>) -> &'a [u8] {
-    encode(record.fields(), buffer);
-    buffer
+        Ok(())
+    })
 }
 
 /// Appends all fields, or those asked for in that order, to `into`.
@@ -37,18 +34,15 @@ pub(super) fn decode(value: &[u8], fields: Option<&[usize]>, into: &mut Record) 
 /// The fields of a value.
 fn each(mut value: &[u8]) -> impl Iterator<Item = Result<&[u8]>> {
     std::iter::from_fn(move || {
-        if value.is_empty() {
-            return None;
-        }
-        let field = split(value);
-        value = field.map_or(&[], |(_, rest)| rest);
-        let field = field.map(|(field, _)| field);
+        let found = (!value.is_empty()).then(|| split(value))?;
+        value = found.map_or(&[], |(_, rest)| rest);
+        let field = found.map(|(field, _)| field);
         Some(field.ok_or_else(|| Error::corruption("a record is cut short")))
     })
 }
 
 fn split(value: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (len, rest) = value.split_first_chunk::<LEN_BYTES>()?;
+    let (len, rest) = value.split_first_chunk()?;
     rest.split_at_checked(u32::from_le_bytes(*len) as usize)
 }
 
@@ -62,9 +56,9 @@ mod tests {
         #[test]
         fn fields_come_back_as_they_went_in(fields: Vec<Vec<u8>>) {
             let (mut value, mut record) = (Vec::new(), Record::default());
-            encode(fields.iter().map(Vec::as_slice), &mut value);
+            encode(fields.iter().map(Vec::as_slice), &mut value).unwrap();
             decode(&value, None, &mut record).unwrap();
-            prop_assert!(record.fields().eq(fields.iter().map(Vec::as_slice)));
+            prop_assert!(record.iter().eq(fields.iter().map(Vec::as_slice)));
         }
 
         #[test]
@@ -76,8 +70,8 @@ mod tests {
     #[test]
     fn fields_are_given_in_the_order_asked_for() {
         let (mut value, mut record) = (Vec::new(), Record::default());
-        encode([&b"a"[..], b"bb", b"ccc"].into_iter(), &mut value);
+        encode([&b"a"[..], b"bb", b"ccc"].into_iter(), &mut value).unwrap();
         decode(&value, Some(&[2, 0]), &mut record).unwrap();
-        assert!(record.fields().eq([&b"ccc"[..], b"a"]));
+        assert!(record.iter().eq([&b"ccc"[..], b"a"]));
     }
 }

@@ -1,18 +1,22 @@
 //! Tonnage behind a server: the server runs in this process, on loopback, and everything measured
 //! goes through the client and a socket.
 
-mod client;
 mod server;
 
-use tonnage::arrow::array::RecordBatch;
-use tonnage::{BulkPutOptions, Error, Result};
-use tonnage_client::{Answer, BulkGetRequest, Fetched, batch_of_keys};
+use tonnage::arrow::array::{Array, AsArray, RecordBatch};
+use tonnage::{
+    BulkPutOptions, Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Table,
+    Value,
+};
+use tonnage_client::{
+    Answer, BulkGetRequest, Fetched, PairWrite, PreparedStatement, batch_of, batch_of_keys,
+};
 
 pub(super) use self::server::Remote;
-use super::library::{bulk_put, text_key};
+use super::library::{bulk_put, field_name, no_records, text_key, write_options};
 use super::{
-    AnswerSink, BulkDone, BulkOptions, Client, Feature, Gauges, GetKeys, PairSource, PutInput,
-    RecordShape, RowSink, Rows, System, SystemKind,
+    AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PairSource,
+    PutInput, Record, RecordScan, RecordShape, RowSink, Rows, System, SystemKind,
 };
 
 impl System for Remote {
@@ -31,12 +35,11 @@ impl System for Remote {
     }
 
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        self.embedded.create_records(shape)?;
-        self.shape.set(shape.clone()).map_err(|_| Error::invalid("there are records already"))
+        self.embedded.create_records(shape)
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
-        Ok(Box::new(client::RemoteClient::new(self)))
+        Ok(Box::new(RemoteClient { system: self, scan: None }))
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
@@ -110,4 +113,119 @@ fn batches_of(mut keys: PairSource) -> impl Iterator<Item = Result<RecordBatch>>
         more.map(|more| more.then(|| batch_of_keys(&batch)))
             .unwrap_or_else(|error| Some(Err(error)))
     })
+}
+
+/// A session of one thread. All share one connection.
+struct RemoteClient<'a> {
+    system: &'a Remote,
+    /// The statement of a scan, once there was one.
+    scan: Option<PreparedStatement>,
+}
+
+impl RemoteClient<'_> {
+    /// The name of the table of YCSB's records.
+    fn records(&self) -> Result<&str> {
+        self.system.embedded.records.get().map(Table::path).ok_or_else(no_records)
+    }
+}
+
+/// Appends the fields of the rows of a batch, column 0 of which is the key.
+fn push_fields(batch: &RecordBatch, fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
+    let all: Vec<usize> = (0..batch.num_columns() - 1).collect();
+    for row in 0..batch.num_rows() {
+        for field in fields.unwrap_or(&all) {
+            let cells =
+                batch.columns().get(field + 1).and_then(|cells| cells.as_binary_opt::<i32>());
+            let cells = cells.ok_or_else(strange)?;
+            if !cells.is_null(row) {
+                into.push(cells.value(row));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn strange() -> Error {
+    Error::internal("records came in columns of another type")
+}
+
+impl Client for RemoteClient<'_> {
+    fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
+        into.clear();
+        let names = |fields: &[usize]| fields.iter().map(|field| field_name(*field)).collect();
+        let names: Option<Vec<String>> = fields.map(names);
+        let (key, options) = (Row::new().with("id", key), GetOptions::default());
+        let found =
+            self.system.client.get_with(self.records()?, &key, names.as_deref(), &options)?;
+        let Some(found) = found else { return Ok(false) };
+        for (name, value) in found.row.iter() {
+            match value {
+                Value::Binary(field) => into.push(field),
+                _ if name == "id" => {}
+                _ => return Err(strange()),
+            }
+        }
+        Ok(true)
+    }
+
+    fn insert(&mut self, key: &str, fields: &mut Fields<'_, '_>) -> Result<()> {
+        let mut row = Row::with_capacity(fields.len() + 1);
+        row.set("id", key);
+        for (number, field) in fields.enumerate() {
+            row.set(&field_name(number), Value::Binary(field.to_vec()));
+        }
+        let options = write_options(self.system.embedded.spec.durability);
+        let put = [RowOperation::put(self.records()?, row)];
+        self.system.client.write(&put, &options).map(drop)
+    }
+
+    fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
+        into.clear();
+        if self.scan.is_none() {
+            let table = self.records()?;
+            let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
+            self.scan = Some(self.system.client.prepare(&text)?);
+        }
+        let values = [scan.start.into(), Value::Long(scan.count as i64)];
+        let statement =
+            self.scan.as_ref().ok_or_else(|| Error::internal("it was just prepared"))?;
+        let Answer::Rows(rows) = statement.execute(&values)? else {
+            return Err(Error::internal("a SELECT gave no rows"));
+        };
+        let mut found = 0;
+        for batch in rows {
+            let batch = batch?;
+            found += batch.num_rows();
+            push_fields(&batch, scan.fields, into)?;
+        }
+        Ok(found)
+    }
+
+    fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
+        let (key, put) = (text_key(key)?, PairWrite::Put(value));
+        let client = &self.system.client;
+        client.write_pair(&key, &put, &Condition::Always, &write_options(durability)).map(drop)
+    }
+
+    fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
+        Ok(self.system.client.get_pair(&text_key(key)?)?.map(|pair| pair.value.len()))
+    }
+
+    fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
+        let put = [RowOperation::put(table, row.clone())];
+        self.system.client.write(&put, &write_options(durability)).map(drop)
+    }
+
+    fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
+        if !children.is_empty() {
+            return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
+        }
+        let entry = self.system.embedded.store.table(table)?;
+        if key.len() == entry.schema().key_columns().count() {
+            return Ok(u64::from(self.system.client.get(table, key)?.is_some()));
+        }
+        let keys = batch_of(entry.schema(), std::slice::from_ref(key))?;
+        let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
+        rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
+    }
 }

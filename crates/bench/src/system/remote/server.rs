@@ -1,6 +1,5 @@
 //! The server, and the connection to it.
 
-use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
 use tonnage::{Error, Result};
@@ -8,7 +7,7 @@ use tonnage_client::{Client, ClientOptions};
 use tonnage_server::{Server, Settings, Stop};
 
 use crate::system::embedded::Embedded;
-use crate::system::{RecordShape, SystemKind, SystemSpec};
+use crate::system::{SystemKind, SystemSpec};
 
 /// Calls and loads that a server of a benchmark takes at a time: what waits is not measured.
 const CALLS_MAX: usize = 1_024;
@@ -17,8 +16,6 @@ const CALLS_MAX: usize = 1_024;
 pub(in crate::system) struct Remote {
     pub(super) embedded: Embedded,
     pub(super) client: Client,
-    /// What YCSB's records look like, once there are some.
-    pub(super) shape: OnceLock<RecordShape>,
     stop: Stop,
     thread: Option<JoinHandle<Result<()>>>,
 }
@@ -42,7 +39,7 @@ impl Remote {
         let thread = Some(std::thread::spawn(move || server.run(&stopped)));
         let address = format!("grpc://{address}");
         let client = Client::connect(&address, ClientOptions::default())?;
-        Ok(Self { embedded, client, shape: OnceLock::new(), stop, thread })
+        Ok(Self { embedded, client, stop, thread })
     }
 }
 

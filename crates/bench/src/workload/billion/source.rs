@@ -35,7 +35,7 @@ impl SharedCounts {
     /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
     fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
         let batch = rows.start..rows.end.min(rows.start + BATCH);
-        if batch.is_empty() || self.stop.is_set() {
+        if batch.is_empty() || self.stop.is_cancelled() {
             return None;
         }
         if let Some(pace) = &self.pace {
@@ -109,7 +109,7 @@ impl Lockstep {
     pub(super) fn take(&self, side: PaceSide, count: u64) {
         let mut sides = self.sides.lock();
         while sides[side as usize].share() > sides[1 - side as usize].share() + LEAD
-            && !self.stop.is_set()
+            && !self.stop.is_cancelled()
         {
             self.changed.wait_for(&mut sides, Duration::from_millis(50));
         }
@@ -166,7 +166,7 @@ mod tests {
         (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
 
         let stop = StopFlag::default();
-        stop.set();
+        stop.cancel();
         let pace = Lockstep::new(10, 10, stop);
         (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
     }

@@ -109,7 +109,7 @@ impl Put<'_> {
     /// Looks some records up, unless the put ended before its time.
     fn look_up(&self, system: &dyn System, mut measured: Measured) -> Result<Measured> {
         let rows = if self.is_bulk() { self.data.rows_per_record() } else { 1 };
-        if measured.count + measured.failures < self.count * rows {
+        if measured.operations_count + measured.failures < self.count * rows {
             return Ok(measured);
         }
         let mut client = system.client()?;

@@ -132,11 +132,7 @@ impl CoreOptions {
 
     /// What the records look like.
     pub(crate) fn shape(&self) -> RecordShape {
-        RecordShape {
-            table: self.table.clone(),
-            fields: self.field_count,
-            field_bytes: self.field_bytes,
-        }
+        RecordShape { table: self.table.clone(), fields: self.field_count }
     }
 
     /// Records that the load phase inserts.

@@ -63,7 +63,7 @@ impl FieldValues {
                 read.len()
             )));
         }
-        for (index, value) in read.fields().enumerate() {
+        for (index, value) in read.iter().enumerate() {
             let field = fields.map_or(index, |fields| fields[index]);
             if value != self.values.cut(seed(key, field), self.lengths.max) {
                 return Err(Error::corruption(format!(
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_record_has_its_fields_of_their_length() {
         let record = record(&CoreOptions::default(), "user1", 1);
-        assert_eq!(record.fields().map(<[u8]>::len).collect::<Vec<_>>(), [100; 10]);
+        assert_eq!(record.iter().map(<[u8]>::len).collect::<Vec<_>>(), [100; 10]);
     }
 
     #[rstest::rstest]
@@ -141,7 +141,7 @@ mod tests {
             field_count: 10_000,
             ..CoreOptions::default()
         };
-        let lens: Vec<usize> = record(&options, "user1", 1).fields().map(<[u8]>::len).collect();
+        let lens: Vec<usize> = record(&options, "user1", 1).iter().map(<[u8]>::len).collect();
         assert_eq!((lens.iter().min(), lens.iter().max()), (Some(&10), Some(&100)));
         let mean = lens.iter().sum::<usize>() as f64 / lens.len() as f64;
         assert!((mean - 10.0 - 90.0 * middle).abs() < 9.0, "{mean}");
@@ -158,7 +158,7 @@ mod tests {
         let options = with_integrity();
         let first = record(&options, "user1", 1);
         assert_eq!(first, record(&options, "user1", 2));
-        assert_ne!(first.field(0), first.field(1));
+        assert_ne!(first.get(0), first.get(1));
         assert_ne!(first, record(&options, "user2", 1));
         FieldValues::new(&options).verify("user1", None, &first).unwrap();
     }
@@ -168,11 +168,11 @@ mod tests {
         let options = with_integrity();
         let right = record(&options, "user1", 1);
         let mut wrong = Record::default();
-        wrong.push(right.field(0));
-        let mut altered = right.field(1).to_vec();
+        wrong.push(right.get(0));
+        let mut altered = right.get(1).to_vec();
         altered[99] ^= 1;
         wrong.push(&altered);
-        wrong.push(right.field(2));
+        wrong.push(right.get(2));
         let message =
             FieldValues::new(&options).verify("user1", None, &wrong).unwrap_err().to_string();
         assert!(message.contains("field1 of user1"), "{message}");

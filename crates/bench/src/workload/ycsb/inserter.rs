@@ -54,7 +54,7 @@ impl Inserter {
 
     /// Inserts the record that was made last.
     pub(crate) fn insert(&self, client: &mut dyn Client) -> Result<()> {
-        client.insert(&self.key, &mut self.record.fields())
+        client.insert(&self.key, &mut self.record.iter())
     }
 }
 
@@ -76,7 +76,7 @@ impl CoreSource {
 
 impl BatchSource<Record> for CoreSource {
     fn next_batch(&mut self, sink: &mut BatchSink<'_, Record>) -> Result<bool> {
-        if self.numbers.is_empty() || self.stop.is_set() {
+        if self.numbers.is_empty() || self.stop.is_cancelled() {
             return Ok(false);
         }
         for number in self.numbers.by_ref().take(Self::BATCH) {

@@ -12,7 +12,7 @@ use super::inserter::write_key;
 use super::{CoreOptions, Mix};
 use crate::choice::choice;
 use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix};
-use crate::system::{Client, Record};
+use crate::system::{Client, Record, RecordScan};
 
 choice! {
     /// One kind of operation, by YCSB's name.
@@ -182,7 +182,7 @@ impl OperationSession<'_> {
     }
 
     fn insert(&mut self) -> Result<()> {
-        let outcome = self.client.insert(&self.next.key, &mut self.next.values.fields());
+        let outcome = self.client.insert(&self.next.key, &mut self.next.values.iter());
         // Failed or not, the number counts as inserted: the numbers after it would wait for it
         // else.
         self.claim = None;
@@ -192,8 +192,8 @@ impl OperationSession<'_> {
     fn scan(&mut self) -> Result<()> {
         let field = [self.next.field_read];
         let fields = (!self.options.read_all_fields).then_some(&field[..]);
-        let count =
-            self.client.scan(&self.next.key, self.next.scan_length, fields, &mut self.found)?;
+        let scan = RecordScan { start: &self.next.key, count: self.next.scan_length, fields };
+        let count = self.client.scan(&scan, &mut self.found)?;
         // The record that the scan begins at is there, so at least it must come.
         self.demand(count > 0)
     }

@@ -74,7 +74,7 @@ fn ran(system: &dyn System, core: &CoreOptions, threads: usize) -> Measured {
 
 fn assert_all_worked(measured: &Measured, count: u64) {
     assert_eq!((measured.failures, measured.failure_messages.as_slice()), (0, [].as_slice()));
-    assert_eq!(measured.count, count);
+    assert_eq!(measured.operations_count, count);
 }
 
 #[rstest]
@@ -169,7 +169,7 @@ fn data_integrity_finds_what_was_altered() {
         let mut client = system.client().unwrap();
         assert!(client.update("user7", &[2], &altered, &mut buffer).unwrap());
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
-        assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
+        assert_eq!((ran.operations_count, ran.failures), (OPERATIONS - 2, 2));
         assert!(ran.failure_messages[0].contains("field2 of user7"), "{:?}", ran.failure_messages);
     });
 }
@@ -182,7 +182,7 @@ fn a_record_that_is_not_found_is_a_failure() {
         // As if one more had been inserted.
         dataset.records_end += 1;
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
-        assert_eq!(ran.count + ran.failures, OPERATIONS);
+        assert_eq!(ran.operations_count + ran.failures, OPERATIONS);
         let message = &ran.failure_messages[0];
         assert!(message.contains("user500 was inserted but is not found"), "{message}");
     });
@@ -244,7 +244,11 @@ fn a_run_ends_when_its_time_is_over() {
         let (mut dataset, _) = loaded(system, &workload.core, true);
         let plan = RunPlan { seconds_max: Some(Duration::from_millis(300)), ..run_plan(2) };
         let ran = dataset.run(&workload.core, &plan, &NoWatcher).unwrap();
-        assert!(ran.failures == 0 && (1..=100).contains(&ran.count), "{}", ran.count);
+        assert!(
+            ran.failures == 0 && (1..=100).contains(&ran.operations_count),
+            "{}",
+            ran.operations_count
+        );
     });
 }
 
