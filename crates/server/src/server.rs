@@ -19,6 +19,10 @@ use crate::{flight, http, service_manager};
 /// How long loads may take to store what they have, once they are stopped.
 const STOPPING_MAX: Duration = Duration::from_secs(10);
 
+/// The stack of each thread: statements are planned on it, level by level. Only what is used takes
+/// memory.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Where a server listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
@@ -62,6 +66,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("net")
             .max_blocking_threads(threads)
+            .thread_stack_size(STACK_BYTES)
             .enable_all()
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;

@@ -33,6 +33,9 @@ use crate::text::{CATALOG, SCHEMA};
 /// How long the last handle waits for statements that were left before their end.
 const ENDING_MAX: Duration = Duration::from_secs(1);
 
+/// The stack of each thread: plans are trees, and run level by level. Only what is used takes memory.
+const STACK_BYTES: usize = 8 << 20;
+
 /// What plans run on.
 pub(crate) struct Engine {
     pub(crate) state: SessionState,
@@ -45,6 +48,7 @@ impl Engine {
         let runtime = Builder::new_multi_thread()
             .worker_threads(context.options.workers())
             .thread_name("tonnage-sql")
+            .thread_stack_size(STACK_BYTES)
             .enable_time()
             .build()
             .map_err(|error| {

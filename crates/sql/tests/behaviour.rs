@@ -18,6 +18,8 @@ mod multi;
 mod noting;
 #[path = "behaviour/requests.rs"]
 mod requests;
+#[path = "behaviour/row_lists.rs"]
+mod row_lists;
 #[path = "../../store/tests/behaviour/stepped.rs"]
 #[allow(dead_code, reason = "nothing is dropped here")]
 mod stepped;

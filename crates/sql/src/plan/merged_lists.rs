@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::config::ConfigOptions;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
+use super::named::map_named;
 use super::nullable::nullable;
 
 /// Runs after types are settled.
@@ -32,16 +32,7 @@ impl AnalyzerRule for MergedListRule {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let rewritten = plan.transform_up_with_subqueries(|node| {
-            let names = NamePreserver::new(&node);
-            let node = node.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let expr = expr.transform_down(kept_apart)?;
-                Ok(if expr.transformed {
-                    expr.update_data(|expr| name.restore(expr))
-                } else {
-                    expr
-                })
-            })?;
+            let node = map_named(node, |expr| expr.transform_down(kept_apart))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         });
         rewritten.map(|rewritten| rewritten.data)

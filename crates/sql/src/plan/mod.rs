@@ -15,6 +15,7 @@ mod lists;
 mod membership;
 mod merged_lists;
 mod moments;
+mod named;
 mod null_joins;
 mod nullable;
 mod numbers;

@@ -17,7 +17,6 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
@@ -27,6 +26,7 @@ use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
 
+use super::named::map_named;
 use super::{doubles, intervals};
 
 /// Runs after types are brought together.
@@ -47,18 +47,11 @@ impl AnalyzerRule for OverflowRule {
                 LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
                 node => merge_schema(&node.inputs()),
             };
-            let names = NamePreserver::new(&node);
-            let node = node.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let expr = expr.transform_up(|part| {
+            let node = map_named(node, |expr| {
+                expr.transform_up(|part| {
                     checked(part, &schema)
                         .transform_data(|part| Ok(doubles::settled(part, &schema)))?
                         .transform_data(|part| Ok(intervals::settled(part, &schema)))
-                })?;
-                Ok(if expr.transformed {
-                    expr.update_data(|expr| name.restore(expr))
-                } else {
-                    expr
                 })
             })?;
             let node =

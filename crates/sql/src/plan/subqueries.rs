@@ -18,13 +18,13 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue, Spans};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{InSubquery, SetComparison, SetQuantifier};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
 use datafusion::optimizer::AnalyzerRule;
 
 use super::correlation::{Asked, is_tied, keeps_one};
+use super::named::map_named;
 use super::nullable::lastingly_nullable;
 
 /// Runs before types are brought together.
@@ -43,16 +43,7 @@ impl AnalyzerRule for SubqueryRule {
             {
                 is_tied(&lateral.subquery, Asked::Values)?;
             }
-            let names = NamePreserver::new(&node);
-            let node = node.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let expr = expr.transform_up(settled)?;
-                Ok(if expr.transformed {
-                    expr.update_data(|expr| name.restore(expr))
-                } else {
-                    expr
-                })
-            })?;
+            let node = map_named(node, |expr| expr.transform_up(settled))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         })?;
         Ok(plan.data)

@@ -12,7 +12,6 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{InSubquery, SetComparison};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
@@ -20,6 +19,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::intervals::as_length;
+use super::named::map_named;
 use super::numbers::{self, NumberKind};
 use super::{frames, interval_groups, intervals, moments, patterns, uuid};
 use crate::interval::is_interval;
@@ -49,13 +49,7 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         node => merge_schema(&node.inputs()),
     };
     let node = intervals::ordered(node, &schema)?;
-    // Columns keep the names that they are known by above.
-    let names = NamePreserver::new(&node);
-    let rewritten = node.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let rewritten = expr.transform_up(|part| as_written(part, &schema))?;
-        Ok(rewritten.update_data(|expr| name.restore(expr)))
-    })?;
+    let rewritten = map_named(node, |expr| expr.transform_up(|part| as_written(part, &schema)))?;
     // An input may have other types than before; what only hands its columns on has them too.
     let hands_on = matches!(
         rewritten.data,

@@ -1,19 +1,23 @@
-//! How large a statement is once the queries of WITH stand where they are named.
+//! How large and how deep a statement is once the queries of WITH stand where they are named.
 //!
 //! The planner puts a query of WITH into each place that names it. Of queries that name each other
 //! twice each doubles the plan: 26 of them, in a statement of a thousand bytes, never ended, and took
-//! all memory.
+//! all memory. Of queries that name each other once each makes it deeper: a chain of 512 took more
+//! than a thread's stack, which ends the process.
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Query, Statement, TableFactor};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Query, Statement, TableFactor};
 use tonnage::{Error, Result};
 
+use super::depth::{JUNCTION, OPERATOR, RELATION};
 use super::ident::folded;
 use super::walk::{Looker, walk};
 
 /// So many queries, tables and expressions of a chain of joins are planned in about seven seconds.
 const PARTS_MAX: u64 = 32_768;
+/// The sum of weights along one path through queries that name each other.
+const DEPTH_MAX: usize = 2_048;
 
 /// Refuses a statement that grows beyond that; one that is written as large does not grow.
 ///
@@ -22,51 +26,82 @@ const PARTS_MAX: u64 = 32_768;
 pub(super) fn check(statement: &Statement) -> Result<()> {
     let mut growth = Growth::default();
     walk(statement, &mut growth)?;
-    if growth.parts <= PARTS_MAX.max(growth.written) {
+    let Size { parts, depth } = growth.whole.size();
+    let fault = if parts > PARTS_MAX.max(growth.written) {
+        format!("so often that the statement has more than {PARTS_MAX} parts")
+    } else if depth > DEPTH_MAX {
+        "in too long a chain".to_owned()
+    } else {
         return Ok(());
-    }
+    };
     Err(Error::unsupported(format!(
-        "the queries of WITH name each other so often that the statement has more than {PARTS_MAX} parts: \
+        "the queries of WITH and views name each other {fault}: \
          keep what the inner ones give in a table, by CREATE TABLE ... AS"
     )))
 }
 
+/// What a query, with those that it names, is to the planner.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    parts: u64,
+    depth: usize,
+}
+
 #[derive(Default)]
 struct Growth {
+    /// What stands around all queries.
+    whole: OpenQuery,
     /// The queries around the place that the walk has come to.
     around: Vec<OpenQuery>,
     /// The queries, tables and expressions that are written down.
     written: u64,
-    /// Those that are planned.
-    parts: u64,
 }
 
 /// A query.
+#[derive(Default)]
 struct OpenQuery {
     /// The queries of its WITH that the walk has not come to, and their names.
     with: Vec<(*const Query, String)>,
-    /// Those that it has left, with how many parts they have.
-    given: Vec<(String, u64)>,
+    /// Those that it has left.
+    given: Vec<(String, Size)>,
     /// How many parts it has itself so far.
     parts: u64,
+    /// How many tables it has itself: a set operation or a join for each but the first.
+    tables: usize,
+    /// What the expressions around the place weigh, and what weighs most of the places so far.
+    path: usize,
+    deepest: usize,
+}
+
+impl OpenQuery {
+    fn size(&self) -> Size {
+        let relations = self.tables.max(1).saturating_mul(RELATION);
+        Size { parts: self.parts, depth: relations.saturating_add(self.deepest) }
+    }
+
+    /// Takes into account what stands at this place.
+    fn put(&mut self, size: Size) {
+        self.parts = self.parts.saturating_add(size.parts);
+        self.deepest = self.deepest.max(self.path.saturating_add(size.depth));
+    }
 }
 
 impl Growth {
-    /// Takes a part into account that stands for so many.
-    fn add(&mut self, parts: u64) {
+    fn open(&mut self) -> &mut OpenQuery {
+        self.around.last_mut().unwrap_or(&mut self.whole)
+    }
+
+    /// Takes something that is written down into account.
+    fn add(&mut self, size: Size) {
         self.written += 1;
-        self.put(parts);
+        self.open().put(size);
     }
 
-    fn put(&mut self, parts: u64) {
-        let sum = self.around.last_mut().map_or(&mut self.parts, |level| &mut level.parts);
-        *sum = sum.saturating_add(parts);
-    }
-
-    /// How many parts stand behind the name of a table.
-    fn behind(&self, name: &str) -> u64 {
+    /// What stands behind the name of a table.
+    fn behind(&self, name: &str) -> Size {
         let mut given = self.around.iter().rev().flat_map(|level| level.given.iter().rev());
-        given.find(|(given, _)| given == name).map_or(1, |(_, parts)| *parts)
+        let table = Size { parts: 1, depth: 0 };
+        given.find(|(given, _)| given == name).map_or(table, |(_, size)| *size)
     }
 }
 
@@ -76,40 +111,55 @@ impl Looker for Growth {
         let with = tables
             .map(|table| (std::ptr::from_ref(table.query.as_ref()), folded(&table.alias.name)))
             .collect();
-        self.around.push(OpenQuery { with, given: Vec::new(), parts: 0 });
-        self.add(1);
+        self.around.push(OpenQuery { with, ..OpenQuery::default() });
+        self.add(Size { parts: 1, depth: 0 });
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
-        let Some(OpenQuery { parts, .. }) = self.around.pop() else {
+        let Some(size) = self.around.pop().map(|level| level.size()) else {
             return ControlFlow::Continue(());
         };
-        if let Some(outer) = self.around.last_mut()
-            && let Some(at) = outer.with.iter().position(|(own, _)| std::ptr::eq(*own, query))
-        {
-            let (_, name) = outer.with.swap_remove(at);
-            outer.given.push((name, parts));
-        } else {
-            self.put(parts);
+        let outer = self.open();
+        match outer.with.iter().position(|(own, _)| std::ptr::eq(*own, query)) {
+            Some(at) => {
+                let (_, name) = outer.with.swap_remove(at);
+                outer.given.push((name, size));
+            }
+            None => outer.put(size),
         }
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<Error> {
-        self.add(1);
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        self.open().path += weight(expr);
+        self.add(Size { parts: 1, depth: 0 });
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        self.open().path -= weight(expr);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Error> {
+        self.open().tables += 1;
         if let TableFactor::Table { name, .. } = table {
-            let parts = match name.0.as_slice() {
-                [part] => part.as_ident().map_or(1, |name| self.behind(&folded(name))),
-                _ => 1,
+            let size = match name.0.as_slice() {
+                [part] => part.as_ident().map(|name| self.behind(&folded(name))),
+                _ => None,
             };
-            self.add(parts);
+            self.add(size.unwrap_or(Size { parts: 1, depth: 0 }));
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn weight(expr: &Expr) -> usize {
+    match expr {
+        Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => JUNCTION,
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Nested(_) => 0,
+        _ => OPERATOR,
     }
 }
 
@@ -142,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_named_once_does_not_grow() {
-        assert!(is_taken(&chain(200, 1)));
+        assert!(is_taken(&chain(120, 1)));
         let values = vec!["1"; 40_000].join(", ");
         let query = format!("WITH q AS (SELECT x FROM t WHERE x IN ({values})) SELECT x FROM q");
         assert!(is_taken(&query));
@@ -154,5 +204,23 @@ mod tests {
         assert!(is_taken(&chain(12, 2).replace("SELECT x FROM q12", inner)));
         let outer = "SELECT a.x FROM q12 AS a, q12 AS b";
         assert!(!is_taken(&chain(12, 2).replace("SELECT x FROM q12", outer)));
+    }
+    #[test]
+    fn a_chain_of_queries_that_name_each_other_has_an_end() {
+        let chain = |queries: usize, condition: &str| {
+            let query = |at: usize| format!("q{at} AS (SELECT x FROM q{}{condition})", at - 1);
+            let queries: Vec<_> = (1..=queries).map(query).collect();
+            let last = queries.len();
+            format!("WITH q0 AS (SELECT x FROM t), {} SELECT x FROM q{last}", queries.join(", "))
+        };
+        assert!(is_taken(&chain(253, "")));
+        let error = pieces(&chain(254, "")).unwrap()[0].parse().unwrap_err();
+        assert!(error.message().contains("in too long a chain"), "{error}");
+        assert!(is_taken(&chain(160, " WHERE x > 1")));
+        assert!(!is_taken(&chain(180, " WHERE x > 1")));
+        // A chain of operators may be long, or there may be many: not both.
+        let sums = format!(" WHERE x{} > 1", " + x".repeat(200));
+        assert!(is_taken(&chain(2, &sums)));
+        assert!(!is_taken(&chain(3, &sums)));
     }
 }

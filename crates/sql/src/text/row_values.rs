@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use tonnage::{Error, Result};
 
 use super::call::arguments;
+use super::row_lists;
 
 /// Of more rows than these the expression would be too long.
 const LISTED_MAX: usize = 1_000;
@@ -24,6 +25,9 @@ pub(super) fn write_out(expr: &mut Expr) -> Result<()> {
             let equal = list.iter().map(|listed| compared(row, &BinaryOperator::Eq, listed));
             let equal = equal.collect::<Result<Option<Vec<Expr>>>>()?;
             equal.and_then(any).map(|any| turned(any, *negated))
+        }
+        Expr::InList { expr: row, list, negated } => {
+            row_lists::listed(row, list)?.map(|found| turned(found, *negated))
         }
         _ => None,
     };
@@ -44,7 +48,7 @@ pub(super) fn is_comparison(expr: &Expr) -> bool {
 }
 
 /// The values of a row.
-fn parts(expr: &Expr) -> Option<Vec<&Expr>> {
+pub(super) fn parts(expr: &Expr) -> Option<Vec<&Expr>> {
     match expr {
         Expr::Tuple(parts) => Some(parts.iter().collect()),
         Expr::Nested(inner) => parts(inner),
@@ -88,7 +92,7 @@ fn compared(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
 }
 
 /// Whether one of them holds, not deeper than need be.
-fn any(mut conditions: Vec<Expr>) -> Option<Expr> {
+pub(super) fn any(mut conditions: Vec<Expr>) -> Option<Expr> {
     while conditions.len() > 1 {
         let mut ones = conditions.into_iter();
         conditions = std::iter::from_fn(|| {
@@ -103,11 +107,11 @@ fn any(mut conditions: Vec<Expr>) -> Option<Expr> {
     conditions.pop()
 }
 
-fn both(left: Expr, right: Expr) -> Expr {
+pub(super) fn both(left: Expr, right: Expr) -> Expr {
     binary(left, BinaryOperator::And, right)
 }
 
-fn either(left: Expr, right: Expr) -> Expr {
+pub(super) fn either(left: Expr, right: Expr) -> Expr {
     binary(left, BinaryOperator::Or, right)
 }
 
@@ -122,7 +126,7 @@ fn turned(condition: Expr, negated: bool) -> Expr {
     }
 }
 
-fn nested(expr: Expr) -> Expr {
+pub(super) fn nested(expr: Expr) -> Expr {
     Expr::Nested(Box::new(expr))
 }
 

@@ -102,6 +102,7 @@ impl Piece {
 }
 
 pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+    super::depth::check(&tokens)?;
     let mut tokens = super::spelling::respelled(super::path::joined(tokens))?;
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);

@@ -302,3 +302,45 @@ fn the_values_of_execute_have_the_time_of_the_statement() {
     let request = Request::new(text).timeout(Duration::from_millis(100));
     assert_fails(sql.execute(request), ErrorKind::TimedOut, "timeout");
 }
+
+/// 256 UNIONs, 3,200 ORs or a chain of 512 queries took more than the 2 MiB of a thread's stack, and
+/// ended the process.
+#[test]
+fn the_deepest_statements_that_are_taken_fit_on_a_small_stack() {
+    let sql = fleet();
+    let deepest = [
+        "SELECT count(*) FROM positions WHERE ship = 1".to_owned()
+            + &" OR speed BETWEEN 5 AND 6".repeat(500),
+        format!(
+            "SELECT count(*) FROM positions WHERE NOT (false{})",
+            " OR speed > 1".repeat(1_000)
+        ),
+        format!("SELECT sum(x) FROM (SELECT 1 AS x{})", " UNION ALL SELECT 1".repeat(120)),
+        format!("SELECT 1{}", " UNION SELECT 2".repeat(120)),
+        format!("SELECT 1{} WHERE 1 = 1{}", " EXCEPT SELECT 2".repeat(60), " AND true".repeat(530)),
+    ];
+    for statement in &deepest {
+        let small = std::thread::Builder::new().stack_size(2 << 20);
+        std::thread::scope(|scope| {
+            let run = || sql.execute(statement.as_str()).unwrap().into_rows().unwrap().into_batch();
+            let answer = small.spawn_scoped(scope, run).unwrap().join().unwrap();
+            assert!(answer.unwrap().num_rows() > 0, "{statement}");
+        });
+    }
+}
+
+#[test]
+fn a_statement_that_is_too_deep_is_refused_at_its_place() {
+    let sql = session();
+    let chains = [
+        ("SELECT 1", " UNION ALL SELECT 1"),
+        ("SELECT true", " OR true"),
+        ("SELECT 1", " + 1"),
+        ("SELECT 'x'", " || 'x'"),
+        ("SELECT 1 FROM t", ", t"),
+    ];
+    for (first, step) in chains {
+        let refused = sql.execute(first.to_owned() + &step.repeat(200_000));
+        assert_fails(refused, ErrorKind::Unsupported, "column ");
+    }
+}

@@ -1,0 +1,357 @@
+//! How deep the tree of a statement is, told by its words and signs before it is parsed.
+//!
+//! The parser bounds how deep parentheses stand in each other. It reads chains in a loop instead:
+//! `a OR b OR c`, `x + y + z`, `SELECT ... UNION ALL SELECT ...`, joins. Each step of a chain is a
+//! level of the tree all the same, and the planner goes down level by level. 256 UNIONs took more than
+//! the 2 MiB of a thread's stack, which ends the process.
+
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use tonnage::{Error, Result};
+
+/// The sum of weights along one path down the tree: a third to two thirds of what 2 MiB hold.
+const DEPTH_MAX: usize = 1_024;
+/// What AND and OR weigh.
+pub(super) const JUNCTION: usize = 1;
+/// What every other operator weighs. Planning a chain of them takes time by its cube.
+pub(super) const OPERATOR: usize = 4;
+/// What a join and a set operation weigh.
+pub(super) const RELATION: usize = 8;
+
+/// Refuses a statement that is deeper than that.
+///
+/// # Errors
+/// `Unsupported`, at the place where it becomes too deep.
+pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
+    let (mut around, mut group) = (Vec::new(), Group::default());
+    // What the groups around weigh at the place where this one stands.
+    let mut above = 0;
+    let mut before = Part::Start;
+    for token in tokens {
+        let part = Part::of(&token.token, before, group.is_case);
+        match part {
+            Part::Open { is_case } => {
+                above += group.path();
+                around.push(std::mem::replace(&mut group, Group { is_case, ..Group::default() }));
+            }
+            Part::Close => {
+                if let Some(outer) = around.pop() {
+                    let inner = std::mem::replace(&mut group, outer).depth();
+                    above -= group.path();
+                    group.inner = group.inner.max(inner);
+                }
+            }
+            part => group.take(part),
+        }
+        if above + group.depth() > DEPTH_MAX {
+            let place = token.span.start;
+            return Err(Error::unsupported(format!(
+                "line {}, column {}: the statement is too deep: one chain may have {} ANDs and ORs, \
+                 {} other operators, or {} joins and set operations. Write x IN (...) for many ORs, \
+                 VALUES for many UNIONs, or keep parts in a table by CREATE TABLE ... AS",
+                place.line,
+                place.column,
+                DEPTH_MAX / JUNCTION,
+                DEPTH_MAX / OPERATOR,
+                DEPTH_MAX / RELATION
+            )));
+        }
+        before = part;
+    }
+    Ok(())
+}
+
+/// How tightly an operator binds: a chain of one kind ends those of the tighter ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Binding {
+    /// AND and OR.
+    Junction,
+    /// `=`, IS, IN, LIKE and the like.
+    Test,
+    /// `+`, `-`, and all that are not among the others.
+    Sum,
+    /// `*`, `/` and `%`.
+    Product,
+}
+
+impl Binding {
+    const COUNT: usize = 4;
+
+    fn weight(at: usize) -> usize {
+        if at == Binding::Junction as usize { JUNCTION } else { OPERATOR }
+    }
+}
+
+/// What a token is to the tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Start,
+    /// A value, a name, or a word that changes nothing.
+    Operand,
+    /// A word behind which a value stands, as DISTINCT.
+    Lead,
+    Operator(Binding),
+    Join,
+    SetOperation,
+    Comma,
+    Period,
+    /// A word that begins a clause; of FROM commas are joins.
+    Clause {
+        is_from: bool,
+    },
+    /// A clause inside of FROM, as ON.
+    Inside,
+    Open {
+        is_case: bool,
+    },
+    Close,
+}
+
+impl Part {
+    fn of(token: &Token, before: Part, in_case: bool) -> Self {
+        match token {
+            Token::LParen | Token::LBrace => Part::Open { is_case: false },
+            // Behind a value it takes a part of it.
+            Token::LBracket => Part::Open { is_case: false },
+            Token::RParen | Token::RBracket | Token::RBrace => Part::Close,
+            Token::Comma => Part::Comma,
+            Token::Period => Part::Period,
+            // All columns.
+            Token::Mul if before != Part::Operand && before != Part::Close => Part::Operand,
+            Token::Word(word) if word.quote_style.is_none() => {
+                Self::of_word(word.keyword, before, in_case)
+            }
+            Token::Word(_)
+            | Token::Number(..)
+            | Token::Char(_)
+            | Token::SingleQuotedString(_)
+            | Token::DoubleQuotedString(_)
+            | Token::TripleSingleQuotedString(_)
+            | Token::TripleDoubleQuotedString(_)
+            | Token::DollarQuotedString(_)
+            | Token::SingleQuotedByteStringLiteral(_)
+            | Token::DoubleQuotedByteStringLiteral(_)
+            | Token::NationalStringLiteral(_)
+            | Token::EscapedStringLiteral(_)
+            | Token::UnicodeStringLiteral(_)
+            | Token::HexStringLiteral(_)
+            | Token::Placeholder(_)
+            | Token::EOF => Part::Operand,
+            Token::Eq
+            | Token::DoubleEq
+            | Token::Neq
+            | Token::Lt
+            | Token::LtEq
+            | Token::Gt
+            | Token::GtEq
+            | Token::Spaceship => Part::Operator(Binding::Test),
+            Token::Mul | Token::Div | Token::Mod => Part::Operator(Binding::Product),
+            _ => Part::Operator(Binding::Sum),
+        }
+    }
+
+    /// A word right behind an operator or a period is a name, whatever else it means elsewhere.
+    fn of_word(word: Keyword, before: Part, in_case: bool) -> Self {
+        use Keyword::{
+            ALL, AND, ANY, AT, BETWEEN, BY, CASE, COLLATE, DISTINCT, DIV, ELSE, END, EXCEPT, FROM,
+            GROUP, HAVING, ILIKE, IN, INTERSECT, IS, JOIN, LIKE, LIMIT, MATCH, MEMBER, MINUS, NOT,
+            OFFSET, ON, OR, ORDER, OVERLAPS, QUALIFY, REGEXP, RETURNING, RLIKE, SELECT, SET,
+            SIMILAR, SOME, THEN, UNION, USING, VALUES, WHEN, WHERE, WINDOW, XOR,
+        };
+        if word == CASE && before != Part::Period {
+            return Part::Open { is_case: true };
+        }
+        if matches!(before, Part::Operator(_) | Part::Period) {
+            return if word == NOT { Part::Lead } else { Part::Operand };
+        }
+        match word {
+            AND | OR | XOR => Part::Operator(Binding::Junction),
+            JOIN => Part::Join,
+            UNION | INTERSECT | EXCEPT | MINUS => Part::SetOperation,
+            FROM if before == Part::Lead => Part::Operand,
+            FROM => Part::Clause { is_from: true },
+            USING => Part::Clause { is_from: true },
+            SELECT | WHERE | GROUP | HAVING | QUALIFY | WINDOW | ORDER | LIMIT | OFFSET
+            | VALUES | SET | RETURNING => Part::Clause { is_from: false },
+            WHEN | THEN | ELSE | ON => Part::Inside,
+            END if in_case => Part::Close,
+            IS | IN | LIKE | ILIKE | SIMILAR | REGEXP | RLIKE | MATCH | MEMBER | BETWEEN
+            | OVERLAPS => Part::Operator(Binding::Test),
+            AT | COLLATE => Part::Operator(Binding::Sum),
+            DIV => Part::Operator(Binding::Product),
+            NOT | DISTINCT | ALL | ANY | SOME | BY => Part::Lead,
+            _ => Part::Operand,
+        }
+    }
+}
+
+/// A chain of operators of one kind.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    operators: usize,
+    /// The deepest part between two of them, but for the last.
+    between: usize,
+}
+
+/// What stands between two parentheses, or between CASE and END.
+#[derive(Default)]
+struct Group {
+    is_case: bool,
+    in_from: bool,
+    /// The deepest group since the last operator.
+    inner: usize,
+    /// Chains in each other since the last comma or clause, the loosest first.
+    chains: [Chain; Binding::COUNT],
+    /// The deepest item of the SELECT; its joins.
+    item: usize,
+    joins: usize,
+    /// The deepest SELECT; the set operations.
+    select: usize,
+    set_operations: usize,
+}
+
+impl Group {
+    /// What weighs above the next part.
+    fn path(&self) -> usize {
+        let chains = self.chains.iter().enumerate();
+        let operators = chains.map(|(at, chain)| chain.operators * Binding::weight(at));
+        (self.set_operations + self.joins) * RELATION + operators.sum::<usize>()
+    }
+
+    /// What weighs in all of it.
+    fn depth(&self) -> usize {
+        self.set_operations * RELATION + self.select.max(self.select_depth())
+    }
+
+    fn select_depth(&self) -> usize {
+        self.joins * RELATION + self.item.max(self.chain_depth(0))
+    }
+
+    /// What weighs in a chain and the tighter ones.
+    fn chain_depth(&self, from: usize) -> usize {
+        let chains = self.chains.iter().enumerate().skip(from).rev();
+        chains.fold(self.inner, |tighter, (at, chain)| {
+            chain.operators * Binding::weight(at) + chain.between.max(tighter)
+        })
+    }
+
+    fn take(&mut self, part: Part) {
+        match part {
+            Part::Operator(binding) => {
+                let at = binding as usize;
+                let tighter = self.chain_depth(at + 1);
+                self.chains[at + 1..].fill(Chain::default());
+                self.inner = 0;
+                let chain = &mut self.chains[at];
+                chain.between = chain.between.max(tighter);
+                chain.operators += 1;
+            }
+            Part::Comma => {
+                self.end_of_item();
+                self.joins += usize::from(self.in_from);
+            }
+            Part::Join => {
+                self.end_of_item();
+                self.joins += 1;
+            }
+            Part::Inside => self.end_of_item(),
+            Part::Clause { is_from } => {
+                self.end_of_item();
+                self.in_from = is_from;
+            }
+            Part::SetOperation => {
+                self.end_of_item();
+                self.select = self.select.max(self.select_depth());
+                (self.item, self.joins, self.in_from) = (0, 0, false);
+                self.set_operations += 1;
+            }
+            Part::Start
+            | Part::Operand
+            | Part::Lead
+            | Part::Period
+            | Part::Open { .. }
+            | Part::Close => {}
+        }
+    }
+
+    fn end_of_item(&mut self) {
+        self.item = self.item.max(self.chain_depth(0));
+        self.chains = Default::default();
+        self.inner = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces;
+
+    fn taken(text: &str) -> bool {
+        match pieces(text).unwrap()[0].parse() {
+            Ok(_) => true,
+            Err(error) => {
+                assert!(error.message().contains("the statement is too deep"), "{error}");
+                false
+            }
+        }
+    }
+
+    /// How many repeats of a part a statement may have.
+    fn most(statement: impl Fn(usize) -> String) -> usize {
+        (0..12).rev().fold(0, |most, bit| {
+            let more = most + (1 << bit);
+            if taken(&statement(more)) { more } else { most }
+        })
+    }
+
+    #[test]
+    fn each_kind_of_chain_has_its_length() {
+        let chain = |first: &str, step: &str| {
+            let (first, step) = (first.to_owned(), step.to_owned());
+            most(move |count| first.clone() + &step.repeat(count))
+        };
+        assert_eq!(chain("SELECT 1 WHERE a", " OR a"), 1_024);
+        assert_eq!(chain("SELECT 1 WHERE a = 1", " AND a = 1"), 1_020);
+        assert_eq!(chain("SELECT a", " + a"), 256);
+        assert_eq!(chain("SELECT a", " || a"), 256);
+        assert_eq!(chain("SELECT a * b", " + a * b"), 255);
+        assert_eq!(chain("SELECT a", " * -a"), 255);
+        assert_eq!(chain("SELECT a", " IS NULL"), 256);
+        assert_eq!(chain("SELECT 1", " UNION ALL SELECT 1"), 128);
+        assert_eq!(chain("SELECT 1", " EXCEPT SELECT 1"), 128);
+        assert_eq!(chain("SELECT 1 FROM t", " JOIN t"), 128);
+        assert_eq!(chain("SELECT 1 FROM t", ", t"), 128);
+        assert_eq!(chain("SELECT 1 FROM t", " LEFT JOIN t ON true, t"), 64);
+    }
+
+    #[test]
+    fn what_stands_beside_each_other_is_not_deep() {
+        let many = |part: &str| vec![part; 3_000].join(", ");
+        assert!(taken(&format!("SELECT {}", many("a + 1"))));
+        assert!(taken(&format!("SELECT a IN ({})", many("-1"))));
+        assert!(taken(&format!("VALUES {}", many("(1 + 1, true OR false)"))));
+        assert!(taken(&format!("SELECT CASE {} END", "WHEN a = 1 THEN b + 1 ".repeat(3_000))));
+        assert!(taken(&format!("UPDATE t SET {} WHERE a = 1 OR b", many("a = a + 1"))));
+        assert!(taken("SELECT a IS DISTINCT FROM b, c, d FROM t"));
+    }
+
+    #[test]
+    fn what_stands_in_each_other_adds_up() {
+        let ors = |count: usize| format!("(a{})", " OR a".repeat(count));
+        assert!(taken(&format!("SELECT {}", vec![ors(900); 100].join(" OR "))));
+        assert!(!taken(&format!("SELECT {}", vec![ors(900); 130].join(" OR "))));
+        let unions =
+            |count: usize| format!("SELECT {}{}", ors(300), " UNION SELECT a".repeat(count));
+        assert!(taken(&unions(90)));
+        assert!(!taken(&unions(91)));
+        assert!(!taken(&format!("SELECT 1 FROM ({}) JOIN t", unions(90))));
+    }
+
+    #[test]
+    fn a_word_of_a_clause_that_is_a_name_ends_no_chain() {
+        let chain = |step: &str| format!("SELECT a{}", step.repeat(300));
+        for step in [" + from", " * from * a", " + CASE WHEN a THEN a END", " + t.when", " + end"] {
+            let error = pieces(&chain(step)).unwrap()[0].parse().unwrap_err();
+            assert!(error.message().contains("too deep"), "{step}: {error}");
+        }
+    }
+}
