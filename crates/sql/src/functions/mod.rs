@@ -2,18 +2,22 @@
 
 mod buckets;
 mod calendar;
+mod cast_text;
 mod format;
 mod intervals;
 mod kinds;
 mod lengthened;
+mod lists;
 mod moments;
 mod names;
+mod rounded;
 mod scalar;
 mod text;
 mod uuid;
 
 use datafusion::logical_expr::ScalarUDF;
 
+pub(crate) use cast_text::{decimal_text, interval_text, is_number, time_text};
 pub(crate) use intervals::{
     interval_in_days, length_of, longest_of, microseconds_of, milliseconds_of, over, seconds_of,
     times, whole_interval,
@@ -23,8 +27,18 @@ pub(crate) use uuid::{UUID, uuid_text};
 
 /// The functions as sessions have them.
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
-    let all =
-        [kinds::ALL.as_slice(), &names::ALL, &moments::ALL, &text::ALL, &format::ALL, &uuid::ALL];
+    let all = [
+        kinds::ALL.as_slice(),
+        &names::ALL,
+        &moments::ALL,
+        &text::ALL,
+        &format::ALL,
+        &uuid::ALL,
+        &lists::ALL,
+    ];
     let own = all.into_iter().flatten().map(Scalar::function);
-    own.chain(buckets::functions()).chain(lengthened::functions()).collect()
+    own.chain(buckets::functions())
+        .chain(lengthened::functions())
+        .chain(std::iter::once(rounded::function()))
+        .collect()
 }

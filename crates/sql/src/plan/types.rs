@@ -21,7 +21,7 @@ use datafusion::optimizer::AnalyzerRule;
 use super::intervals::as_length;
 use super::named::map_named;
 use super::numbers::{self, NumberKind};
-use super::{frames, interval_groups, intervals, moments, patterns, uuid};
+use super::{casts, frames, interval_groups, intervals, moments, patterns, uuid};
 use crate::interval::is_interval;
 
 /// Runs before types are brought together.
@@ -69,7 +69,9 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let part = turned(part).transform_data(|part| Ok(uuid::spelled(part, schema)))?;
+    let part = casts::as_meant(part, schema)?;
+    let part = part.transform_data(|part| Ok(turned(part)))?;
+    let part = part.transform_data(|part| Ok(uuid::spelled(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
     let part = part.transform_data(|part| intervals::by_length(part, schema))?;
     let part = part.transform_data(|part| beside_rows(part, schema))?;

@@ -1,8 +1,10 @@
 //! Aggregates under the names and in the forms that other databases have for them.
 
+use std::collections::HashSet;
+
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, OrderByExpr, Value,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, Value,
 };
 use tonnage::{Error, Result};
 
@@ -49,7 +51,12 @@ pub(super) fn own() -> impl Iterator<Item = (&'static str, &'static str, &'stati
 pub(super) fn respell(expr: &mut Expr) -> Result<()> {
     let Expr::Function(function) = expr else { return Ok(()) };
     let name = function.name.to_string().to_ascii_lowercase();
+    sort_once(function);
     match name.as_str() {
+        "any_value" if is_sorted(function) => first_there(function),
+        "mode" if is_sorted(function) => Err(Error::unsupported(
+            "ORDER BY in mode(): which of several values that come equally often it is, is open",
+        )),
         "count" => count_combinations(function),
         "percentile_disc" | "quantile_disc" => {
             let exact = percentile(&name, function)?;
@@ -73,6 +80,36 @@ fn list_of(function: &mut Function) -> Option<&mut FunctionArgumentList> {
         FunctionArguments::List(list) => Some(list),
         _ => None,
     }
+}
+
+/// Leaves out what sorts by a value once more, which changes nothing. The planner counts it.
+fn sort_once(function: &mut Function) {
+    let Some(list) = list_of(function) else { return };
+    for clause in &mut list.clauses {
+        if let FunctionArgumentClause::OrderBy(order) = clause {
+            let mut known = HashSet::new();
+            order.retain(|sorted| known.insert(sorted.expr.to_string()));
+        }
+    }
+}
+
+fn is_sorted(function: &mut Function) -> bool {
+    let clauses = list_of(function).map(|list| &list.clauses);
+    let mut clauses = clauses.into_iter().flatten();
+    clauses.any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)))
+}
+
+/// `any_value(x ORDER BY y)`: the first value in this order that is there.
+fn first_there(function: &mut Function) -> Result<()> {
+    let Some(list) = list_of(function) else { return Ok(()) };
+    let Some(value) = list.args.first().and_then(plain).cloned() else { return Ok(()) };
+    let is_there = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(value))));
+    function.filter = Some(Box::new(match function.filter.take() {
+        Some(filter) => and(Expr::Nested(filter), is_there),
+        None => is_there,
+    }));
+    function.name = ObjectName::from(vec![Ident::new("first_value")]);
+    Ok(())
 }
 
 fn plain(argument: &FunctionArg) -> Option<&Expr> {

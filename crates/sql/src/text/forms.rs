@@ -1,9 +1,9 @@
 //! Forms of queries and conditions that the planner does not know, in ones that it does.
 
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause,
-    OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TopQuantity, Value,
-    ValueWithSpan,
+    AccessExpr, Array, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Interval, LimitClause, OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr,
+    TopQuantity, Value, ValueWithSpan,
 };
 use tonnage::{Error, Result};
 
@@ -51,6 +51,18 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             fill(&mut made, &[left, right]);
             made
         }
+        // Of a list that holds NULL nothing else is known but that a value is in it.
+        Expr::AnyOp { right, .. } if !is_query(right) && !is_plain_list(right) => {
+            let mut made = parsed("$1 OR (_holds_null($2) AND NULL)")?;
+            let list = right.as_ref().clone();
+            fill(&mut made, &[expr, &list]);
+            made
+        }
+        Expr::Interval(Interval { value, leading_field: None, .. }) if is_digits(value) => {
+            return Err(Error::unsupported(format!(
+                "INTERVAL {value}: name its unit, as in INTERVAL '{value} days'"
+            )));
+        }
         Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => listed(expr, false)?,
         Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } if is_all(pattern) => {
             listed(expr, true)?
@@ -80,6 +92,28 @@ fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
 fn first_end(low: &Expr) -> Option<&Expr> {
     let (name, given) = arguments(low)?;
     if name == SYMMETRIC { given.first().copied() } else { None }
+}
+
+/// Whether rows of a query stand in the place of a list.
+fn is_query(list: &Expr) -> bool {
+    match list {
+        Expr::Nested(inner) => is_query(inner),
+        list => matches!(list, Expr::Subquery(_)),
+    }
+}
+
+/// Whether a list is written down, without NULL.
+fn is_plain_list(list: &Expr) -> bool {
+    let is_value = |item: &Expr| matches!(item, Expr::Value(value) if value.value != Value::Null);
+    match list {
+        Expr::Nested(inner) => is_plain_list(inner),
+        Expr::Array(Array { elem, .. }) => elem.iter().all(is_value),
+        _ => false,
+    }
+}
+
+fn is_digits(value: &Expr) -> bool {
+    matches!(value, Expr::Value(ValueWithSpan { value: Value::Number(..), .. }))
 }
 
 /// Whether a pattern is `ALL (...)`, which the parser takes for a function.

@@ -46,6 +46,7 @@ pub(super) fn is_written_in_others(expr: &Expr) -> bool {
     MEANINGS.iter().any(|(known, ..)| *known == name)
         || name == "date_diff"
         || name == "datediff"
+        || name == "any_value"
         || aggregates::is_known(&name)
 }
 

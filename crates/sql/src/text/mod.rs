@@ -37,6 +37,7 @@ mod sets;
 mod shorthand;
 mod similar;
 mod spelling;
+mod stars;
 mod unknown;
 mod walk;
 mod windows;

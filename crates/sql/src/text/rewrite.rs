@@ -14,7 +14,7 @@ use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
     aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
-    row_values, sets, similar,
+    row_lists, row_values, sets, similar, stars,
 };
 
 /// Mends a statement.
@@ -82,6 +82,7 @@ impl Rewriter for Mender {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        stars::fold_replaced(select);
         names::name_columns(select);
         ControlFlow::Continue(())
     }
@@ -108,6 +109,11 @@ impl Rewriter for Mender {
                     "TABLESAMPLE: write WHERE random() < 0.01 for about one row of a hundred",
                 ))
             }
+            TableFactor::Table { with_ordinality: true, .. } => {
+                ControlFlow::Break(Error::unsupported(
+                    "WITH ORDINALITY: write row_number() OVER () beside the columns",
+                ))
+            }
             table => broken_off(pivot::expanded(table)),
         }
     }
@@ -126,7 +132,8 @@ impl Rewriter for Mender {
             .and_then(|()| aggregates::respell(expr))
             .and_then(|()| forms::expression(expr))
             .and_then(|()| date_format::respell(expr))
-            .and_then(|()| row_values::write_out(expr));
+            .and_then(|()| row_values::write_out(expr))
+            .and_then(|()| row_lists::complete(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }

@@ -7,16 +7,26 @@
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
 use tonnage::{Error, Result};
 
-use super::row_values::{any, both, either, nested, parts};
+use super::row_values::{LISTED_MAX, any, both, either, nested, parts, turned};
 
 /// Each column doubles the lists that are looked at.
 const COLUMNS_MAX: usize = 4;
 
-/// The membership of a row in a list, as true as one that is written out.
+/// Makes the membership of a row in such a list as true as one that is written out.
 ///
 /// # Errors
 /// `Unsupported` for lists of more than plain values.
-pub(super) fn listed(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
+pub(super) fn complete(expr: &mut Expr) -> Result<()> {
+    if let Expr::InList { expr: row, list, negated } = expr
+        && list.len() > LISTED_MAX
+        && let Some(found) = listed(row, list)?
+    {
+        *expr = nested(turned(found, *negated));
+    }
+    Ok(())
+}
+
+fn listed(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
     let Some(columns) = parts(row) else { return Ok(None) };
     let rows = list.iter().map(parts).collect::<Option<Vec<_>>>();
     let Some(rows) = rows.filter(|rows| rows.iter().all(|row| row.len() == columns.len())) else {

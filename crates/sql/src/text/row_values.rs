@@ -7,10 +7,9 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use tonnage::{Error, Result};
 
 use super::call::arguments;
-use super::row_lists;
 
 /// Of more rows than these the expression would be too long.
-const LISTED_MAX: usize = 1_000;
+pub(super) const LISTED_MAX: usize = 1_000;
 
 /// Writes out a comparison of rows.
 pub(super) fn write_out(expr: &mut Expr) -> Result<()> {
@@ -25,9 +24,6 @@ pub(super) fn write_out(expr: &mut Expr) -> Result<()> {
             let equal = list.iter().map(|listed| compared(row, &BinaryOperator::Eq, listed));
             let equal = equal.collect::<Result<Option<Vec<Expr>>>>()?;
             equal.and_then(any).map(|any| turned(any, *negated))
-        }
-        Expr::InList { expr: row, list, negated } => {
-            row_lists::listed(row, list)?.map(|found| turned(found, *negated))
         }
         _ => None,
     };
@@ -119,7 +115,7 @@ fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
 }
 
-fn turned(condition: Expr, negated: bool) -> Expr {
+pub(super) fn turned(condition: Expr, negated: bool) -> Expr {
     match negated {
         true => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(nested(condition)) },
         false => condition,

@@ -46,6 +46,11 @@ fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) -> R
         "GLOBAL" if next(&["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "ASOF", "SEMI", "ANTI"]) => {
             return Err(Error::unsupported("GLOBAL JOIN: leave out GLOBAL"));
         }
+        "POSITIONAL" if next(&["JOIN"]) => {
+            return Err(Error::unsupported(
+                "POSITIONAL JOIN: number the rows of both by row_number() OVER (ORDER BY ...), and join by that",
+            ));
+        }
         "USING" if next(&["SAMPLE"]) => {
             return Err(Error::unsupported(
                 "USING SAMPLE: write WHERE random() < 0.01 for about one row of a hundred, or ORDER BY random() LIMIT n for n rows",
