@@ -15,26 +15,18 @@ pub(crate) struct RecordShape {
 /// Fields end to end, in one buffer that is used again.
 pub(crate) type Record = tonnage_engine::Slices;
 
-/// Keys with what belongs to them, batch after batch, made as they are asked for.
-pub(crate) trait BatchSource<V: ?Sized>: Send {
-    /// Gives the next batch to `sink`, entry by entry. False, without a call, when there are no
-    /// more.
-    fn next_batch(&mut self, sink: &mut BatchSink<'_, V>) -> Result<bool>;
-
-    /// How many batches are left, where that is known.
-    fn batches_left(&self) -> Option<usize> {
-        None
-    }
-}
+/// Gives a batch of keys, each with what belongs to it, to the sink entry by entry, made as they are
+/// asked for. False, without a call, when there are no more.
+pub(crate) type BatchSource<V> = Box<dyn FnMut(&mut BatchSink<'_, V>) -> Result<bool> + Send>;
 
 /// Takes a key and what belongs to it.
 pub(crate) type BatchSink<'a, V> = dyn FnMut(&[u8], &V) -> Result<()> + 'a;
 
 /// YCSB's records.
-pub(crate) type RecordSource = Box<dyn BatchSource<Record>>;
+pub(crate) type RecordSource = BatchSource<Record>;
 
 /// Pairs. Where keys alone are wanted, values are empty.
-pub(crate) type PairSource = Box<dyn BatchSource<[u8]>>;
+pub(crate) type PairSource = BatchSource<[u8]>;
 
 /// Rows or keys of a table, batch after batch, made as they are asked for.
 pub(crate) type Rows = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -50,7 +42,8 @@ pub(crate) enum PutInput {
 
 /// What a bulk get asks for.
 pub(crate) enum GetKeys {
-    Pairs(PairSource),
+    /// Pairs, with the number of batches where it is known.
+    Pairs(PairSource, Option<usize>),
     /// Rows of one table by whole or partial keys, as record batches of the key columns; rows of
     /// the child tables named come along.
     Rows(&'static str, Rows, &'static [&'static str]),

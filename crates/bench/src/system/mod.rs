@@ -18,8 +18,8 @@ mod spec;
 pub(crate) mod tests;
 
 pub(crate) use data::{
-    BatchSink, BatchSource, BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record,
-    RecordShape, RecordSource, Rows, TellRows,
+    BatchSource, BulkDone, BulkOptions, GetKeys, PairSource, PutInput, Record, RecordShape,
+    RecordSource, Rows, TellRows,
 };
 pub use spec::SystemKind;
 pub(crate) use spec::SystemSpec;

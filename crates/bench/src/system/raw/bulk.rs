@@ -30,7 +30,7 @@ impl RawBulkCall<'_> {
     /// asked for allows.
     pub(super) fn put<V: ?Sized + 'static>(
         &self,
-        sources: Vec<Box<dyn BatchSource<V>>>,
+        sources: Vec<BatchSource<V>>,
         value: StoredValue<V>,
     ) -> Result<BulkDone> {
         let sources_max = sources.len().max(1);
@@ -41,7 +41,7 @@ impl RawBulkCall<'_> {
             let (mut keys, mut values) = (Record::default(), Record::default());
             let next = || sources.lock().next();
             while let Some(mut source) = next() {
-                while source.next_batch(&mut |key, entry| {
+                while source(&mut |key, entry| {
                     keys.push(key);
                     values.push_with(|into| value(entry, into))
                 })? {
@@ -97,7 +97,7 @@ impl RawBulkCall<'_> {
             let (mut done, mut batch) = (BulkDone::default(), Record::default());
             let next = |batch: &mut Record| {
                 batch.clear();
-                keys.lock().next_batch(&mut |key, _| {
+                keys.lock()(&mut |key, _| {
                     batch.push(key);
                     Ok(())
                 })

@@ -69,7 +69,7 @@ impl System for Raw {
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
         match keys {
-            GetKeys::Pairs(keys) => self.bulk(PAIRS, options).get(keys),
+            GetKeys::Pairs(keys, _) => self.bulk(PAIRS, options).get(keys),
             GetKeys::Rows(..) | GetKeys::Tables(_) => Err(self.unsupported("tables")),
         }
     }

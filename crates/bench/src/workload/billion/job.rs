@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use tonnage::{Error, Result};
 
 use super::options::{Api, BillionOptions, Phase};
-use super::source::{Lockstep, PaceSide, PairEntries, SharedCounts};
+use super::source::{BATCH, Lockstep, PaceSide, SharedCounts};
 use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::ProgressPoint;
-use crate::system::{BulkOptions, GetKeys, PairSource, PutInput, System, TellRows};
+use crate::system::{BulkOptions, GetKeys, PutInput, System, TellRows};
+use crate::workload::columns::pairs;
 use crate::workload::loops::{each, split};
 
 /// The numbers of the operations in the plan.
@@ -155,10 +156,10 @@ impl BillionJob<'_> {
         shared: &SharedCounts,
         meter: &Meter<'_>,
     ) -> Result<()> {
-        let source = |places| -> PairSource {
-            let (values, shared) = (Some(self.values.clone()), shared.clone());
-            let (side, order) = (PaceSide::Puts, self.options.order);
-            Box::new(PairEntries { places, side, order, row_at: Some, values, shared })
+        let order = self.options.order;
+        let source = |places| {
+            let rows = shared.rows(places, PaceSide::Puts, Some);
+            pairs(rows, BATCH, move |row| order.key(row), Some(self.values.clone()))
         };
         let sources = split(rows, streams).map(source).collect();
         let progress = |rows, bytes| meter.add(rows, bytes);
@@ -176,14 +177,15 @@ impl BillionJob<'_> {
         shared: &SharedCounts,
         meter: &Meter<'_>,
     ) -> Result<()> {
-        let (places, order, rows) = (0..self.options.records, self.options.order, self.shuffled());
+        let (records, order, rows) = (self.options.records, self.options.order, self.shuffled());
         let is_got = move |place: u64| skip_each.is_none_or(|each| !place.is_multiple_of(each));
         let row_at = move |place| is_got(place).then(|| rows.at(place));
-        let (side, values, given) = (PaceSide::Gets, None, shared.clone());
-        let keys = PairEntries { places, side, order, row_at, values, shared: given };
+        let rows = shared.rows(0..records, PaceSide::Gets, row_at);
+        let keys = pairs(rows, BATCH, move |row| order.key(row), None);
+        let keys = GetKeys::Pairs(keys, usize::try_from(records.div_ceil(BATCH as u64)).ok());
         let progress = |rows, bytes| meter.add(rows, bytes);
         let options = self.bulk_options(requests, &progress);
-        let done = self.system.bulk_get(GetKeys::Pairs(Box::new(keys)), &options)?;
+        let done = self.system.bulk_get(keys, &options)?;
         meter.expect("records found", shared.given.load(Relaxed), done.rows);
         Ok(())
     }

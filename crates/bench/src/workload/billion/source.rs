@@ -1,5 +1,5 @@
-//! Records and keys for bulk calls: made as they are asked for, so that nothing is kept for each of
-//! a billion. In the overlap phase puts and gets go side by side to their end: without that the
+//! Which rows bulk calls are fed with, made as they are asked for, so that nothing is kept for each
+//! of a billion. In the overlap phase puts and gets go side by side to their end: without that the
 //! faster side would soon be done, and the rest would be no overlap.
 
 use std::ops::Range;
@@ -8,21 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use tonnage::Result;
 
-use crate::generate::ValueGenerator;
 use crate::measure::{Meter, StopFlag};
-use crate::system::{BatchSink, BatchSource};
-use crate::workload::KeyOrder;
 
-/// Entries that a source gives at a time.
-const BATCH: u64 = 4_096;
+/// Rows that a source gives at a time.
+pub(super) const BATCH: usize = 4_096;
 
 /// What the sources of one call share.
 #[derive(Clone)]
 pub(super) struct SharedCounts {
     pub(super) stop: StopFlag,
-    /// Entries given so far: what the call must account for.
+    /// Rows given so far: what the call must account for.
     pub(super) given: Arc<AtomicU64>,
     pub(super) pace: Option<Arc<Lockstep>>,
 }
@@ -32,48 +28,33 @@ impl SharedCounts {
         SharedCounts { stop: meter.stop_flag(), given: Arc::default(), pace: None }
     }
 
+    /// The rows at a range of places, as long as the time lasts. Places without one are passed over.
+    pub(super) fn rows(
+        &self,
+        mut places: Range<u64>,
+        side: PaceSide,
+        row_at: impl Fn(u64) -> Option<u64> + Send + 'static,
+    ) -> impl Iterator<Item = u64> + Send + 'static {
+        let shared = self.clone();
+        let next_batch = move || {
+            let batch: Vec<u64> = shared.next(&mut places, side)?.filter_map(&row_at).collect();
+            shared.given.fetch_add(batch.len() as u64, Relaxed);
+            Some(batch)
+        };
+        std::iter::from_fn(next_batch).flatten()
+    }
+
     /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
-    fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
-        let batch = rows.start..rows.end.min(rows.start + BATCH);
+    fn next(&self, places: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
+        let batch = places.start..places.end.min(places.start + BATCH as u64);
         if batch.is_empty() || self.stop.is_cancelled() {
             return None;
         }
         if let Some(pace) = &self.pace {
             pace.take(side, batch.end - batch.start);
         }
-        rows.start = batch.end;
+        places.start = batch.end;
         Some(batch)
-    }
-}
-
-/// Records, or with no values their keys, in the order of a range of places.
-pub(super) struct PairEntries<R> {
-    pub(super) places: Range<u64>,
-    pub(super) side: PaceSide,
-    pub(super) order: KeyOrder,
-    /// The row at a place; none where the place is passed over.
-    pub(super) row_at: R,
-    pub(super) values: Option<Arc<ValueGenerator>>,
-    pub(super) shared: SharedCounts,
-}
-
-impl<R: Fn(u64) -> Option<u64> + Send> BatchSource<[u8]> for PairEntries<R> {
-    fn next_batch(&mut self, sink: &mut BatchSink<'_, [u8]>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.places, self.side) else {
-            return Ok(false);
-        };
-        let mut given = 0;
-        for row in batch.filter_map(&self.row_at) {
-            let value = self.values.as_ref().map_or(&[][..], |values| values.of(row));
-            sink(&self.order.key(row), value)?;
-            given += 1;
-        }
-        self.shared.given.fetch_add(given, Relaxed);
-        Ok(true)
-    }
-
-    fn batches_left(&self) -> Option<usize> {
-        usize::try_from((self.places.end - self.places.start).div_ceil(BATCH)).ok()
     }
 }
 

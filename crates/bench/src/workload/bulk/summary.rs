@@ -2,7 +2,7 @@
 
 use tonnage::Durability;
 
-use super::labels::{CallMethod, PutOrGet};
+use super::calls::{CallMethod, PutOrGet};
 use super::{BulkBenchOptions, DataKind, KeyPart};
 use crate::report::{Chart, Report, Run};
 use crate::workload::options::lower;
@@ -115,22 +115,18 @@ fn methods(runs: &[Run], options: &BulkBenchOptions, phase: PutOrGet) -> Chart {
     };
     let mut chart = Chart::bars(&title, "data", "rows/s");
     chart.categories = options.data.iter().map(DataKind::to_string).collect();
-    for run in options.data.iter().flat_map(|data| chief(runs, options, *data, phase)) {
-        add_bar(&mut chart, "data", run);
-    }
+    let chief = options.data.iter().flat_map(|data| chief(runs, options, *data, phase));
+    chief.for_each(|run| add_bar(&mut chart, "data", run));
     chart
 }
 
 /// Puts by what they survive.
 fn durabilities(runs: &[Run], options: &BulkBenchOptions, data: DataKind) -> Chart {
-    let title = format!("Put by durability: {data}");
-    let mut chart = Chart::bars(&title, "durability", "rows/s");
+    let mut chart = Chart::bars(&format!("Put by durability: {data}"), "durability", "rows/s");
     chart.categories = options.durabilities.iter().map(lower).collect();
     let is_put = |run: &&Run| run.label("data") == data.name() && run.label("phase") == "put";
-    let threads = CallMethod::Threads.name();
-    for run in runs.iter().filter(is_put).filter(|run| run.label("method") != threads) {
-        add_bar(&mut chart, "durability", run);
-    }
+    let is_drawn = |run: &&Run| is_put(run) && run.label("method") != CallMethod::Threads.name();
+    runs.iter().filter(is_drawn).for_each(|run| add_bar(&mut chart, "durability", run));
     chart
 }
 
@@ -144,12 +140,11 @@ fn add_bar(chart: &mut Chart, category: &str, run: &Run) {
 fn sweep(runs: &[Run], options: &BulkBenchOptions) -> Chart {
     let requests = "requests in flight";
     let mut chart = Chart::lines("Bulk get by requests in flight", requests, "rows/s");
-    for system in &options.run.systems {
-        for run in runs.iter().filter(|run| run.target == system.name()) {
-            let requests = run.label("parallelism").parse().ok();
-            if let Some(point) = requests.zip(rows_per_second(run)) {
-                chart.add(&format!("{system} {}", run.label("data")), point);
-            }
+    let of = |system| runs.iter().filter(move |run| run.target == system);
+    for run in options.run.systems.iter().flat_map(|system| of(system.name())) {
+        let requests = run.label("parallelism").parse().ok();
+        if let Some(point) = requests.zip(rows_per_second(run)) {
+            chart.add(&format!("{} {}", run.target, run.label("data")), point);
         }
     }
     chart

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::options::MatrixOptions;
+use crate::measure::DataDirectory;
 use crate::report::{Run, labels};
-use crate::workload::DataDirectory;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
 /// One cell with one count of threads.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Size, Subject};
+use super::options::{Size, Subject};
 use crate::report::format::whole;
 use crate::report::{self, Chart, Report, Run, distinct};
 

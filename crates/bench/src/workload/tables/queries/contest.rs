@@ -5,32 +5,18 @@ use std::time::Instant;
 use tonnage::Result;
 
 use super::question::{Question, ask_at_once, ask_one_by_one};
-use crate::measure::{MeasurePlan, Measured, Watcher, measure};
-use crate::report::{Run, named};
-use crate::system::{BulkOptions, System};
-use crate::workload::tables::{Size, Subject, TableMethod, TablesOptions, summary};
-
-/// All queries on one system.
-#[derive(Clone, Copy)]
-pub(super) struct Queries<'a> {
-    pub(super) options: &'a TablesOptions,
-    pub(super) system: &'a dyn System,
-    pub(super) watcher: &'a dyn Watcher,
-}
-
-impl Queries<'_> {
-    pub(super) fn bulk_options(&self) -> BulkOptions<'static> {
-        BulkOptions::quiet(self.options.run.durability)
-    }
-}
+use crate::measure::{MeasurePlan, Measured, measure};
+use crate::report::{Report, Run, named};
+use crate::system::System;
+use crate::workload::tables::call::{TableMethod, TableSession};
+use crate::workload::tables::options::{Size, Subject};
+use crate::workload::tables::summary;
 
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
 
-pub(super) struct QueryWay<'a> {
-    pub(super) name: String,
-    pub(super) ask: Ask<'a>,
-}
+/// A way to answers, by its name.
+pub(super) type QueryWay<'a> = (&'static str, Ask<'a>);
 
 /// Several ways to the same answers, which take turns.
 pub(super) struct Contest<'a> {
@@ -41,25 +27,19 @@ pub(super) struct Contest<'a> {
     pub(super) rounds: Vec<Vec<Question>>,
     /// How many rows a round counts for: those of the answers, or those that were gone through.
     pub(super) rows: u64,
-    /// The ways, when they are others than one by one and all at once.
     pub(super) ways: Vec<QueryWay<'a>>,
 }
 
-impl<'a> QueryWay<'a> {
-    pub(super) fn new(
-        name: impl Into<String>,
-        ask: impl FnMut(&[Question]) -> Result<()> + 'a,
-    ) -> Self {
-        QueryWay { name: name.into(), ask: Box::new(ask) }
-    }
+/// Query after query.
+pub(super) fn one_by_one<'a>(name: &'static str, system: &'a dyn System) -> QueryWay<'a> {
+    (name, Box::new(move |questions| ask_one_by_one(system, questions)))
+}
 
-    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Self {
-        QueryWay::new(name, |questions| ask_one_by_one(system, questions))
-    }
-
-    fn at_once(system: &'a dyn System) -> Self {
-        QueryWay::new(TableMethod::Multi.name(), |questions| ask_at_once(system, questions))
-    }
+/// Query after query, and all in one call.
+pub(super) fn both_ways(system: &dyn System) -> Vec<QueryWay<'_>> {
+    let single = one_by_one(TableMethod::Single.name(), system);
+    let at_once = move |questions: &[Question]| ask_at_once(system, questions);
+    vec![single, (TableMethod::Multi.name(), Box::new(at_once))]
 }
 
 impl<'a> Contest<'a> {
@@ -74,44 +54,45 @@ impl<'a> Contest<'a> {
         Contest { subject, name, size: None, rounds: vec![vec![question]], rows, ways }
     }
 
-    /// Measures each way in each repeat. Before that each goes one round that is not measured.
-    pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
-        if self.ways.is_empty() {
-            self.ways = vec![
-                QueryWay::one_by_one(TableMethod::Single.name(), queries.system),
-                QueryWay::at_once(queries.system),
-            ];
+    /// Measures each way in each repeat, unless it is not wanted or there is no more time. Before
+    /// that each goes one round that is not measured.
+    pub(super) fn hold(mut self, session: &TableSession<'_>, report: &mut Report) -> Result<()> {
+        if !session.options.wants(self.subject) || session.harness.is_over() {
+            return Ok(());
         }
         let mut ways = std::mem::take(&mut self.ways);
-        for way in &mut ways {
+        for (_, ask) in &mut ways {
             // What is wrong with an answer is told when it is measured.
-            let _ = (way.ask)(&self.rounds[0]);
+            let _ = ask(&self.rounds[0]);
         }
         let mut measured = vec![Vec::new(); ways.len()];
-        for _ in 0..queries.options.run.repeats {
+        for _ in 0..session.options.run.repeats {
             for (way, repeats) in ways.iter_mut().zip(&mut measured) {
-                repeats.push(self.repeat(way, queries)?);
+                repeats.push(self.repeat(way, session)?);
             }
         }
-        let ways = ways.iter().zip(measured);
-        Ok(ways.map(|(way, repeats)| self.run_of(way, repeats, queries.system)).collect())
+        for ((way, _), repeats) in ways.iter().zip(measured) {
+            report.runs.push(self.run_of(way, repeats, session.system));
+        }
+        Ok(())
     }
 
     /// One repeat of one way: rounds until the time is over, one at least.
-    fn repeat(&self, way: &mut QueryWay<'_>, queries: &Queries<'_>) -> Result<Measured> {
-        let name = summary::run_name(&self.name, &way.name);
+    fn repeat(&self, way: &mut QueryWay<'_>, session: &TableSession<'_>) -> Result<Measured> {
+        let (name, ask) = way;
+        let name = summary::run_name(&self.name, name);
         let plan = MeasurePlan {
-            phase: format!("{} {name}", queries.system.name()),
+            phase: format!("{} {name}", session.system.name()),
             operations: vec!["ROUND"],
             ..MeasurePlan::default()
         };
-        measure(&plan, &|| queries.system.gauges(), queries.watcher, |meter| {
+        measure(&plan, &|| session.system.gauges(), session.harness.watcher, |meter| {
             let mut recorder = meter.recorder();
             for questions in self.rounds.iter().cycle() {
                 let started = Instant::now();
-                let outcome = (way.ask)(questions);
+                let outcome = ask(questions);
                 recorder.record(0, started, None, outcome.map(|()| self.rows));
-                if meter.is_over() || meter.started().elapsed() >= queries.options.window {
+                if meter.is_over() || meter.started().elapsed() >= session.options.window {
                     break;
                 }
             }
@@ -119,9 +100,9 @@ impl<'a> Contest<'a> {
         })
     }
 
-    fn run_of(&self, way: &QueryWay<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
-        let labels = summary::labels(self.subject, &self.name, &way.name, self.size);
-        let name = summary::run_name(&self.name, &way.name);
+    fn run_of(&self, way: &str, repeats: Vec<Measured>, system: &dyn System) -> Run {
+        let labels = summary::labels(self.subject, &self.name, way, self.size);
+        let name = summary::run_name(&self.name, way);
         let mut run = Run::from_repeats(&name, labels, system, 1, repeats);
         let figures = [
             ("queries_per_round", self.rounds[0].len() as f64),
@@ -140,29 +121,33 @@ mod tests {
     use super::super::question::Sums;
     use super::*;
     use crate::measure::NoWatcher;
-    use crate::system::{SystemKind, SystemSpec};
+    use crate::system::SystemKind;
     use crate::workload::RunOptions;
+    use crate::workload::harness::BenchRun;
+    use crate::workload::tables::TablesOptions;
 
     #[test]
     fn a_wrong_answer_is_a_failure_in_each_way() {
-        let system = SystemSpec::new(SystemKind::TonnageMemory, "").open().unwrap();
-        let options = TablesOptions {
-            run: RunOptions { repeats: 2, ..RunOptions::default() },
-            window: Duration::ZERO,
-            ..TablesOptions::default()
-        };
+        let run = RunOptions { repeats: 2, ..RunOptions::default() };
+        let options = TablesOptions { run, window: Duration::ZERO, ..TablesOptions::default() };
+        let (workload, watcher) = ("tables", &NoWatcher);
+        let harness = BenchRun { workload, options: &options.run, watcher };
+        let mut report = harness.report(options.settings());
+        let opened = harness.open(SystemKind::TonnageMemory).unwrap();
+        let system = &*opened.system;
         let question = Question {
             statement: "SELECT 1 AS one".to_owned(),
             expected: Sums { rows: 1, numbers: 2.0 },
         };
-        let contest = Contest::new(Subject::OneRow, "one".to_owned(), question, 1, Vec::new());
-        let queries = Queries { options: &options, system: &*system, watcher: &NoWatcher };
-        let runs = contest.run(&queries).unwrap();
-        for run in &runs {
+        let ways = both_ways(system);
+        let contest = Contest::new(Subject::OneRow, "one".to_owned(), question, 1, ways);
+        let session = TableSession { options: &options, system, harness };
+        contest.hold(&session, &mut report).unwrap();
+        for run in &report.runs {
             assert_eq!((run.failures, run.operations_count), (2, 0), "{}", run.name);
             let message = &run.failure_messages[0];
             assert!(message.contains("SELECT 1 AS one"), "{message}");
         }
-        assert_eq!(runs.len(), 2);
+        assert_eq!(report.runs.len(), 2);
     }
 }

@@ -1,29 +1,44 @@
 //! Queries over tables.
 
-use super::contest::Contest;
+use tonnage::Result;
+
+use super::contest::{Contest, both_ways};
 use super::question::{Question, Sums};
 use crate::generate::mix;
+use crate::report::Report;
 use crate::report::format::whole;
-use crate::workload::tables::rows::{SmallTables, count_of};
-use crate::workload::tables::{Size, Subject, TablesOptions};
+use crate::system::PutInput;
+use crate::workload::tables::call::TableSession;
+use crate::workload::tables::options::{Size, Subject};
+use crate::workload::tables::rows::{Shape, SmallTables, count_of};
 
 /// Rounds of queries of one row, each with other rows: a store that keeps the plans of texts does
 /// not meet the same ones again soon.
 const ONE_ROW_ROUNDS: u64 = 32;
 
+pub(super) fn run(session: &TableSession<'_>, report: &mut Report) -> Result<()> {
+    let (system, shape) = (session.system, Shape::new(session.options.key));
+    for size in session.options.query_sizes() {
+        if session.harness.is_over() {
+            break;
+        }
+        let tables = SmallTables::new(&shape, &format!("q{}_{}", size.tables, size.rows), size);
+        tables.define(system)?;
+        system.bulk_put(PutInput::Tables(tables.batches()?), &session.bulk_options())?;
+        system.settle()?;
+        for contest in contests(session, size, &tables) {
+            contest.hold(session, report)?;
+        }
+    }
+    Ok(())
+}
+
 /// What is asked over tables of one size. Large ones are selected only.
-pub(super) fn contests(
-    options: &TablesOptions,
-    size: Size,
-    tables: &SmallTables,
-) -> Vec<Contest<'static>> {
-    let contest = |subject, name: String, rounds: Vec<Vec<Question>>, rows| Contest {
-        subject,
-        name,
-        size: Some(size),
-        rounds,
-        rows,
-        ways: Vec::new(),
+fn contests<'a>(session: &TableSession<'a>, size: Size, tables: &SmallTables) -> Vec<Contest<'a>> {
+    let (options, system) = (session.options, session.system);
+    let contest = |subject, name: String, rounds: Vec<Vec<Question>>, rows| {
+        let (size, ways) = (Some(size), both_ways(system));
+        Contest { subject, name, size, rounds, rows, ways }
     };
     let (count, rows) = (whole(size.tables as f64), whole(size.rows as f64));
     let name = format!("select all: {count} × {rows} rows");
