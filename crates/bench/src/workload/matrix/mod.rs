@@ -54,12 +54,12 @@ pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
 struct MatrixData<'a> {
     options: &'a MatrixOptions,
     harness: BenchRun<'a>,
-    data: CellData,
+    data: CellData<'a>,
 }
 
 impl MatrixData<'_> {
     fn run(&self, cells: &[MatrixCell], outcome: &mut MatrixReport<'_>) -> Result<()> {
-        let open = |kind: &SystemKind| self.harness.open_in(*kind, &self.data.place);
+        let open = |kind: &SystemKind| self.harness.open_in(*kind, self.data.place);
         let opened = self.options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
         let mut loaded = Vec::with_capacity(opened.len());
         for opened in &opened {
@@ -121,19 +121,19 @@ impl MatrixData<'_> {
 
     /// Measures a cell on all systems. None when it was broken off.
     fn run_cell(&self, cell: &MatrixCell, loaded: &mut [Dataset<'_>]) -> Result<Option<Vec<Run>>> {
-        let (of, core) = (self.options.run.repeats, cell.core(self.options));
+        let of = self.options.run.repeats;
         let mut repeats = vec![Vec::with_capacity(of); loaded.len()];
         for repeat in 0..of {
             for turn in 0..loaded.len() {
                 let place = (turn + repeat) % loaded.len();
                 let system = loaded[place].system.name();
                 let plan = MeasurePlan {
-                    phase: format!("{} {system} ({} of {of})", cell.name(), repeat + 1),
+                    phase: format!("{} {system} ({} of {of})", cell.name, repeat + 1),
                     warm_up: self.options.run.warm_up,
                     seconds_max: Some(self.options.cell),
                     ..MeasurePlan::default()
                 };
-                let measured = loaded[place].run(&core, plan, cell.threads, repeat as u64)?;
+                let measured = loaded[place].run(&cell.core, plan, cell.threads, repeat as u64)?;
                 if self.harness.is_over() {
                     return Ok(None);
                 }
@@ -141,12 +141,12 @@ impl MatrixData<'_> {
             }
         }
         let systems = || loaded.iter().map(|dataset| dataset.system);
-        if cell.writes() {
+        if cell.writes() > 0.0 {
             let settle = |system| self.harness.settle(system, &self.name_of(system)).map(drop);
             systems().try_for_each(settle)?;
         }
         let run = |(system, repeats)| {
-            Run::from_repeats(&cell.name(), cell.labels(), system, cell.threads, repeats)
+            Run::from_repeats(&cell.name, cell.labels.clone(), system, cell.threads, repeats)
         };
         Ok(Some(systems().zip(repeats).map(run).collect()))
     }

@@ -42,8 +42,8 @@ fn every_cell_is_measured_on_every_target(
 fn cells_that_write_most_come_last() {
     let options = tiny(RunOptions::default());
     let data = CellData::all(&options).next().unwrap();
-    let order: Vec<_> =
-        data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
+    let cells = data.cells(&options);
+    let order: Vec<_> = cells.iter().map(|cell| cell.labels["workload"].as_str()).collect();
     assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
 }
 

@@ -4,7 +4,7 @@ use tonnage::{Error, Result};
 
 use super::options::{Size, Subject, TablesOptions};
 use super::rows::{Shape, SmallTables};
-use super::summary;
+use super::summary::TableCase;
 use crate::choice::choice;
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
@@ -44,11 +44,10 @@ pub(super) struct TableCall<'a> {
 
 impl TableCall<'_> {
     pub(super) fn run(&self) -> Result<Run> {
-        let case = summary::case_name(self.subject, self.size);
-        let labels = summary::labels(self.subject, &case, self.method.name(), Some(self.size));
-        let name = summary::run_name(&case, self.method.name());
+        let case = TableCase::of_rows(self.subject, self.size);
+        let name = case.run_name(self.method.name());
         let repeats = self.session.harness.repeats(|repeat| self.repeat(&name, repeat))?;
-        Ok(Run::from_repeats(&name, labels, self.session.system, 1, repeats))
+        Ok(case.run(self.method.name(), self.session.system, repeats))
     }
 
     fn repeat(&self, name: &str, repeat: usize) -> Result<Measured> {

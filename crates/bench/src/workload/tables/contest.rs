@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use tonnage::Result;
 
+use super::call::{TableMethod, TableSession};
+use super::options::Subject;
 use super::question::{Question, ask_at_once, ask_one_by_one};
+use super::summary::{ROUND_MS, TableCase};
 use crate::measure::{MeasurePlan, Measured, measure};
 use crate::report::{Report, Run, named};
 use crate::system::System;
-use crate::workload::tables::call::{TableMethod, TableSession};
-use crate::workload::tables::options::{Size, Subject};
-use crate::workload::tables::summary;
 
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
@@ -20,9 +20,7 @@ pub(super) type QueryWay<'a> = (&'static str, Ask<'a>);
 
 /// Several ways to the same answers, which take turns.
 pub(super) struct Contest<'a> {
-    pub(super) subject: Subject,
-    pub(super) name: String,
-    pub(super) size: Option<Size>,
+    pub(super) case: TableCase,
     /// What is asked, round by round; then it begins anew.
     pub(super) rounds: Vec<Vec<Question>>,
     /// How many rows a round counts for: those of the answers, or those that were gone through.
@@ -51,13 +49,14 @@ impl<'a> Contest<'a> {
         rows: u64,
         ways: Vec<QueryWay<'a>>,
     ) -> Self {
-        Contest { subject, name, size: None, rounds: vec![vec![question]], rows, ways }
+        let case = TableCase { subject, name, size: None };
+        Contest { case, rounds: vec![vec![question]], rows, ways }
     }
 
     /// Measures each way in each repeat, unless it is not wanted or there is no more time. Before
     /// that each goes one round that is not measured.
     pub(super) fn hold(mut self, session: &TableSession<'_>, report: &mut Report) -> Result<()> {
-        if !session.options.wants(self.subject) || session.harness.is_over() {
+        if !session.options.wants(self.case.subject) || session.harness.is_over() {
             return Ok(());
         }
         let mut ways = std::mem::take(&mut self.ways);
@@ -80,7 +79,7 @@ impl<'a> Contest<'a> {
     /// One repeat of one way: rounds until the time is over, one at least.
     fn repeat(&self, way: &mut QueryWay<'_>, session: &TableSession<'_>) -> Result<Measured> {
         let (name, ask) = way;
-        let name = summary::run_name(&self.name, name);
+        let name = self.case.run_name(name);
         let plan = MeasurePlan {
             phase: format!("{} {name}", session.system.name()),
             operations: vec!["ROUND"],
@@ -101,13 +100,11 @@ impl<'a> Contest<'a> {
     }
 
     fn run_of(&self, way: &str, repeats: Vec<Measured>, system: &dyn System) -> Run {
-        let labels = summary::labels(self.subject, &self.name, way, self.size);
-        let name = summary::run_name(&self.name, way);
-        let mut run = Run::from_repeats(&name, labels, system, 1, repeats);
+        let mut run = self.case.run(way, system, repeats);
         let figures = [
             ("queries_per_round", self.rounds[0].len() as f64),
             ("rows_per_round", self.rows as f64),
-            (summary::ROUND_MS, self.rows as f64 / run.throughput() * 1_000.0),
+            (ROUND_MS, self.rows as f64 / run.throughput() * 1_000.0),
         ];
         run.figures.extend(named(figures.into_iter().filter(|(_, figure)| figure.is_finite())));
         run

@@ -2,59 +2,61 @@
 
 use tonnage::Result;
 
+use super::call::TableSession;
 use super::contest::{Contest, both_ways};
+use super::options::{Size, Subject};
 use super::question::{Question, Sums};
+use super::rows::{Shape, SmallTables, count_of};
+use super::summary::TableCase;
 use crate::generate::mix;
 use crate::report::Report;
 use crate::report::format::whole;
 use crate::system::PutInput;
-use crate::workload::tables::call::TableSession;
-use crate::workload::tables::options::{Size, Subject};
-use crate::workload::tables::rows::{Shape, SmallTables, count_of};
 
 /// Rounds of queries of one row, each with other rows: a store that keeps the plans of texts does
 /// not meet the same ones again soon.
 const ONE_ROW_ROUNDS: u64 = 32;
 
-pub(super) fn run(session: &TableSession<'_>, report: &mut Report) -> Result<()> {
-    let (system, shape) = (session.system, Shape::new(session.options.key));
-    for size in session.options.query_sizes() {
-        if session.harness.is_over() {
-            break;
+impl TableSession<'_> {
+    pub(super) fn over(&self, report: &mut Report) -> Result<()> {
+        let shape = Shape::new(self.options.key);
+        for size in self.options.query_sizes() {
+            if self.harness.is_over() {
+                break;
+            }
+            let tables = SmallTables::new(&shape, &format!("q{}_{}", size.tables, size.rows), size);
+            tables.define(self.system)?;
+            self.system.bulk_put(PutInput::Tables(tables.batches()?), &self.bulk_options())?;
+            self.system.settle()?;
+            self.over_size(size, &tables, report)?;
         }
-        let tables = SmallTables::new(&shape, &format!("q{}_{}", size.tables, size.rows), size);
-        tables.define(system)?;
-        system.bulk_put(PutInput::Tables(tables.batches()?), &session.bulk_options())?;
-        system.settle()?;
-        for contest in contests(session, size, &tables) {
-            contest.hold(session, report)?;
-        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// What is asked over tables of one size. Large ones are selected only.
-fn contests<'a>(session: &TableSession<'a>, size: Size, tables: &SmallTables) -> Vec<Contest<'a>> {
-    let (options, system) = (session.options, session.system);
-    let contest = |subject, name: String, rounds: Vec<Vec<Question>>, rows| {
-        let (size, ways) = (Some(size), both_ways(system));
-        Contest { subject, name, size, rounds, rows, ways }
-    };
-    let (count, rows) = (whole(size.tables as f64), whole(size.rows as f64));
-    let name = format!("select all: {count} × {rows} rows");
-    let all = contest(Subject::Select, name, vec![select_all(tables)], tables.rows());
-    if size.rows != options.rows {
-        return vec![all];
+    /// Queries over tables of one size. Large ones are selected only.
+    fn over_size(&self, size: Size, tables: &SmallTables, report: &mut Report) -> Result<()> {
+        let mut hold = |subject, name, rounds, rows| {
+            let (case, ways) =
+                (TableCase { subject, name, size: Some(size) }, both_ways(self.system));
+            Contest { case, rounds, rows, ways }.hold(self, report)
+        };
+        let (count, rows) = (whole(size.tables as f64), whole(size.rows as f64));
+        let (queries, is_large) = (self.options.queries as u64, size.rows != self.options.rows);
+        if !is_large {
+            let name = format!("one row: {queries} queries, {count} containers");
+            let rounds = (0..ONE_ROW_ROUNDS).map(|round| one_row(tables, queries, round)).collect();
+            hold(Subject::OneRow, name, rounds, queries)?;
+        }
+        let name = format!("select all: {count} × {rows} rows");
+        hold(Subject::Select, name, vec![select_all(tables)], tables.rows())?;
+        if is_large {
+            return Ok(());
+        }
+        let questions = aggregates(tables);
+        let name = format!("aggregates: {} queries, {count} × {rows} rows", questions.len());
+        let gone_through = tables.rows() * AGGREGATES as u64;
+        hold(Subject::Aggregates, name, vec![questions], gone_through)
     }
-    let queries = options.queries as u64;
-    let name = format!("one row: {queries} queries, {count} containers");
-    let rounds = (0..ONE_ROW_ROUNDS).map(|round| one_row(tables, queries, round)).collect();
-    let one_row = contest(Subject::OneRow, name, rounds, queries);
-    let aggregates = aggregates(tables);
-    let name = format!("aggregates: {} queries, {count} × {rows} rows", aggregates.len());
-    let gone_through = tables.rows() * AGGREGATES as u64;
-    let aggregates = contest(Subject::Aggregates, name, vec![aggregates], gone_through);
-    vec![one_row, all, aggregates]
 }
 
 /// Queries of one row each, the tables in turn.

@@ -6,17 +6,17 @@ use std::ops::Range;
 use tonnage::arrow::array::StringArray;
 use tonnage::{Error, Result};
 
+use super::call::TableSession;
 use super::contest::{Contest, QueryWay, one_by_one};
+use super::options::Subject;
 use super::question::{Question, Sums, ask_one_by_one};
+use super::rows::{COUNTS, Shape, count_of};
 use crate::generate::Permutation;
 use crate::report::Report;
 use crate::report::format::whole;
 use crate::system::{GetKeys, PutInput, Rows};
 use crate::workload::columns::{Column, NamedColumn, batches};
 use crate::workload::loops::split;
-use crate::workload::tables::call::TableSession;
-use crate::workload::tables::options::Subject;
-use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 
 /// Of the rows of tables.
 const WIDE: &str = "wide";
