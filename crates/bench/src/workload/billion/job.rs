@@ -13,8 +13,9 @@ use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::ProgressPoint;
 use crate::system::{BulkOptions, GetKeys, PutInput, System, TellRows};
+use crate::threads::each;
 use crate::workload::columns::pairs;
-use crate::workload::loops::{each, split};
+use crate::workload::loops::split;
 
 /// The numbers of the operations in the plan.
 const PUT: usize = 0;

@@ -19,7 +19,8 @@ use super::pace::RatePace;
 use super::session::{CoreWorkload, OperationSession, YcsbOperation};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::system::{BulkOptions, Client, PutInput, System};
-use crate::workload::loops::{each, split};
+use crate::threads::each;
+use crate::workload::loops::split;
 
 /// How records are loaded.
 #[derive(Clone, Debug)]
@@ -110,6 +111,7 @@ impl<'a> Dataset<'a> {
                 let prepare = |session: &mut OperationSession<'_>, _| session.prepare();
                 in_turn(meter, (&next, end), core, session, prepare, OperationSession::perform)
             })
+            .map(drop)
         })?;
         self.records_end = workload.records_end();
         Ok(measured)
@@ -166,6 +168,7 @@ fn load_one_by_one(
             insert(maker, client.as_mut(), core, meter)
         })
     })
+    .map(drop)
 }
 
 /// Inserts a record, again and again as far as the workload allows. It counts once, with the time
