@@ -97,83 +97,83 @@ pub(super) fn lines(chart: &Chart, palette: &Palette<'_>, style: &LineStyle) -> 
         return String::new();
     }
     let series = palette.of_series(chart);
-    let drawing = LineDrawing { chart, series: &series, style }.svg();
-    let drawing = format!("<div class=\"scroll\">{drawing}</div>");
+    let drawing = format!("<div class=\"scroll\">{}</div>", svg(chart, &series, style));
     figure(&chart.title, &chart.y_label, &legend(&series), &drawing)
 }
 
-/// Where a value lies in the drawing.
-type Scale<'s> = &'s dyn Fn(f64) -> f64;
-
-struct LineDrawing<'a> {
-    chart: &'a Chart,
-    series: &'a [(&'a ChartSeries, usize)],
-    style: &'a LineStyle,
+fn svg(chart: &Chart, series: &[(&ChartSeries, usize)], style: &LineStyle) -> String {
+    let area = PlotArea::of(chart, style);
+    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n");
+    if style.shaded_to > 0.0 {
+        svg += &area.rectangle("warm", (0.0, style.shaded_to), area.y_max, 0.0);
+    }
+    svg += &area.axes(&chart.x_label, style.y_text);
+    for (row, (line, colour)) in series.iter().enumerate() {
+        let points = line.points.iter().filter(is_finite);
+        let points: Vec<_> = points.map(|(x, y)| (area.x(*x), area.y(*y))).collect();
+        let path: String = points.iter().map(|(x, y)| format!("{x:.1},{y:.1} ")).collect();
+        svg += &format!("<polyline class=\"c{colour}\" points=\"{}\"/>\n", path.trim_end());
+        for (x, y) in points.iter().filter(|_| points.len() <= DOTS_MAX) {
+            svg +=
+                &format!("<circle class=\"c{colour}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>\n");
+        }
+        let top = area.y_max * (1.0 - MARK * row as f64);
+        let bottom = top - area.y_max * MARK * 0.8;
+        let marks = style.marks.get(row).into_iter().flatten();
+        svg.extend(marks.map(|mark| area.rectangle(&format!("c{colour}"), *mark, top, bottom)));
+    }
+    svg + "</svg>"
 }
 
-impl LineDrawing<'_> {
-    fn svg(&self) -> String {
-        let (x_max, y_max) = self.ends();
-        let x = |value: f64| LEFT + (RIGHT - LEFT) * (value / x_max).min(1.0);
-        let y = |value: f64| BOTTOM - (BOTTOM - TOP) * (value / y_max).min(1.0);
-        let rectangle = |class: &str, from: f64, to: f64, top: f64, bottom: f64| {
-            let (left, width, height) = (x(from), x(to) - x(from), y(bottom) - y(top));
-            let top = y(top);
-            format!(
-                "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" \
-                 width=\"{width:.1}\" height=\"{height:.1}\"/>\n"
-            )
-        };
-        let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n");
-        if self.style.shaded_to > 0.0 {
-            svg += &rectangle("warm", 0.0, self.style.shaded_to, y_max, 0.0);
-        }
-        svg += &self.axes(x_max, y_max, &x, &y);
-        for (row, (line, colour)) in self.series.iter().enumerate() {
-            let points = line.points.iter().filter(is_finite);
-            let points: Vec<_> = points.map(|(left, height)| (x(*left), y(*height))).collect();
-            let path = points.iter().map(|(left, height)| format!("{left:.1},{height:.1} "));
-            let path = path.collect::<String>();
-            svg += &format!("<polyline class=\"c{colour}\" points=\"{}\"/>\n", path.trim_end());
-            for (left, height) in points.iter().filter(|_| points.len() <= DOTS_MAX) {
-                svg += &format!(
-                    "<circle class=\"c{colour}\" cx=\"{left:.1}\" cy=\"{height:.1}\" r=\"3.5\"/>\n"
-                );
-            }
-            let top = y_max * (1.0 - MARK * row as f64);
-            for (from, to) in self.style.marks.get(row).into_iter().flatten() {
-                let bottom = top - y_max * MARK * 0.8;
-                svg += &rectangle(&format!("c{colour}"), *from, *to, top, bottom);
-            }
-        }
-        svg + "</svg>"
-    }
+/// Where the axes end, and so where values lie.
+struct PlotArea {
+    x_max: f64,
+    y_max: f64,
+}
 
-    /// Lines across and numbers at round values, and what the horizontal axis is.
-    fn axes(&self, x_max: f64, y_max: f64, x: Scale<'_>, y: Scale<'_>) -> String {
-        let mut axes = String::new();
-        for value in ticks(y_max, 6) {
-            let (at, text) = (y(value), short(&(self.style.y_text)(value)));
-            axes +=
-                &format!("<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\n");
-            axes += &label(" class=\"y\"", LEFT - 6.0, at + 5.0, &text);
-        }
-        for value in ticks(x_max, 8) {
-            axes += &label("", x(value), BOTTOM + 18.0, &short(&format!("{value:.2}")));
-        }
-        axes + &label("", (LEFT + RIGHT) / 2.0, BOTTOM + 38.0, &self.chart.x_label)
-    }
-
-    /// Where the axes end: with room above the highest point, and for marks where there are some.
-    fn ends(&self) -> (f64, f64) {
-        let lines = &self.chart.series;
+impl PlotArea {
+    /// With room above the highest point, and for marks where there are some.
+    fn of(chart: &Chart, style: &LineStyle) -> Self {
+        let lines = &chart.series;
         let points = || lines.iter().flat_map(|line| &line.points).filter(is_finite);
-        let has_marks = self.style.marks.iter().any(|marks| !marks.is_empty());
+        let has_marks = style.marks.iter().any(|marks| !marks.is_empty());
         let marks = if has_marks { MARK * lines.len() as f64 } else { 0.0 };
         let end = |most: f64| if most > 0.0 { most } else { 1.0 };
         let x_max = points().map(|point| point.0).fold(0.0, f64::max);
         let y_max = points().map(|point| point.1).fold(0.0, f64::max) * (1.06 + marks);
-        (end(x_max), end(y_max))
+        PlotArea { x_max: end(x_max), y_max: end(y_max) }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        LEFT + (RIGHT - LEFT) * (value / self.x_max).min(1.0)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        BOTTOM - (BOTTOM - TOP) * (value / self.y_max).min(1.0)
+    }
+
+    fn rectangle(&self, class: &str, (from, to): (f64, f64), top: f64, bottom: f64) -> String {
+        let (left, width) = (self.x(from), self.x(to) - self.x(from));
+        let (top, height) = (self.y(top), self.y(bottom) - self.y(top));
+        format!(
+            "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" \
+             width=\"{width:.1}\" height=\"{height:.1}\"/>\n"
+        )
+    }
+
+    /// Lines across and numbers at round values, and what the horizontal axis is.
+    fn axes(&self, x_label: &str, y_text: fn(f64) -> String) -> String {
+        let mut axes = String::new();
+        for value in ticks(self.y_max, 6) {
+            let at = self.y(value);
+            axes +=
+                &format!("<line x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\n");
+            axes += &label(" class=\"y\"", LEFT - 6.0, at + 5.0, &short(&y_text(value)));
+        }
+        for value in ticks(self.x_max, 8) {
+            axes += &label("", self.x(value), BOTTOM + 18.0, &short(&format!("{value:.2}")));
+        }
+        axes + &label("", (LEFT + RIGHT) / 2.0, BOTTOM + 38.0, x_label)
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> BillionSummary<'a> {
         report.runs.sort_by_key(phase_place);
         let charts = self.options.phases.iter().filter_map(|phase| race(*phase, &report.runs));
         report.charts = charts.collect();
-        report.notes.extend(notes(self.options, was_cancelled));
+        add_notes(report, self.options, was_cancelled);
     }
 }
 
@@ -101,31 +101,29 @@ fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
     chart.is_drawn().then_some(chart)
 }
 
-fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &BillionOptions, was_cancelled: bool) {
+    report.note(
         "The put phase ends when all records are on the disk. What a target tidies up after a \
          phase is not in its rate: it is told as settle_seconds, and the next phase begins after \
-         it."
-        .to_owned(),
+         it.",
+    );
+    report.note(
         "Every record is got once, in another order than it was put in; one that is not found \
-         counts as a failure."
-            .to_owned(),
-    ];
-    if options.api == Api::Bulk {
-        notes.push(format!(
-            "The records are put in {} bulk calls; a record counts for the progress of the put \
-             when its call has returned.",
-            options.calls
-        ));
-    }
-    if was_cancelled {
-        notes.push(
-            "Interrupted: the phase that was under way counts as far as it came, later ones are \
-             missing."
-                .to_owned(),
-        );
-    }
-    notes
+         counts as a failure.",
+    );
+    let calls = options.calls;
+    report.note_if(
+        options.api == Api::Bulk,
+        &format!(
+            "The records are put in {calls} bulk calls; a record counts for the progress of the \
+             put when its call has returned."
+        ),
+    );
+    report.note_if(
+        was_cancelled,
+        "Interrupted: the phase that was under way counts as far as it came, later ones are \
+         missing.",
+    );
 }
 
 #[cfg(test)]

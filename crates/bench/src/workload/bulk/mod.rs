@@ -38,8 +38,7 @@ pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> 
         for &system in &options.run.systems {
             let needs_tables = !data.definitions().is_empty();
             if needs_tables && !harness.open(system)?.system.offers(Feature::Tables) {
-                let note = format!("{system} does not offer tables: {kind} were left out.");
-                report.notes.push(note);
+                report.note(format!("{system} does not offer tables: {kind} were left out."));
                 continue;
             }
             let call = BulkCall::new(options, &harness, kind, &data);

@@ -17,30 +17,30 @@ const RATIOS: [(CallMethod, &str); 2] = [
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
     let all = report.runs.clone();
     report.runs.iter_mut().for_each(|run| add_ratios(run, &all));
-    report.notes.extend(notes(options));
+    add_notes(report, options);
     report.notes.extend(verdicts(&report.runs, options));
     report.charts.extend(charts(&report.runs, options));
 }
 
-fn notes(options: &BulkBenchOptions) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &BulkBenchOptions) {
+    report.note(
         "Rates of bulk calls are rows per second; those of loops are operations per second, \
-         rows_per_second stands beside them."
-            .to_owned(),
-    ];
-    if options.durabilities.contains(&Durability::Fsync) {
-        notes.push(format!(
-            "Loops whose every put waits for the disk have {} operations, others {}: their rate \
-             does not depend on how many there are.",
-            options.singles_fsync.min(options.singles),
-            options.singles
-        ));
-    }
-    if options.keys == KeyPart::Partial && options.data.contains(&DataKind::Pairs) {
-        notes.push("Pairs are got by whole keys: partial keys are a matter of tables.".to_owned());
-    }
-    notes.push("Gets are warm: all keys are got once before anything is measured.".to_owned());
-    notes
+         rows_per_second stands beside them.",
+    );
+    let BulkBenchOptions { singles, singles_fsync, .. } = *options;
+    report.note_if(
+        options.durabilities.contains(&Durability::Fsync),
+        &format!(
+            "Loops whose every put waits for the disk have {} operations, others {singles}: their \
+             rate does not depend on how many there are.",
+            singles_fsync.min(singles)
+        ),
+    );
+    report.note_if(
+        options.keys == KeyPart::Partial && options.data.contains(&DataKind::Pairs),
+        "Pairs are got by whole keys: partial keys are a matter of tables.",
+    );
+    report.note("Gets are warm: all keys are got once before anything is measured.");
 }
 
 fn rows_per_second(run: &Run) -> Option<f64> {

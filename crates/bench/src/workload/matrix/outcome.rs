@@ -21,7 +21,7 @@ impl<'a> MatrixReport<'a> {
             Some(directory) if options.resume && directory.join("report.json").exists() => {
                 report = take_up(directory, &report)?;
             }
-            _ => report.notes.extend(notes(options)),
+            _ => add_notes(&mut report, options),
         }
         Ok(MatrixReport { options, report })
     }
@@ -54,39 +54,34 @@ impl<'a> MatrixReport<'a> {
     }
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
-        if was_cancelled {
-            let missing = "Interrupted: the cell that was under way and those after it are \
-                           missing; --resume goes on with them.";
-            self.report.notes.push(missing.to_owned());
-        }
+        self.report.note_if(
+            was_cancelled,
+            "Interrupted: the cell that was under way and those after it are missing; --resume \
+             goes on with them.",
+        );
         self.report
     }
 }
 
-fn notes(options: &MatrixOptions) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &MatrixOptions) {
+    report.note(
         "All targets of a cell are open at the same time, each with the whole memory budget, and \
-         are driven in turn."
-            .to_owned(),
+         are driven in turn.",
+    );
+    report.note(
         "Data is loaded once for each size and directory; cells that write come last, and targets \
-         tidy up after each of them."
-            .to_owned(),
-    ];
-    if options.threads.len() > 1 {
-        notes.push(
-            "Of several counts of threads the charts show the best one for each target; the table \
-             has all."
-                .to_owned(),
-        );
-    }
-    if !options.run.direct_io {
-        notes.push(
-            "Files went through the operating system's cache: data beyond the budget may still \
-             have been in memory."
-                .to_owned(),
-        );
-    }
-    notes
+         tidy up after each of them.",
+    );
+    report.note_if(
+        options.threads.len() > 1,
+        "Of several counts of threads the charts show the best one for each target; the table \
+         has all.",
+    );
+    report.note_if(
+        !options.run.direct_io,
+        "Files went through the operating system's cache: data beyond the budget may still have \
+         been in memory.",
+    );
 }
 
 /// Reads the report of the run that was broken off; it must be of the same matrix.
@@ -107,7 +102,7 @@ fn take_up(directory: &Path, new: &Report) -> Result<Report> {
         }
     }
     report.notes.retain(|note| !note.starts_with("Interrupted"));
-    report.notes.push(format!(
+    report.note(format!(
         "Taken up again after {} runs; the cells after them are on data that was made anew.",
         report.runs.len()
     ));

@@ -125,7 +125,7 @@ impl<'a> TableSession<'a> {
         contest("without index").hold(self, report)?;
         self.system.define(&format!("CREATE INDEX by_count ON {WIDE} (count)"))?;
         self.system.settle()?;
-        report.notes.push(format!(
+        report.note(format!(
             "{}: with the index, EXPLAIN says of the condition: {}",
             self.system.name(),
             self.explained(&statement)?

@@ -57,8 +57,7 @@ fn run_on(session: &TableSession<'_>, report: &mut Report) -> Result<()> {
     let TableSession { options, system, harness } = session;
     let name = system.name();
     if !system.offers(Feature::MultiTable) {
-        let note = format!("{name} does not offer calls over several tables: it was left out.");
-        report.notes.push(note);
+        report.note(format!("{name} does not offer calls over several tables: it was left out."));
         return Ok(());
     }
     let sizes = [(Subject::Put, options.put_sizes()), (Subject::Get, options.get_sizes())];
@@ -71,7 +70,7 @@ fn run_on(session: &TableSession<'_>, report: &mut Report) -> Result<()> {
         }
     }
     if !system.offers(Feature::Queries) {
-        report.notes.push(format!("{name} does not offer queries: they were left out."));
+        report.note(format!("{name} does not offer queries: they were left out."));
         return Ok(());
     }
     let wants = |subjects: [Subject; 3]| subjects.into_iter().any(|one| options.wants(one));

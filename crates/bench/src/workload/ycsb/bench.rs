@@ -19,17 +19,17 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let harness = BenchRun { workload: "ycsb", options: &options.run, watcher };
     let mut report = harness.report(summary::settings(options));
-    report.notes.extend(summary::notes(options));
+    summary::add_notes(&mut report, options);
     for workload in &options.workloads {
         for &kind in &options.run.systems {
             let runs = Bench { options, workload, kind, harness }.run()?;
             report.runs.extend(runs);
         }
     }
-    if harness.is_over() {
-        let note = "The benchmark was stopped before its end: the last runs are short or missing.";
-        report.notes.push(note.to_owned());
-    }
+    report.note_if(
+        harness.is_over(),
+        "The benchmark was stopped before its end: the last runs are short or missing.",
+    );
     report.charts = summary::charts(&report.runs);
     Ok(report)
 }

@@ -54,8 +54,7 @@ impl<'a> CoreWorkload<'a> {
         let scan_lengths = Length::new(options.scan_length, least, most);
         let session = |(thread, client): (usize, Box<dyn Client + 's>)| OperationSession {
             options,
-            operations: &self.operations,
-            inserts: &self.inserts,
+            shared: self,
             records: chooser.clone(),
             maker: maker.seeded(mix(seed).wrapping_add(thread as u64)),
             scan_lengths: scan_lengths.clone(),
@@ -80,8 +79,7 @@ impl<'a> CoreWorkload<'a> {
 /// What an operation has no use for is left from those before.
 pub(crate) struct OperationSession<'a> {
     options: &'a CoreOptions,
-    operations: &'a WeightedIndex<f64>,
-    inserts: &'a AcknowledgedCounter,
+    shared: &'a CoreWorkload<'a>,
     records: RecordChooser,
     maker: RecordMaker,
     scan_lengths: Length,
@@ -101,14 +99,14 @@ pub(crate) struct OperationSession<'a> {
 impl OperationSession<'_> {
     /// Draws the next operation, with its record and its values.
     pub(crate) fn prepare(&mut self) -> YcsbOperation {
-        let operation = YcsbOperation::ALL[self.operations.sample(&mut self.maker.random)];
+        let operation = YcsbOperation::ALL[self.shared.operations.sample(&mut self.maker.random)];
         if operation == YcsbOperation::Insert {
-            let claim = self.inserts.claim();
+            let claim = self.shared.inserts.claim();
             self.maker.make(claim.number);
             self.claim = Some(claim);
             return operation;
         }
-        let number = self.records.next(&mut self.maker.random, self.inserts.end());
+        let number = self.records.next(&mut self.maker.random, self.shared.records_end());
         self.maker.name(number);
         if !self.options.read_all_fields {
             self.field_read = self.draw_field();
