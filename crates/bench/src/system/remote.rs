@@ -53,6 +53,11 @@ impl Remote {
         let client = tonnage_client::Client::connect(&address, ClientOptions::default())?;
         Ok(Self { embedded, client, stop, thread })
     }
+
+    /// The name of the table of YCSB's records.
+    fn records(&self) -> Result<&str> {
+        self.embedded.records.get().map(Table::path).ok_or_else(no_records)
+    }
 }
 
 impl Drop for Remote {
@@ -168,13 +173,6 @@ struct RemoteClient<'a> {
     scan: Option<PreparedStatement>,
 }
 
-impl RemoteClient<'_> {
-    /// The name of the table of YCSB's records.
-    fn records(&self) -> Result<&str> {
-        self.system.embedded.records.get().map(Table::path).ok_or_else(no_records)
-    }
-}
-
 /// Appends the fields of the rows of a batch, column 0 of which is the key.
 fn push_fields(batch: &RecordBatch, fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
     let all: Vec<usize> = (0..batch.num_columns() - 1).collect();
@@ -200,9 +198,9 @@ impl Client for RemoteClient<'_> {
         into.clear();
         let names = |fields: &[usize]| fields.iter().map(|field| field_name(*field)).collect();
         let names: Option<Vec<String>> = fields.map(names);
-        let (key, options) = (Row::new().with("id", key), GetOptions::default());
-        let found =
-            self.system.client.get_with(self.records()?, &key, names.as_deref(), &options)?;
+        let (table, key) = (self.system.records()?, Row::new().with("id", key));
+        let (client, options) = (&self.system.client, GetOptions::default());
+        let found = client.get_with(table, &key, names.as_deref(), &options)?;
         let Some(found) = found else { return Ok(false) };
         for (name, value) in found.row.iter() {
             match value {
@@ -221,20 +219,21 @@ impl Client for RemoteClient<'_> {
             row.set(&field_name(number), Value::Binary(field.to_vec()));
         }
         let options = write_options(self.system.embedded.spec.durability);
-        let put = [RowOperation::put(self.records()?, row)];
+        let put = [RowOperation::put(self.system.records()?, row)];
         self.system.client.write(&put, &options).map(drop)
     }
 
     fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
         into.clear();
-        if self.scan.is_none() {
-            let table = self.records()?;
-            let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
-            self.scan = Some(self.system.client.prepare(&text)?);
-        }
+        let statement = match &mut self.scan {
+            Some(known) => known,
+            none => {
+                let table = self.system.records()?;
+                let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
+                none.insert(self.system.client.prepare(&text)?)
+            }
+        };
         let values = [scan.start.into(), Value::Long(scan.count as i64)];
-        let statement =
-            self.scan.as_ref().ok_or_else(|| Error::internal("it was just prepared"))?;
         let Answer::Rows(rows) = statement.execute(&values)? else {
             return Err(Error::internal("a SELECT gave no rows"));
         };

@@ -42,25 +42,23 @@ pub(super) struct BulkCall<'a> {
     harness: &'a BenchRun<'a>,
     kind: DataKind,
     data: &'a BulkData,
-    phase: PutOrGet,
     method: CallMethod,
-    /// Of gets none.
+    /// What a put survives; it is a get when there is none.
     durability: Option<Durability>,
     /// Requests in flight, in the sweep.
     parallelism: Option<usize>,
 }
 
 impl<'a> BulkCall<'a> {
-    /// What is chosen among is still to be filled in.
+    /// The calls that are measured differ from it in how they are done.
     pub(super) fn new(
         options: &'a BulkBenchOptions,
         harness: &'a BenchRun<'a>,
         kind: DataKind,
         data: &'a BulkData,
     ) -> Self {
-        let (phase, method) = (PutOrGet::Get, CallMethod::Single);
-        let (durability, parallelism) = (None, None);
-        BulkCall { options, harness, kind, data, phase, method, durability, parallelism }
+        let (method, durability, parallelism) = (CallMethod::Single, None, None);
+        BulkCall { options, harness, kind, data, method, durability, parallelism }
     }
 
     /// Measures the puts on one system, each into an empty one.
@@ -71,7 +69,7 @@ impl<'a> BulkCall<'a> {
         let mut runs = Vec::new();
         for durability in durabilities.iter().copied().map(Some) {
             for method in CallMethod::ALL {
-                let call = BulkCall { phase: PutOrGet::Put, method, durability, ..self };
+                let call = BulkCall { method, durability, ..self };
                 runs.extend(call.put(kind)?);
             }
         }
@@ -100,6 +98,10 @@ impl<'a> BulkCall<'a> {
         calls.map(|call| call.get(system)).collect()
     }
 
+    fn phase(&self) -> PutOrGet {
+        if self.durability.is_some() { PutOrGet::Put } else { PutOrGet::Get }
+    }
+
     fn is_bulk(&self) -> bool {
         self.method == CallMethod::Bulk
     }
@@ -108,7 +110,7 @@ impl<'a> BulkCall<'a> {
     fn labels(&self) -> impl Iterator<Item = (&'static str, String)> {
         [
             ("data", Some(self.kind.name().to_owned())),
-            ("phase", Some(self.phase.name().to_owned())),
+            ("phase", Some(self.phase().name().to_owned())),
             ("method", Some(self.method.name().to_owned())),
             ("durability", self.durability.as_ref().map(lower)),
             ("parallelism", self.parallelism.map(|requests| requests.to_string())),
@@ -137,7 +139,7 @@ impl<'a> BulkCall<'a> {
     /// How many records are put, or keys got.
     fn count(&self) -> u64 {
         let BulkBenchOptions { records, gets, singles, singles_fsync, .. } = *self.options;
-        let all = if self.phase == PutOrGet::Put { records } else { gets.min(self.data.keys()) };
+        let all = if self.phase() == PutOrGet::Put { records } else { gets.min(self.data.keys()) };
         match (self.method, self.durability) {
             (CallMethod::Bulk, _) => all,
             (_, Some(Durability::Fsync)) => singles_fsync.min(singles).min(all),
@@ -220,7 +222,7 @@ impl<'a> BulkCall<'a> {
         }
         let plan = MeasurePlan {
             phase,
-            operations: vec![if self.phase == PutOrGet::Put { "PUT" } else { "GET" }],
+            operations: vec![if self.phase() == PutOrGet::Put { "PUT" } else { "GET" }],
             warm_up: self.options.run.warm_up,
             seconds_max: self.options.run.seconds_max,
             total: Some(self.count()),
@@ -237,7 +239,7 @@ impl<'a> BulkCall<'a> {
 
     /// Rows that a bulk put leaves alone.
     fn rows_kept(&self) -> u64 {
-        if !self.options.keep_existing || self.phase == PutOrGet::Get {
+        if !self.options.keep_existing || self.phase() == PutOrGet::Get {
             return 0;
         }
         let share = RecordShare::existing(self.options);
@@ -248,7 +250,7 @@ impl<'a> BulkCall<'a> {
     fn in_bulk(&self, system: &dyn System, rows: u64, kept: u64, meter: &Meter<'_>) -> Result<()> {
         let progress = |rows, bytes| meter.add(rows, bytes);
         let options = self.bulk_options(&progress);
-        if self.phase == PutOrGet::Get {
+        if self.phase() == PutOrGet::Get {
             let done = system.bulk_get(self.data.get_keys(self.count()), &options)?;
             meter.expect("rows found", rows, done.rows);
             return Ok(());
