@@ -16,6 +16,7 @@ mod generate;
 pub mod measure;
 pub mod report;
 pub mod system;
+mod threads;
 pub mod workload;
 
 pub use choice::Choice;

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use tonnage::{Error, Result};
 
 use super::process::{first, read, value_of};
 
@@ -29,22 +31,52 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads it. `directories` are where data will be kept, each with its label. What the system
-    /// does not tell is empty or 0.
-    pub fn read(directories: &[(String, PathBuf)]) -> Self {
+    /// Reads it. `directories` are where data will be kept. What the system does not tell is empty
+    /// or 0.
+    pub fn read(directories: &[DataDirectory]) -> Self {
         let [cpus, release] = ["/proc/cpuinfo", "/etc/os-release"].map(read);
         let system = value_of(&release, "PRETTY_NAME", '=').map(|name| name.trim_matches('"'));
-        let disk = |(label, directory): &(String, PathBuf)| Disk::of(label, directory);
         Environment {
             cpu: value_of(&cpus, "model name", ':').unwrap_or(std::env::consts::ARCH).to_owned(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory_bytes: tonnage::memory_bytes() as u64,
             kernel: read("/proc/version").split_whitespace().take(3).collect::<Vec<_>>().join(" "),
             system: system.unwrap_or(std::env::consts::OS).to_owned(),
-            disks: directories.iter().map(disk).collect(),
+            disks: directories.iter().map(Disk::of).collect(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             load_average: first(&read("/proc/loadavg")).unwrap_or(0.0),
         }
+    }
+}
+
+/// A directory with a label: `ssd=/mnt/fast`, or a bare path, which is labelled by its last part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDirectory {
+    /// What reports call it.
+    pub label: String,
+    /// The directory.
+    pub path: PathBuf,
+}
+
+impl DataDirectory {
+    pub(crate) fn new(label: &str, path: impl Into<PathBuf>) -> Self {
+        DataDirectory { label: label.to_owned(), path: path.into() }
+    }
+}
+
+impl FromStr for DataDirectory {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let last = Path::new(text).file_name().unwrap_or("data".as_ref()).to_string_lossy();
+        let (label, directory) = text.split_once('=').unwrap_or((&last, text));
+        if label.is_empty() || directory.is_empty() {
+            return Err(Error::invalid(format!(
+                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
+                 directory"
+            )));
+        }
+        Ok(DataDirectory::new(label, directory))
     }
 }
 
@@ -68,8 +100,8 @@ pub struct Disk {
 impl Disk {
     /// The disk behind a directory, which need not be there yet: its nearest ancestor that is there
     /// counts.
-    fn of(label: &str, directory: &Path) -> Self {
-        let nearest = directory.ancestors().find_map(|path| path.canonicalize().ok());
+    fn of(DataDirectory { label, path }: &DataDirectory) -> Self {
+        let nearest = path.ancestors().find_map(|path| path.canonicalize().ok());
         let directory = nearest.unwrap_or_else(|| PathBuf::from("."));
         let mounts = read("/proc/self/mountinfo");
         let [number, file_system, device] = mount_of(&directory, &mounts).unwrap_or_default();
@@ -77,9 +109,8 @@ impl Disk {
         let [size_bytes, free_bytes] =
             size.map_or([0; 2], |size| [size.f_blocks, size.f_bavail].map(|n| n * size.f_frsize));
         let kind = kind(number, device);
-        let [label, device, file_system, kind] =
-            [label, device, file_system, kind].map(str::to_owned);
-        Disk { label, device, file_system, kind, size_bytes, free_bytes }
+        let [device, file_system, kind] = [device, file_system, kind].map(str::to_owned);
+        Disk { label: label.clone(), device, file_system, kind, size_bytes, free_bytes }
     }
 }
 
@@ -135,16 +166,16 @@ mod tests {
     #[test]
     fn a_directory_that_is_not_there_is_on_the_disk_of_its_ancestor() {
         let here = std::env::temp_dir();
-        let there = Disk::of("x", &here.join("not/there/yet"));
-        let here = Disk::of("x", &here);
+        let there = Disk::of(&DataDirectory::new("x", here.join("not/there/yet")));
+        let here = Disk::of(&DataDirectory::new("x", here));
         assert_eq!((there.device, there.size_bytes), (here.device, here.size_bytes));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn this_machine_has_cores_memory_and_a_disk_with_free_bytes() {
-        let here = std::env::temp_dir();
-        let environment = Environment::read(&[("here".to_owned(), here)]);
+        let here = DataDirectory::new("here", std::env::temp_dir());
+        let environment = Environment::read(&[here]);
         assert!(environment.cores > 0 && environment.memory_bytes > 1 << 20, "{environment:?}");
         let disk = &environment.disks[0];
         assert!(disk.size_bytes >= disk.free_bytes && disk.size_bytes > 0, "{disk:?}");

@@ -1,15 +1,30 @@
-//! What the threads of a run tell what they did.
+//! How a run is measured, and what its threads tell what they did.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use tonnage::{Cancel, Result};
 
-use super::MeasurePlan;
 use super::totals::{Totals, new_histogram};
 use crate::report::Run;
+
+/// How a run is measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MeasurePlan {
+    /// What it is called in progress lines.
+    pub(crate) phase: String,
+    /// The operations' names; a recorder names one by its number. When there are none, only
+    /// [`Meter::add`] counts.
+    pub(crate) operations: Vec<&'static str>,
+    /// What is measured in the beginning counts only for the series.
+    pub(crate) warm_up: Duration,
+    /// The run ends after so long, warm-up not counted, done or not.
+    pub(crate) seconds_max: Option<Duration>,
+    /// Operations (or rows) that the whole run has, where it is known: for progress.
+    pub(crate) total: Option<u64>,
+}
 
 /// What the threads of a run tell what they did. Shared by all of them.
 pub(crate) struct Meter<'a> {

@@ -10,7 +10,6 @@
 mod environment;
 mod meter;
 mod process;
-mod run;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -19,10 +18,9 @@ mod totals;
 use std::sync::mpsc;
 use std::time::Instant;
 
-pub use environment::{Disk, Environment};
-pub(crate) use meter::Meter;
-pub(crate) use run::MeasurePlan;
-pub use run::Watcher;
+pub use environment::{DataDirectory, Disk, Environment};
+pub(crate) use meter::{MeasurePlan, Meter};
+pub use sampler::Watcher;
 use sampler::{Sampler, SystemGauges};
 #[cfg(test)]
 pub(crate) use tests::{NoWatcher, PhaseWatcher};

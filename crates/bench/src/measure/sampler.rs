@@ -1,4 +1,4 @@
-//! Takes a reading about every second while a run goes on.
+//! Takes a reading about every second while a run goes on, and tells who watches.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use tonnage::Result;
 
+use super::Meter;
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
 use super::totals::new_histogram;
-use super::{Meter, Watcher};
 use crate::report::{MEMORY_PEAK, ProgressPoint, Run, Second, named};
 use crate::system::Gauges;
 
@@ -20,6 +20,25 @@ const READING_MIN: Duration = Duration::from_millis(300);
 
 /// How often progress and cancellation are looked at.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Is told how far a benchmark is, and may stop it.
+pub trait Watcher: Sync {
+    /// A phase begins: what it is, and how many operations (or rows) it has, if that is known.
+    fn begin(&self, _phase: &str, _total: Option<u64>) {}
+
+    /// How many operations (or rows) of the phase are done, and how many a second lately. Called
+    /// about once a second.
+    fn at(&self, _done: u64, _per_second: f64) {}
+
+    /// The phase has ended; a line that sums it up.
+    fn end(&self, _summary: &str) {}
+
+    /// Whether the benchmark should stop at the next good moment, as after Ctrl-C. What was
+    /// measured so far still counts.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
 
 /// Reads the gauges of the system that is measured.
 pub(crate) type SystemGauges<'a> = dyn Fn() -> Result<Gauges> + Sync + 'a;

@@ -55,6 +55,15 @@ impl Report {
             charts: Vec::new(),
         }
     }
+
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Adds a note, if what it is about is the case.
+    pub(crate) fn note_if(&mut self, holds: bool, note: &str) {
+        self.notes.extend(holds.then(|| note.to_owned()));
+    }
 }
 
 impl Run {

@@ -13,18 +13,16 @@ pub(crate) mod format;
 mod hdr;
 mod html;
 mod model;
-mod noise;
 mod summary;
 mod ycsb_text;
 
 pub(crate) use build::{MEMORY_PEAK, distinct, labels, named};
-pub use compare::{Comparison, Match, Verdict, compare};
+pub use compare::{Comparison, Match, NoiseSource, Verdict, compare};
 pub use files::{read, write};
 pub use model::{
     Chart, ChartKind, ChartSeries, Latency, OperationReport, Percentile, ProgressPoint, Report,
     Run, Second,
 };
-pub use noise::NoiseSource;
 pub use summary::summary;
 
 /// What reports must hold, in every format.

@@ -12,9 +12,7 @@ use tonnage::{
     Result, WriteOptions, pair_stream, record_batch_stream,
 };
 
-use super::{
-    BatchSource, BulkDone, BulkOptions, PairSource, PutInput, Record, RecordShape, RecordSource,
-};
+use super::{BulkDone, BulkOptions, PairSource, PutInput, RecordShape, RecordSource};
 
 /// How often the caller is told how far a put is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -91,14 +89,14 @@ fn streams(input: PutInput) -> Vec<Box<dyn EntryStream>> {
     match input {
         PutInput::Pairs(sources) => {
             let stream = |mut source: PairSource| {
-                pair_stream("", std::iter::from_fn(move || next_pairs(&mut *source).transpose()))
+                pair_stream("", std::iter::from_fn(move || next_pairs(&mut source).transpose()))
             };
             sources.into_iter().map(stream).collect()
         }
         PutInput::Records(shape, sources) => {
             let stream = |mut source: RecordSource| {
                 let (shape, table) = (shape.clone(), shape.table.as_str());
-                let next = move || next_records(&mut *source, &shape).transpose();
+                let next = move || next_records(&mut source, &shape).transpose();
                 record_batch_stream("", table, std::iter::from_fn(next))
             };
             sources.into_iter().map(stream).collect()
@@ -110,20 +108,17 @@ fn streams(input: PutInput) -> Vec<Box<dyn EntryStream>> {
     }
 }
 
-fn next_pairs(source: &mut dyn BatchSource<[u8]>) -> Result<Option<Pairs>> {
+fn next_pairs(source: &mut PairSource) -> Result<Option<Pairs>> {
     let mut pairs = Pairs::new();
-    let more = source.next_batch(&mut |key, value| pairs.push_parts(&[key], &[], value))?;
+    let more = source(&mut |key, value| pairs.push_parts(&[key], &[], value))?;
     Ok(more.then_some(pairs))
 }
 
 /// YCSB's records as a batch of their table's columns.
-fn next_records(
-    source: &mut dyn BatchSource<Record>,
-    shape: &RecordShape,
-) -> Result<Option<RecordBatch>> {
+fn next_records(source: &mut RecordSource, shape: &RecordShape) -> Result<Option<RecordBatch>> {
     let mut keys = StringBuilder::new();
     let mut fields: Vec<_> = (0..shape.fields).map(|_| BinaryBuilder::new()).collect();
-    let more = source.next_batch(&mut |key, record| {
+    let more = source(&mut |key, record| {
         if record.len() != shape.fields {
             let (fields, RecordShape { table, fields: right, .. }) = (record.len(), shape);
             let message = format!("a record has {fields} fields, those of {table} have {right}");
@@ -148,6 +143,7 @@ fn next_records(
 /// none.
 pub(super) struct SourceKeys {
     pub(super) source: PairSource,
+    pub(super) batches_left: Option<usize>,
     pub(super) failure: Arc<Mutex<Option<Error>>>,
 }
 
@@ -155,14 +151,14 @@ impl Iterator for SourceKeys {
     type Item = Pairs;
 
     fn next(&mut self) -> Option<Self::Item> {
-        next_pairs(&mut *self.source).unwrap_or_else(|error| {
+        self.batches_left = self.batches_left.map(|left| left.saturating_sub(1));
+        next_pairs(&mut self.source).unwrap_or_else(|error| {
             *self.failure.lock() = Some(error);
             None
         })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.source.batches_left();
-        (left.unwrap_or(0), left)
+        (self.batches_left.unwrap_or(0), self.batches_left)
     }
 }

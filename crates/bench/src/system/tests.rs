@@ -55,26 +55,27 @@ fn texts(record: &Record) -> Vec<&str> {
 }
 
 /// A source of one batch.
-struct Listed<V>(Option<Vec<(&'static str, V)>>);
-
-impl<V: Borrow<T> + Send, T: ?Sized> BatchSource<T> for Listed<V> {
-    fn next_batch(&mut self, sink: &mut BatchSink<'_, T>) -> Result<bool> {
-        let Some(entries) = self.0.take() else { return Ok(false) };
+fn listed<T: ?Sized>(
+    entries: Vec<(&'static str, impl Borrow<T> + Send + 'static)>,
+) -> BatchSource<T> {
+    let mut entries = Some(entries);
+    Box::new(move |sink| {
+        let Some(entries) = entries.take() else { return Ok(false) };
         entries.iter().try_for_each(|(key, value)| sink(key.as_bytes(), value.borrow()))?;
         Ok(true)
-    }
+    })
 }
 
 type TextPairs = [(&'static str, &'static str)];
 
 fn put(system: &dyn System, pairs: &TextPairs, options: &BulkOptions<'_>) -> BulkDone {
     let pairs = pairs.iter().map(|(key, value)| (*key, value.as_bytes())).collect();
-    system.bulk_put(PutInput::Pairs(vec![Box::new(Listed(Some(pairs)))]), options).unwrap()
+    system.bulk_put(PutInput::Pairs(vec![listed(pairs)]), options).unwrap()
 }
 
 fn get(system: &dyn System, keys: &[&'static str], options: &BulkOptions<'_>) -> BulkDone {
-    let keys = Listed(Some(keys.iter().map(|key| (*key, &b""[..])).collect()));
-    system.bulk_get(GetKeys::Pairs(Box::new(keys)), options).unwrap()
+    let keys = listed(keys.iter().map(|key| (*key, &b""[..])).collect());
+    system.bulk_get(GetKeys::Pairs(keys, None), options).unwrap()
 }
 
 const KEEP: BulkOptions<'static> = BulkOptions {
@@ -128,10 +129,9 @@ fn a_scan_gives_records_in_key_order_from_its_start() {
 #[test]
 fn records_put_in_bulk_are_those_that_a_client_reads() {
     on_each(|system, client, found| {
-        let source = |records| -> RecordSource { Box::new(Listed(Some(records))) };
         let sources = vec![
-            source(vec![("user1", record(["a", "b", "c"])), ("user2", record(["d", "e", "f"]))]),
-            source(vec![("user3", record(["g", "h", "i"]))]),
+            listed(vec![("user1", record(["a", "b", "c"])), ("user2", record(["d", "e", "f"]))]),
+            listed(vec![("user3", record(["g", "h", "i"]))]),
         ];
         let done = system.bulk_put(PutInput::Records(shape(), sources), &KEEP).unwrap();
         assert_eq!((done.rows, done.existed, done.failed), (3, 0, 0));
@@ -187,14 +187,9 @@ fn a_bulk_get_finds_what_is_there_and_tells_its_progress() {
 
 #[test]
 fn a_source_that_fails_fails_the_call() {
-    struct Broken;
-    impl BatchSource<[u8]> for Broken {
-        fn next_batch(&mut self, _: &mut BatchSink<'_, [u8]>) -> Result<bool> {
-            Err(Error::unavailable("the keys are out"))
-        }
-    }
     on_each(|system, _, _| {
-        let failed = system.bulk_get(GetKeys::Pairs(Box::new(Broken)), &KEEP).unwrap_err();
+        let broken: PairSource = Box::new(|_| Err(Error::unavailable("the keys are out")));
+        let failed = system.bulk_get(GetKeys::Pairs(broken, None), &KEEP).unwrap_err();
         assert!(failed.to_string().contains("the keys are out"), "{failed}");
     });
 }

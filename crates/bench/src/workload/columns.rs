@@ -9,7 +9,7 @@ use tonnage::arrow::array::{
 use tonnage::{Error, Result, Row, Value};
 
 use crate::generate::ValueGenerator;
-use crate::system::Rows;
+use crate::system::{PairSource, Rows};
 
 /// A column: what each number has in it.
 #[derive(Clone)]
@@ -81,4 +81,22 @@ pub(super) fn batches(
         let some: Vec<u64> = numbers.by_ref().take(BATCH_ROWS).collect();
         (!some.is_empty()).then(|| batch(&columns, some.iter().copied()))
     }))
+}
+
+/// Pairs of numbers, or without values their keys, so many at a time.
+pub(super) fn pairs(
+    mut numbers: impl Iterator<Item = u64> + Send + 'static,
+    batch_rows: usize,
+    key: impl Fn(u64) -> [u8; 16] + Send + 'static,
+    values: Option<Arc<ValueGenerator>>,
+) -> PairSource {
+    Box::new(move |sink| {
+        let mut batch = numbers.by_ref().take(batch_rows).peekable();
+        let more = batch.peek().is_some();
+        for number in batch {
+            let value = values.as_ref().map_or(&[][..], |values| values.of(number));
+            sink(&key(number), value)?;
+        }
+        Ok(more)
+    })
 }

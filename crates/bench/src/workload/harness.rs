@@ -1,4 +1,4 @@
-//! A benchmark under way: systems that are opened and go away again, and the report that grows.
+//! A benchmark under way: systems that are opened and go away again, and the report that begins.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -6,16 +6,16 @@ use std::time::Instant;
 use tempfile::TempDir;
 use tonnage::{Error, Result};
 
-use super::{DataDirectory, RunOptions};
-use crate::measure::{Environment, Measured, Watcher};
-use crate::report::{Report, Run};
+use super::RunOptions;
+use crate::measure::{DataDirectory, Environment, Measured, Watcher};
+use crate::report::Report;
 use crate::system::{System, SystemKind, SystemSpec};
 
+#[derive(Clone, Copy)]
 pub(super) struct BenchRun<'a> {
+    pub(super) workload: &'static str,
     pub(super) options: &'a RunOptions,
     pub(super) watcher: &'a dyn Watcher,
-    pub(super) report: Report,
-    workload: &'static str,
 }
 
 /// A system with its data, which goes away with it.
@@ -25,20 +25,12 @@ pub(super) struct OpenedSystem {
     _scratch: TempDir,
 }
 
-impl<'a> BenchRun<'a> {
-    /// Begins a report on this machine. `settings` are those of the workload alone.
-    pub(super) fn start(
-        workload: &'static str,
-        options: &'a RunOptions,
-        mut settings: BTreeMap<String, String>,
-        watcher: &'a dyn Watcher,
-    ) -> Self {
-        let place = |place: &DataDirectory| (place.label.clone(), place.path.clone());
-        let directories: Vec<_> = options.directories.iter().map(place).collect();
-        settings.extend(options.settings());
-        let environment = Environment::read(&directories);
-        let report = Report::new(workload, &options.command, settings, environment);
-        BenchRun { options, watcher, report, workload }
+impl BenchRun<'_> {
+    /// A report on this machine that begins now. `settings` are those of the workload alone.
+    pub(super) fn report(&self, mut settings: BTreeMap<String, String>) -> Report {
+        settings.extend(self.options.settings());
+        let environment = Environment::read(&self.options.directories);
+        Report::new(self.workload, &self.options.command, settings, environment)
     }
 
     /// Measures each repeat, until somebody stops it.
@@ -59,14 +51,6 @@ impl<'a> BenchRun<'a> {
 
     pub(super) fn is_over(&self) -> bool {
         self.watcher.is_cancelled()
-    }
-
-    pub(super) fn note(&mut self, note: impl Into<String>) {
-        self.report.notes.push(note.into());
-    }
-
-    pub(super) fn add(&mut self, run: Run) {
-        self.report.runs.push(run);
     }
 
     /// Opens an empty system in the first directory.

@@ -3,6 +3,8 @@
 pub mod billion;
 pub mod bulk;
 mod columns;
+#[cfg(test)]
+mod fixture;
 mod harness;
 mod loops;
 pub mod matrix;
@@ -10,4 +12,4 @@ mod options;
 pub mod tables;
 pub mod ycsb;
 
-pub use options::{DataDirectory, KeyOrder, RunOptions};
+pub use options::{KeyOrder, RunOptions};

@@ -1,14 +1,13 @@
 //! What every workload is told.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use tonnage::{Durability, Error, Result};
 
 use crate::choice::{choice, options};
 use crate::generate::{ordered_key, pair_key};
+use crate::measure::DataDirectory;
 use crate::system::SystemKind;
 
 options! {
@@ -48,37 +47,6 @@ impl RunOptions {
             return Ok(());
         };
         Err(Error::invalid(problem))
-    }
-}
-
-/// A directory with a label: `ssd=/mnt/fast`, or a bare path, which is labelled by its last part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataDirectory {
-    /// What reports call it.
-    pub label: String,
-    /// The directory.
-    pub path: PathBuf,
-}
-
-impl DataDirectory {
-    pub(super) fn new(label: &str, path: impl Into<PathBuf>) -> Self {
-        DataDirectory { label: label.to_owned(), path: path.into() }
-    }
-}
-
-impl FromStr for DataDirectory {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let last = Path::new(text).file_name().unwrap_or("data".as_ref()).to_string_lossy();
-        let (label, directory) = text.split_once('=').unwrap_or((&last, text));
-        if label.is_empty() || directory.is_empty() {
-            return Err(Error::invalid(format!(
-                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
-                 directory"
-            )));
-        }
-        Ok(DataDirectory::new(label, directory))
     }
 }
 
@@ -126,18 +94,5 @@ pub(super) fn check_counts<const N: usize>(counts: [(&str, u64); N]) -> Result<(
     match counts.into_iter().find(|(_, count)| *count == 0) {
         Some((name, _)) => Err(Error::invalid(format!("0 {name}: there must be one at least"))),
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-impl RunOptions {
-    /// For data in a directory of a test.
-    pub(super) fn tiny(directory: &tempfile::TempDir, systems: &[SystemKind]) -> Self {
-        RunOptions {
-            systems: systems.to_vec(),
-            directories: vec![DataDirectory::new("test", directory.path())],
-            memory_bytes: Some(32 << 20),
-            ..RunOptions::default()
-        }
     }
 }

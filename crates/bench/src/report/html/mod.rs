@@ -5,17 +5,13 @@
 //! fold-out for each thing that was measured with every target in it, and the machine at the end.
 
 mod charts;
-mod group;
 mod page;
-mod palette;
 mod results;
 mod runs;
-mod series;
-mod svg;
+mod targets;
 
 use super::Report;
-use group::RunGroup;
-use palette::Palette;
+use targets::{Palette, RunGroup};
 
 pub(super) fn page(report: &Report) -> String {
     let palette = Palette::of(report.runs.iter().map(|run| run.target.as_str()));

@@ -2,9 +2,8 @@
 //! side, and those of a comparison.
 
 use super::charts::track;
-use super::group::RunGroup;
 use super::page::{Cell, document, escaped, notes, section as titled, table, wrapped};
-use super::palette::Palette;
+use super::targets::{Palette, RunGroup};
 use crate::report::summary::YARDSTICK;
 use crate::report::{Comparison, Match, Report, Run, Verdict, distinct, format};
 

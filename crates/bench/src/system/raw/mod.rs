@@ -9,16 +9,14 @@
 //! | bulk get | sorted, batched multi-gets of a thousand keys, from a thread for each core |
 //! | durability | the log is on: `none` and `write` hand it to the system, `fsync` syncs it |
 
-mod bulk;
 mod database;
 mod record;
 
 use rocksdb::{DBPinnableSlice, ReadOptions, WaitForCompactOptions, WriteOptions};
 use tonnage::{Durability, Result};
 
-use self::bulk::RawBulkCall;
 pub(super) use self::database::Raw;
-use self::database::{BLOCK_BYTES, PAIRS, RECORDS, translate};
+use self::database::{BLOCK_BYTES, PAIRS, RECORDS, RawBulkCall, translate};
 use super::{
     BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record, RecordScan,
     RecordShape, System, SystemKind,
@@ -69,7 +67,7 @@ impl System for Raw {
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
         match keys {
-            GetKeys::Pairs(keys) => self.bulk(PAIRS, options).get(keys),
+            GetKeys::Pairs(keys, _) => self.bulk(PAIRS, options).get(keys),
             GetKeys::Rows(..) | GetKeys::Tables(_) => Err(self.unsupported("tables")),
         }
     }

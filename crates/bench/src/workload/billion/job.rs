@@ -3,18 +3,19 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use tonnage::{Error, Result};
 
 use super::options::{Api, BillionOptions, Phase};
-use super::source::{Lockstep, PaceSide, PairEntries, SharedCounts};
+use super::source::{BATCH, Feed, PaceSide};
 use crate::generate::{Permutation, ValueGenerator};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::ProgressPoint;
-use crate::system::{BulkOptions, GetKeys, PairSource, PutInput, System, TellRows};
-use crate::workload::loops::{each, split};
+use crate::system::{BulkOptions, GetKeys, PutInput, System, TellRows};
+use crate::threads::each;
+use crate::workload::columns::pairs;
+use crate::workload::loops::split;
 
 /// The numbers of the operations in the plan.
 const PUT: usize = 0;
@@ -36,8 +37,7 @@ impl BillionJob<'_> {
             (Api::Single, phase) => self.single(phase),
             (Api::Bulk, Phase::Put) => self.bulk_put(),
             (Api::Bulk, Phase::Get) => self.measure(phase, |meter| {
-                let shared = SharedCounts::new(meter);
-                self.get_places(None, self.options.connections, &shared, meter)
+                self.get_places(None, self.options.connections, Feed::new(meter, PaceSide::Gets))
             }),
             (Api::Bulk, Phase::Overlap) => self.bulk_overlap(),
         }
@@ -109,7 +109,8 @@ impl BillionJob<'_> {
             for rows in calls.take_while(|_| !meter.is_over()) {
                 let started = Instant::now();
                 let (end, count) = (rows.end, rows.end - rows.start);
-                self.put_rows(rows, self.options.connections, &SharedCounts::new(meter), meter)?;
+                let feed = Feed::new(meter, PaceSide::Puts);
+                self.put_rows(rows, self.options.connections, feed)?;
                 if end == records {
                     self.system.sync()?;
                 }
@@ -129,62 +130,41 @@ impl BillionJob<'_> {
         let putters = (self.options.connections / self.options.factor as usize).max(1);
         let getters = self.options.connections.saturating_sub(putters).max(1);
         self.measure(Phase::Overlap, |meter| {
-            let puts = SharedCounts::new(meter);
             // The pace counts places, written ones included.
-            let pace = Arc::new(Lockstep::new(writes, first, puts.stop.clone()));
-            let puts = SharedCounts { pace: Some(pace.clone()), ..puts };
-            let gets = SharedCounts { given: Arc::default(), ..puts.clone() };
+            let [puts, gets] = Feed::in_step(meter, writes, first);
             std::thread::scope(|scope| {
-                let putting = scope.spawn(|| {
-                    let put = self.put_rows(first..first + writes, putters, &puts, meter);
-                    pace.leave(PaceSide::Puts);
-                    put
-                });
-                let got = self.get_places(Some(self.options.factor), getters, &gets, meter);
-                pace.leave(PaceSide::Gets);
+                let putting = scope.spawn(|| self.put_rows(first..first + writes, putters, puts));
+                let got = self.get_places(Some(self.options.factor), getters, gets);
                 let put = putting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 put.and(got)
             })
         })
     }
 
-    fn put_rows(
-        &self,
-        rows: Range<u64>,
-        streams: usize,
-        shared: &SharedCounts,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
-        let source = |places| -> PairSource {
-            let (values, shared) = (Some(self.values.clone()), shared.clone());
-            let (side, order) = (PaceSide::Puts, self.options.order);
-            Box::new(PairEntries { places, side, order, row_at: Some, values, shared })
+    fn put_rows(&self, rows: Range<u64>, streams: usize, feed: Feed<'_>) -> Result<()> {
+        let order = self.options.order;
+        let source = |places| {
+            let rows = feed.rows(places, Some);
+            pairs(rows, BATCH, move |row| order.key(row), Some(self.values.clone()))
         };
         let sources = split(rows, streams).map(source).collect();
-        let progress = |rows, bytes| meter.add(rows, bytes);
+        let progress = |rows, bytes| feed.meter.add(rows, bytes);
         let options = self.bulk_options(streams, &progress);
         let done = self.system.bulk_put(PutInput::Pairs(sources), &options)?;
-        meter.expect("records stored", shared.given.load(Relaxed), done.rows);
+        feed.meter.expect("records stored", feed.given(), done.rows);
         Ok(())
     }
 
     /// Gets all records, but those at one place of so many: there the overlap phase writes.
-    fn get_places(
-        &self,
-        skip_each: Option<u64>,
-        requests: usize,
-        shared: &SharedCounts,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
-        let (places, order, rows) = (0..self.options.records, self.options.order, self.shuffled());
+    fn get_places(&self, skip_each: Option<u64>, requests: usize, feed: Feed<'_>) -> Result<()> {
+        let (records, order, rows) = (self.options.records, self.options.order, self.shuffled());
         let is_got = move |place: u64| skip_each.is_none_or(|each| !place.is_multiple_of(each));
-        let row_at = move |place| is_got(place).then(|| rows.at(place));
-        let (side, values, given) = (PaceSide::Gets, None, shared.clone());
-        let keys = PairEntries { places, side, order, row_at, values, shared: given };
-        let progress = |rows, bytes| meter.add(rows, bytes);
-        let options = self.bulk_options(requests, &progress);
-        let done = self.system.bulk_get(GetKeys::Pairs(Box::new(keys)), &options)?;
-        meter.expect("records found", shared.given.load(Relaxed), done.rows);
+        let rows = feed.rows(0..records, move |place| is_got(place).then(|| rows.at(place)));
+        let keys = pairs(rows, BATCH, move |row| order.key(row), None);
+        let keys = GetKeys::Pairs(keys, usize::try_from(records.div_ceil(BATCH as u64)).ok());
+        let progress = |rows, bytes| feed.meter.add(rows, bytes);
+        let done = self.system.bulk_get(keys, &self.bulk_options(requests, &progress))?;
+        feed.meter.expect("records found", feed.given(), done.rows);
         Ok(())
     }
 

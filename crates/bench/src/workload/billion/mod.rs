@@ -38,7 +38,8 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     let mut settings = options.settings();
     settings.insert("key_bytes".to_owned(), "16".to_owned());
     settings.insert("data_bytes".to_owned(), options.data_bytes().to_string());
-    let mut harness = BenchRun::start("billion", &options.run, settings, watcher);
+    let harness = BenchRun { workload: "billion", options: &options.run, watcher };
+    let mut report = harness.report(settings);
     let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
         for kind in &options.run.systems {
@@ -49,28 +50,19 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
             let name = format!("{kind}{}", harness.repeat_name(repeat));
             let (system, values) = (&*opened.system, values.clone());
             let job = BillionJob { system, options, values, watcher, name };
-            run_phases(&job, &mut harness, &mut summary)?;
+            for phase in Phase::ALL {
+                let is_asked_for = options.phases.contains(&phase);
+                if harness.is_over() || (phase != Phase::Put && !is_asked_for) {
+                    continue;
+                }
+                let measured = job.run(phase)?;
+                let settle_seconds = harness.settle(system, &job.name)?;
+                if is_asked_for {
+                    summary.add(&mut report, system, phase, measured, settle_seconds)?;
+                }
+            }
         }
     }
-    summary.finish(&mut harness.report, watcher.is_cancelled());
-    Ok(harness.report)
-}
-
-fn run_phases(
-    job: &BillionJob<'_>,
-    harness: &mut BenchRun<'_>,
-    summary: &mut BillionSummary<'_>,
-) -> Result<()> {
-    for phase in Phase::ALL {
-        let is_asked_for = job.options.phases.contains(&phase);
-        if harness.is_over() || (phase != Phase::Put && !is_asked_for) {
-            continue;
-        }
-        let measured = job.run(phase)?;
-        let settle_seconds = harness.settle(job.system, &job.name)?;
-        if is_asked_for {
-            summary.add(&mut harness.report, job.system, phase, measured, settle_seconds)?;
-        }
-    }
-    Ok(())
+    summary.finish(&mut report, watcher.is_cancelled());
+    Ok(report)
 }

@@ -1,5 +1,5 @@
-//! Records and keys for bulk calls: made as they are asked for, so that nothing is kept for each of
-//! a billion. In the overlap phase puts and gets go side by side to their end: without that the
+//! Which rows bulk calls are fed with, made as they are asked for, so that nothing is kept for each
+//! of a billion. In the overlap phase puts and gets go side by side to their end: without that the
 //! faster side would soon be done, and the rest would be no overlap.
 
 use std::ops::Range;
@@ -8,72 +8,71 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use tonnage::Result;
 
-use crate::generate::ValueGenerator;
 use crate::measure::{Meter, StopFlag};
-use crate::system::{BatchSink, BatchSource};
-use crate::workload::KeyOrder;
 
-/// Entries that a source gives at a time.
-const BATCH: u64 = 4_096;
+/// Rows that a source gives at a time.
+pub(super) const BATCH: usize = 4_096;
 
-/// What the sources of one call share.
-#[derive(Clone)]
-pub(super) struct SharedCounts {
-    pub(super) stop: StopFlag,
-    /// Entries given so far: what the call must account for.
-    pub(super) given: Arc<AtomicU64>,
-    pub(super) pace: Option<Arc<Lockstep>>,
+/// Feeds one call, or the calls of one side in step with the other. When it is dropped, nobody waits
+/// for that side any more.
+pub(super) struct Feed<'m> {
+    pub(super) meter: &'m Meter<'m>,
+    side: PaceSide,
+    pace: Option<Arc<Lockstep>>,
+    /// Rows given so far: what the call must account for.
+    given: Arc<AtomicU64>,
 }
 
-impl SharedCounts {
-    pub(super) fn new(meter: &Meter<'_>) -> Self {
-        SharedCounts { stop: meter.stop_flag(), given: Arc::default(), pace: None }
+impl<'m> Feed<'m> {
+    pub(super) fn new(meter: &'m Meter<'m>, side: PaceSide) -> Self {
+        Feed::paced(meter, side, None)
     }
 
-    /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
-    fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
-        let batch = rows.start..rows.end.min(rows.start + BATCH);
-        if batch.is_empty() || self.stop.is_cancelled() {
-            return None;
-        }
-        if let Some(pace) = &self.pace {
-            pace.take(side, batch.end - batch.start);
-        }
-        rows.start = batch.end;
-        Some(batch)
+    fn paced(meter: &'m Meter<'m>, side: PaceSide, pace: Option<Arc<Lockstep>>) -> Self {
+        Feed { meter, side, pace, given: Arc::default() }
     }
-}
 
-/// Records, or with no values their keys, in the order of a range of places.
-pub(super) struct PairEntries<R> {
-    pub(super) places: Range<u64>,
-    pub(super) side: PaceSide,
-    pub(super) order: KeyOrder,
-    /// The row at a place; none where the place is passed over.
-    pub(super) row_at: R,
-    pub(super) values: Option<Arc<ValueGenerator>>,
-    pub(super) shared: SharedCounts,
-}
+    /// Of so many puts and gets, those that go side by side.
+    pub(super) fn in_step(meter: &'m Meter<'m>, puts: u64, gets: u64) -> [Self; 2] {
+        let pace = Arc::new(Lockstep::new(puts, gets, meter.stop_flag()));
+        [PaceSide::Puts, PaceSide::Gets].map(|side| Feed::paced(meter, side, Some(pace.clone())))
+    }
 
-impl<R: Fn(u64) -> Option<u64> + Send> BatchSource<[u8]> for PairEntries<R> {
-    fn next_batch(&mut self, sink: &mut BatchSink<'_, [u8]>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.places, self.side) else {
-            return Ok(false);
+    pub(super) fn given(&self) -> u64 {
+        self.given.load(Relaxed)
+    }
+
+    /// The rows at a range of places, as long as the time lasts. Places without one are passed over.
+    pub(super) fn rows(
+        &self,
+        mut places: Range<u64>,
+        row_at: impl Fn(u64) -> Option<u64> + Send + 'static,
+    ) -> impl Iterator<Item = u64> + Send + 'static {
+        let (stop, side) = (self.meter.stop_flag(), self.side);
+        let (pace, given) = (self.pace.clone(), self.given.clone());
+        let next_batch = move || {
+            let batch = places.start..places.end.min(places.start + BATCH as u64);
+            if batch.is_empty() || stop.is_cancelled() {
+                return None;
+            }
+            if let Some(pace) = &pace {
+                pace.take(side, batch.end - batch.start);
+            }
+            places.start = batch.end;
+            let rows: Vec<u64> = batch.filter_map(&row_at).collect();
+            given.fetch_add(rows.len() as u64, Relaxed);
+            Some(rows)
         };
-        let mut given = 0;
-        for row in batch.filter_map(&self.row_at) {
-            let value = self.values.as_ref().map_or(&[][..], |values| values.of(row));
-            sink(&self.order.key(row), value)?;
-            given += 1;
-        }
-        self.shared.given.fetch_add(given, Relaxed);
-        Ok(true)
+        std::iter::from_fn(next_batch).flatten()
     }
+}
 
-    fn batches_left(&self) -> Option<usize> {
-        usize::try_from((self.places.end - self.places.start).div_ceil(BATCH)).ok()
+impl Drop for Feed<'_> {
+    fn drop(&mut self) {
+        if let Some(pace) = &self.pace {
+            pace.leave(self.side);
+        }
     }
 }
 
@@ -81,7 +80,7 @@ impl<R: Fn(u64) -> Option<u64> + Send> BatchSource<[u8]> for PairEntries<R> {
 const LEAD: f64 = 0.02;
 
 /// Holds up the side that is ahead.
-pub(super) struct Lockstep {
+struct Lockstep {
     sides: Mutex<[SideProgress; 2]>,
     changed: Condvar,
     stop: StopFlag,
@@ -100,13 +99,13 @@ pub(super) enum PaceSide {
 }
 
 impl Lockstep {
-    pub(super) fn new(puts: u64, gets: u64, stop: StopFlag) -> Self {
+    fn new(puts: u64, gets: u64, stop: StopFlag) -> Self {
         let sides = [puts, gets].map(|total| SideProgress { done: 0, total });
         Lockstep { sides: Mutex::new(sides), changed: Condvar::new(), stop }
     }
 
     /// Waits until a side may do more, and notes that it does.
-    pub(super) fn take(&self, side: PaceSide, count: u64) {
+    fn take(&self, side: PaceSide, count: u64) {
         let mut sides = self.sides.lock();
         while sides[side as usize].share() > sides[1 - side as usize].share() + LEAD
             && !self.stop.is_cancelled()
@@ -118,7 +117,7 @@ impl Lockstep {
     }
 
     /// A side has ended, well or not: nobody waits for it any more.
-    pub(super) fn leave(&self, side: PaceSide) {
+    fn leave(&self, side: PaceSide) {
         let side = &mut self.sides.lock()[side as usize];
         side.done = side.total;
         self.changed.notify_all();

@@ -11,14 +11,8 @@ use crate::system::System;
 
 pub(super) struct BillionSummary<'a> {
     options: &'a BillionOptions,
-    /// By system and phase.
-    samples: BTreeMap<(String, Phase), PhaseSamples>,
-}
-
-#[derive(Default)]
-struct PhaseSamples {
-    repeats: Vec<Measured>,
-    settle_seconds: Vec<f64>,
+    /// The repeats by system and phase, each with the seconds that it took to settle.
+    samples: BTreeMap<(String, Phase), Vec<(Measured, f64)>>,
 }
 
 impl<'a> BillionSummary<'a> {
@@ -37,11 +31,10 @@ impl<'a> BillionSummary<'a> {
     ) -> Result<()> {
         let BillionOptions { api, order, connections, .. } = *self.options;
         let samples = self.samples.entry((system.name().to_owned(), phase)).or_default();
-        samples.repeats.push(measured);
-        samples.settle_seconds.push(settle_seconds);
-        let settled = &samples.settle_seconds;
+        samples.push((measured, settle_seconds));
+        let (repeats, settled): (Vec<_>, Vec<_>) = samples.iter().cloned().unzip();
         let labels = labels([("phase", &phase), ("api", &api), ("order", &order)]);
-        let (name, repeats) = (format!("{api} {phase} / {order}"), samples.repeats.clone());
+        let name = format!("{api} {phase} / {order}");
         let mut run = Run::from_repeats(&name, labels, system, connections, repeats);
         run.figures.extend(named([
             ("settled_disk_bytes", system.gauges()?.disk_bytes as f64),
@@ -57,7 +50,7 @@ impl<'a> BillionSummary<'a> {
         report.runs.sort_by_key(phase_place);
         let charts = self.options.phases.iter().filter_map(|phase| race(*phase, &report.runs));
         report.charts = charts.collect();
-        report.notes.extend(notes(self.options, was_cancelled));
+        add_notes(report, self.options, was_cancelled);
     }
 }
 
@@ -67,7 +60,7 @@ fn phase_place(run: &Run) -> Option<usize> {
 
 /// How much slower the last tenth of the work went than the first. A slow start would hide a slow
 /// end, so the extremes stand beside it. Nothing when the work did not come to its end.
-fn fall_off(progress: &[ProgressPoint]) -> Option<[(String, f64); 5]> {
+fn fall_off(progress: &[ProgressPoint]) -> Option<BTreeMap<String, f64>> {
     let rate = |tenth| rate_between(progress, 10.0 * f64::from(tenth), 10.0 * f64::from(tenth + 1));
     let rates = (0_u8..10).map(rate).collect::<Option<Vec<f64>>>()?;
     let (first, last) = (rates[0], rates[9]);
@@ -78,7 +71,7 @@ fn fall_off(progress: &[ProgressPoint]) -> Option<[(String, f64); 5]> {
         ("fastest_tenth_per_second", rates.iter().copied().fold(first, f64::max)),
         ("slowest_tenth_per_second", rates.iter().copied().fold(first, f64::min)),
     ];
-    Some(figures.map(|(name, value)| (name.to_owned(), value)))
+    Some(named(figures))
 }
 
 /// The rate over a part of the work: the work by the time it took, not the mean of rates.
@@ -99,41 +92,38 @@ fn rate_between(progress: &[ProgressPoint], from: f64, to: f64) -> Option<f64> {
 /// Rate against progress, a line for each system: who is first at 100 per cent, and who tires on
 /// the way.
 fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
-    let title = format!("Race to 100 per cent: {}", phase.name());
+    let title = format!("Race to 100 per cent: {phase}");
     let mut chart = Chart::lines(&title, "records done, per cent", "records/s");
-    for run in runs.iter().filter(|run| run.labels["phase"] == phase.name()) {
-        for point in &run.progress {
-            chart.add(&run.target, (point.percent, point.throughput));
-        }
+    for run in runs.iter().filter(|run| run.label("phase") == phase.name()) {
+        let points = run.progress.iter().map(|point| (point.percent, point.throughput));
+        points.for_each(|point| chart.add(&run.target, point));
     }
     chart.is_drawn().then_some(chart)
 }
 
-fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &BillionOptions, was_cancelled: bool) {
+    report.note(
         "The put phase ends when all records are on the disk. What a target tidies up after a \
          phase is not in its rate: it is told as settle_seconds, and the next phase begins after \
-         it."
-        .to_owned(),
+         it.",
+    );
+    report.note(
         "Every record is got once, in another order than it was put in; one that is not found \
-         counts as a failure."
-            .to_owned(),
-    ];
-    if options.api == Api::Bulk {
-        notes.push(format!(
-            "The records are put in {} bulk calls; a record counts for the progress of the put \
-             when its call has returned.",
-            options.calls
-        ));
-    }
-    if was_cancelled {
-        notes.push(
-            "Interrupted: the phase that was under way counts as far as it came, later ones are \
-             missing."
-                .to_owned(),
-        );
-    }
-    notes
+         counts as a failure.",
+    );
+    let calls = options.calls;
+    report.note_if(
+        options.api == Api::Bulk,
+        &format!(
+            "The records are put in {calls} bulk calls; a record counts for the progress of the \
+             put when its call has returned."
+        ),
+    );
+    report.note_if(
+        was_cancelled,
+        "Interrupted: the phase that was under way counts as far as it came, later ones are \
+         missing.",
+    );
 }
 
 #[cfg(test)]
@@ -146,7 +136,7 @@ mod tests {
     }
 
     fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
-        fall_off(progress).unwrap().into_iter().find(|(known, _)| known == name).unwrap().1
+        fall_off(progress).unwrap()[name]
     }
 
     #[test]

@@ -8,12 +8,9 @@
 //!    and more requests in flight. Every call must find what is there.
 //! 3. The verdict: how many times the loop's rate the bulk call reaches, in rows.
 
+mod calls;
 mod data;
-mod gets;
-mod labels;
 mod options;
-mod puts;
-mod session;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -21,10 +18,8 @@ mod tests;
 pub use options::{BulkBenchOptions, DataKind, KeyPart};
 use tonnage::Result;
 
-use self::data::Data;
-use self::data::pairs::PairData;
-use self::data::tables::TableData;
-use self::session::BulkSession;
+use self::calls::BulkCall;
+use self::data::BulkData;
 use super::harness::BenchRun;
 use crate::measure::Watcher;
 use crate::report::Report;
@@ -36,26 +31,21 @@ use crate::system::Feature;
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let harness = BenchRun::start("bulk", &options.run, options.settings(), watcher);
-    let mut session = BulkSession { options, harness };
+    let harness = BenchRun { workload: "bulk", options: &options.run, watcher };
+    let mut report = harness.report(options.settings());
     for &kind in &options.data {
-        let data: Box<dyn Data> = match kind {
-            DataKind::Pairs => Box::new(PairData::new(options)),
-            DataKind::Positions => Box::new(TableData::positions(options)),
-            DataKind::Phones => Box::new(TableData::phones(options)),
-        };
+        let data = BulkData::new(options, kind);
         for &system in &options.run.systems {
             let needs_tables = !data.definitions().is_empty();
-            if needs_tables && !session.harness.open(system)?.system.offers(Feature::Tables) {
-                let note = format!("{system} does not offer tables: {kind} were left out.");
-                session.harness.note(note);
+            if needs_tables && !harness.open(system)?.system.offers(Feature::Tables) {
+                report.note(format!("{system} does not offer tables: {kind} were left out."));
                 continue;
             }
-            session.puts(system, kind, &*data)?;
-            session.gets(system, kind, &*data)?;
+            let call = BulkCall::new(options, &harness, kind, &data);
+            report.runs.extend(call.puts(system)?);
+            report.runs.extend(call.gets(system)?);
         }
     }
-    let mut report = session.harness.report;
     summary::add_to(&mut report, options);
     Ok(report)
 }

@@ -2,7 +2,7 @@
 
 use tonnage::Durability;
 
-use super::labels::{CallMethod, PutOrGet};
+use super::calls::{CallMethod, PutOrGet};
 use super::{BulkBenchOptions, DataKind, KeyPart};
 use crate::report::{Chart, Report, Run};
 use crate::workload::options::lower;
@@ -17,30 +17,30 @@ const RATIOS: [(CallMethod, &str); 2] = [
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
     let all = report.runs.clone();
     report.runs.iter_mut().for_each(|run| add_ratios(run, &all));
-    report.notes.extend(notes(options));
+    add_notes(report, options);
     report.notes.extend(verdicts(&report.runs, options));
     report.charts.extend(charts(&report.runs, options));
 }
 
-fn notes(options: &BulkBenchOptions) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &BulkBenchOptions) {
+    report.note(
         "Rates of bulk calls are rows per second; those of loops are operations per second, \
-         rows_per_second stands beside them."
-            .to_owned(),
-    ];
-    if options.durabilities.contains(&Durability::Fsync) {
-        notes.push(format!(
-            "Loops whose every put waits for the disk have {} operations, others {}: their rate \
-             does not depend on how many there are.",
-            options.singles_fsync.min(options.singles),
-            options.singles
-        ));
-    }
-    if options.keys == KeyPart::Partial && options.data.contains(&DataKind::Pairs) {
-        notes.push("Pairs are got by whole keys: partial keys are a matter of tables.".to_owned());
-    }
-    notes.push("Gets are warm: all keys are got once before anything is measured.".to_owned());
-    notes
+         rows_per_second stands beside them.",
+    );
+    let BulkBenchOptions { singles, singles_fsync, .. } = *options;
+    report.note_if(
+        options.durabilities.contains(&Durability::Fsync),
+        &format!(
+            "Loops whose every put waits for the disk have {} operations, others {singles}: their \
+             rate does not depend on how many there are.",
+            singles_fsync.min(singles)
+        ),
+    );
+    report.note_if(
+        options.keys == KeyPart::Partial && options.data.contains(&DataKind::Pairs),
+        "Pairs are got by whole keys: partial keys are a matter of tables.",
+    );
+    report.note("Gets are warm: all keys are got once before anything is measured.");
 }
 
 fn rows_per_second(run: &Run) -> Option<f64> {
@@ -115,22 +115,18 @@ fn methods(runs: &[Run], options: &BulkBenchOptions, phase: PutOrGet) -> Chart {
     };
     let mut chart = Chart::bars(&title, "data", "rows/s");
     chart.categories = options.data.iter().map(DataKind::to_string).collect();
-    for run in options.data.iter().flat_map(|data| chief(runs, options, *data, phase)) {
-        add_bar(&mut chart, "data", run);
-    }
+    let chief = options.data.iter().flat_map(|data| chief(runs, options, *data, phase));
+    chief.for_each(|run| add_bar(&mut chart, "data", run));
     chart
 }
 
 /// Puts by what they survive.
 fn durabilities(runs: &[Run], options: &BulkBenchOptions, data: DataKind) -> Chart {
-    let title = format!("Put by durability: {data}");
-    let mut chart = Chart::bars(&title, "durability", "rows/s");
+    let mut chart = Chart::bars(&format!("Put by durability: {data}"), "durability", "rows/s");
     chart.categories = options.durabilities.iter().map(lower).collect();
     let is_put = |run: &&Run| run.label("data") == data.name() && run.label("phase") == "put";
-    let threads = CallMethod::Threads.name();
-    for run in runs.iter().filter(is_put).filter(|run| run.label("method") != threads) {
-        add_bar(&mut chart, "durability", run);
-    }
+    let is_drawn = |run: &&Run| is_put(run) && run.label("method") != CallMethod::Threads.name();
+    runs.iter().filter(is_drawn).for_each(|run| add_bar(&mut chart, "durability", run));
     chart
 }
 
@@ -144,12 +140,11 @@ fn add_bar(chart: &mut Chart, category: &str, run: &Run) {
 fn sweep(runs: &[Run], options: &BulkBenchOptions) -> Chart {
     let requests = "requests in flight";
     let mut chart = Chart::lines("Bulk get by requests in flight", requests, "rows/s");
-    for system in &options.run.systems {
-        for run in runs.iter().filter(|run| run.target == system.name()) {
-            let requests = run.label("parallelism").parse().ok();
-            if let Some(point) = requests.zip(rows_per_second(run)) {
-                chart.add(&format!("{system} {}", run.label("data")), point);
-            }
+    let of = |system| runs.iter().filter(move |run| run.target == system);
+    for run in options.run.systems.iter().flat_map(|system| of(system.name())) {
+        let requests = run.label("parallelism").parse().ok();
+        if let Some(point) = requests.zip(rows_per_second(run)) {
+            chart.add(&format!("{} {}", run.target, run.label("data")), point);
         }
     }
     chart

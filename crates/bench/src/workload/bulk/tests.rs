@@ -7,11 +7,12 @@ use super::*;
 use crate::measure::NoWatcher;
 use crate::report::Run;
 use crate::system::SystemKind;
+use crate::workload::fixture::{assert_all_worked, on_tiny};
 use crate::workload::{KeyOrder, RunOptions};
 
-fn tiny(directory: &tempfile::TempDir) -> BulkBenchOptions {
+fn tiny(run: RunOptions) -> BulkBenchOptions {
     BulkBenchOptions {
-        run: RunOptions::tiny(directory, &SystemKind::ALL),
+        run,
         records: 550,
         value_bytes: 20,
         streams: 3,
@@ -26,11 +27,12 @@ fn tiny(directory: &tempfile::TempDir) -> BulkBenchOptions {
     }
 }
 
-fn run_on(options: &BulkBenchOptions) -> Report {
-    let report = run(options, &NoWatcher).unwrap();
-    for run in &report.runs {
-        assert_eq!(run.failures, 0, "{} on {}: {:?}", run.name, run.target, run.failure_messages);
-    }
+fn report_of(
+    systems: &[SystemKind],
+    change: impl FnOnce(BulkBenchOptions) -> BulkBenchOptions,
+) -> Report {
+    let report = on_tiny(systems, |options| run(&change(tiny(options)), &NoWatcher).unwrap());
+    assert_all_worked(&report);
     report
 }
 
@@ -45,13 +47,12 @@ fn every_record_is_put_and_every_key_is_found(
     #[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart,
     #[values(false, true)] children: bool,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let mut options = BulkBenchOptions { order, keys, children, ..tiny(&directory) };
+    let mut systems = SystemKind::ALL.to_vec();
     // Rows of child tables do not come along over Flight.
-    options.run.systems.retain(|system| !children || *system != SystemKind::TonnageRemote);
-    let report = run_on(&options);
+    systems.retain(|system| !children || *system != SystemKind::TonnageRemote);
+    let report = report_of(&systems, |tiny| BulkBenchOptions { order, keys, children, ..tiny });
     let family = if children { 3 } else { 1 };
-    let tables = options.run.systems.iter().filter(|system| **system != SystemKind::RocksDb);
+    let tables = systems.iter().filter(|system| **system != SystemKind::RocksDb);
     for system in tables.map(|system| system.name()) {
         let count = |name: &str| find(&report, system, name).operations_count;
         assert_eq!(count("phones / put / bulk / write"), 550 * family);
@@ -71,15 +72,13 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
     #[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart,
     #[values(false, true)] keep_existing: bool,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let options = BulkBenchOptions {
+    let report = report_of(&SystemKind::ALL, |tiny| BulkBenchOptions {
         keys,
         keep_existing,
         existing_percent: 30,
         missing_percent: 40,
-        ..tiny(&directory)
-    };
-    let report = run_on(&options);
+        ..tiny
+    });
     for system in SystemKind::ALL {
         let found = find(&report, system.name(), "pairs / get / bulk").operations_count;
         assert!((200..400).contains(&found), "of 500 keys about 300 are there: {found}");
@@ -88,8 +87,8 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
 
 #[test]
 fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
-    let directory = tempfile::tempdir().unwrap();
-    let report = run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(&directory) });
+    let pairs = |tiny| BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny };
+    let report = report_of(&SystemKind::ALL, pairs);
     for system in SystemKind::ALL {
         let bulk = find(&report, system.name(), "pairs / put / bulk / write");
         assert!(bulk.figures["times_single_loop"] > 0.0);
@@ -106,12 +105,8 @@ fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
 
 #[test]
 fn a_target_without_tables_is_left_out_of_them_with_a_note() {
-    let directory = tempfile::tempdir().unwrap();
-    let report = run_on(&BulkBenchOptions {
-        run: RunOptions::tiny(&directory, &[SystemKind::RocksDb]),
-        data: vec![DataKind::Positions],
-        ..tiny(&directory)
-    });
+    let positions = |tiny| BulkBenchOptions { data: vec![DataKind::Positions], ..tiny };
+    let report = report_of(&[SystemKind::RocksDb], positions);
     assert!(report.runs.is_empty());
     let notes = report.notes.join("\n");
     assert!(notes.contains("rocksdb does not offer tables"), "{notes}");
@@ -119,14 +114,11 @@ fn a_target_without_tables_is_left_out_of_them_with_a_note() {
 
 #[test]
 fn nothing_is_left_behind() {
-    let directory = tempfile::tempdir().unwrap();
-    let tiny = tiny(&directory);
-    run_on(&BulkBenchOptions {
-        run: RunOptions { repeats: 2, ..tiny.run.clone() },
+    report_of(&SystemKind::ALL, |tiny| BulkBenchOptions {
+        run: RunOptions { repeats: 2, ..tiny.run },
         data: vec![DataKind::Pairs],
         ..tiny
     });
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -3,51 +3,74 @@
 use std::collections::BTreeMap;
 
 use super::options::MatrixOptions;
+use crate::measure::DataDirectory;
 use crate::report::{Run, labels};
-use crate::workload::DataDirectory;
-use crate::workload::ycsb::{CoreOptions, Requests, Workload};
+use crate::workload::ycsb::CoreOptions;
 
 /// One cell with one count of threads.
 #[derive(Clone, Debug)]
 pub(super) struct MatrixCell {
-    pub(super) workload: Workload,
-    pub(super) distribution: Requests,
-    pub(super) data: CellData,
+    /// `a / zipfian / 0.33x / ssd`.
+    pub(super) name: String,
+    pub(super) labels: BTreeMap<String, String>,
+    /// What is done in it: as long as the time allows.
+    pub(super) core: CoreOptions,
     pub(super) threads: usize,
 }
 
+impl MatrixCell {
+    /// The part of the operations that write, and so leave something to tidy up.
+    pub(super) fn writes(&self) -> f64 {
+        let mix = &self.core.mix;
+        (mix.update + mix.insert + mix.read_modify_write) / mix.total()
+    }
+
+    /// Whether a run is of this cell.
+    pub(super) fn is_of(&self, run: &Run) -> bool {
+        run.name == self.name && run.threads == self.threads
+    }
+}
+
 /// The data that cells share.
-#[derive(Clone, Debug)]
-pub(super) struct CellData {
-    pub(super) place: DataDirectory,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CellData<'a> {
+    pub(super) place: &'a DataDirectory,
     /// As a multiple of the memory.
     pub(super) size: f64,
 }
 
-impl CellData {
+impl<'a> CellData<'a> {
     /// All data sets, place by place.
-    pub(super) fn all(options: &MatrixOptions) -> impl Iterator<Item = CellData> {
-        let of = |place: &DataDirectory| {
-            let place = place.clone();
-            options.sizes.iter().map(move |size| CellData { place: place.clone(), size: *size })
-        };
+    pub(super) fn all(options: &'a MatrixOptions) -> impl Iterator<Item = CellData<'a>> {
+        let of = |place| options.sizes.iter().map(move |&size| CellData { place, size });
         options.run.directories.iter().flat_map(of)
     }
 
     /// The cells on it, those that write most last: the data that earlier ones read is still as it
     /// was loaded.
     pub(super) fn cells(&self, options: &MatrixOptions) -> Vec<MatrixCell> {
-        let mut workloads = options.workloads.clone();
-        workloads.sort_by(|a, b| writes(&a.core).total_cmp(&writes(&b.core)));
         let mut cells = Vec::new();
-        for workload in workloads {
-            for &distribution in &options.distributions {
-                for &threads in &options.threads {
-                    let (workload, data) = (workload.clone(), self.clone());
-                    cells.push(MatrixCell { workload, distribution, data, threads });
+        for workload in &options.workloads {
+            for distribution in &options.distributions {
+                for threads in &options.threads {
+                    let mut labels = labels([
+                        ("workload", &workload.name),
+                        ("distribution", distribution),
+                        ("threads", threads),
+                    ]);
+                    labels.extend(self.labels());
+                    let core = CoreOptions {
+                        mix: workload.core.mix,
+                        requests: *distribution,
+                        read_all_fields: workload.core.read_all_fields,
+                        ..options.core_of_size(self.size)
+                    };
+                    let name = format!("{workload} / {distribution} / {}", self.name());
+                    cells.push(MatrixCell { name, labels, core, threads: *threads });
                 }
             }
         }
+        cells.sort_by(|a, b| a.writes().total_cmp(&b.writes()));
         cells
     }
 
@@ -59,49 +82,4 @@ impl CellData {
     pub(super) fn labels(&self) -> BTreeMap<String, String> {
         labels([("size", &format!("{}x", self.size)), ("directory", &self.place.label)])
     }
-}
-
-impl MatrixCell {
-    /// `a / zipfian / 0.33x / ssd`.
-    pub(super) fn name(&self) -> String {
-        format!("{} / {} / {}", self.workload.name, self.distribution.name(), self.data.name())
-    }
-
-    pub(super) fn labels(&self) -> BTreeMap<String, String> {
-        let (workload, distribution) = (&self.workload.name, &self.distribution);
-        let mut all = self.data.labels();
-        all.extend(labels([
-            ("workload", workload),
-            ("distribution", distribution),
-            ("threads", &self.threads),
-        ]));
-        all
-    }
-
-    /// What is done in it: as long as the time allows.
-    pub(super) fn core(&self, options: &MatrixOptions) -> CoreOptions {
-        let loaded = options.core_of_size(self.data.size);
-        let core = self.workload.core.clone();
-        CoreOptions {
-            mix: core.mix,
-            requests: self.distribution,
-            read_all_fields: core.read_all_fields,
-            ..loaded
-        }
-    }
-
-    /// Whether it leaves something to tidy up.
-    pub(super) fn writes(&self) -> bool {
-        writes(&self.workload.core) > 0.0
-    }
-
-    /// Whether a run is of this cell.
-    pub(super) fn is_of(&self, run: &Run) -> bool {
-        run.name == self.name() && run.threads == self.threads
-    }
-}
-
-/// The part of the operations that write.
-fn writes(core: &CoreOptions) -> f64 {
-    (core.mix.update + core.mix.insert + core.mix.read_modify_write) / core.mix.total()
 }

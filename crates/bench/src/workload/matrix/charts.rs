@@ -11,16 +11,17 @@ const RATIO: &str = "yardstick_ratio";
 
 /// Labels the best runs, and tells how they compare with the yardstick.
 pub(super) fn mark_best(runs: &mut [Run]) {
-    for place in 0..runs.len() {
-        let is_cell = runs[place].labels.contains_key("workload");
-        let is_best = is_cell && !runs.iter().any(|other| other.beats(&runs[place]));
-        runs[place].labels.remove(BEST);
-        runs[place].labels.extend(is_best.then(|| (BEST.to_owned(), "yes".to_owned())));
+    let is_cell = |run: &Run| run.labels.contains_key("workload");
+    let best = |run: &Run| is_cell(run) && !runs.iter().any(|other| other.beats(run));
+    let best: Vec<bool> = runs.iter().map(best).collect();
+    for (run, is_best) in runs.iter_mut().zip(best) {
+        run.labels.remove(BEST);
+        run.labels.extend(is_best.then(|| (BEST.to_owned(), "yes".to_owned())));
     }
-    for place in 0..runs.len() {
-        let ratio = ratio(&runs[place], runs);
-        runs[place].figures.remove(RATIO);
-        runs[place].figures.extend(ratio.map(|ratio| (RATIO.to_owned(), ratio)));
+    let ratios: Vec<_> = runs.iter().map(|run| ratio(run, runs)).collect();
+    for (run, ratio) in runs.iter_mut().zip(ratios) {
+        run.figures.remove(RATIO);
+        run.figures.extend(ratio.map(|ratio| (RATIO.to_owned(), ratio)));
     }
 }
 
@@ -31,11 +32,10 @@ fn is_best(run: &Run) -> bool {
 /// Nothing for the yardstick itself, and where there is none.
 fn ratio(run: &Run, runs: &[Run]) -> Option<f64> {
     let yardstick = SystemKind::RocksDb.name();
-    let compared = runs
-        .iter()
-        .find(|other| other.target == yardstick && other.name == run.name && is_best(other))?;
-    let comparable = is_best(run) && run.target != yardstick && compared.throughput() > 0.0;
-    comparable.then(|| run.throughput() / compared.throughput())
+    let is_yardstick = |other: &&Run| other.target == yardstick && other.name == run.name;
+    let compared = runs.iter().filter(is_yardstick).find(|other| is_best(other))?.throughput();
+    let comparable = is_best(run) && run.target != yardstick && compared > 0.0;
+    comparable.then(|| run.throughput() / compared)
 }
 
 /// How high a run's bar is.

@@ -15,7 +15,6 @@
 
 mod cell;
 mod charts;
-mod loaded;
 mod options;
 mod outcome;
 #[cfg(test)]
@@ -25,11 +24,11 @@ pub use options::MatrixOptions;
 use tonnage::Result;
 
 use self::cell::{CellData, MatrixCell};
-use self::loaded::LoadedSystem;
 use self::outcome::MatrixReport;
-use crate::measure::Watcher;
+use super::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests};
+use crate::measure::{MeasurePlan, Watcher};
 use crate::report::{Report, Run};
-use crate::system::SystemKind;
+use crate::system::{System, SystemKind};
 use crate::workload::harness::BenchRun;
 
 /// Measures the cells.
@@ -39,64 +38,116 @@ use crate::workload::harness::BenchRun;
 /// taken up again; and what stops a system as a whole.
 pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut outcome = MatrixReport::open(options, watcher)?;
+    let harness = BenchRun { workload: "matrix", options: &options.run, watcher };
+    let mut outcome = MatrixReport::open(options, harness.report(options.all_settings()))?;
     for data in CellData::all(options) {
         let mut cells = data.cells(options);
         cells.retain(|cell| !outcome.has(cell));
-        if !cells.is_empty() && !watcher.is_cancelled() {
-            run_data(options, &data, &cells, &mut outcome)?;
+        if !cells.is_empty() && !harness.is_over() {
+            MatrixData { options, harness, data }.run(&cells, &mut outcome)?;
         }
     }
-    Ok(outcome.into_report(watcher.is_cancelled()))
+    Ok(outcome.into_report(harness.is_over()))
 }
 
-fn run_data(
-    options: &MatrixOptions,
-    data: &CellData,
-    cells: &[MatrixCell],
-    outcome: &mut MatrixReport<'_>,
-) -> Result<()> {
-    let open = |kind: &SystemKind| outcome.harness.open_in(*kind, &data.place);
-    let opened = options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let mut systems = Vec::with_capacity(opened.len());
-    for opened in &opened {
-        if outcome.harness.is_over() {
-            return Ok(());
-        }
-        let (system, run) = LoadedSystem::load(opened, options, data, &outcome.harness)?;
-        outcome.add_load(run);
-        systems.push(system);
-    }
-    for cell in cells {
-        // What is measured of a cell before it is broken off is no cell.
-        let runs = run_cell(options, cell, &mut systems, &outcome.harness)?;
-        let Some(runs) = runs else { return Ok(()) };
-        outcome.add(runs)?;
-    }
-    Ok(())
+/// One set of data under way.
+struct MatrixData<'a> {
+    options: &'a MatrixOptions,
+    harness: BenchRun<'a>,
+    data: CellData<'a>,
 }
 
-/// Measures a cell on all systems. None when it was broken off.
-fn run_cell(
-    options: &MatrixOptions,
-    cell: &MatrixCell,
-    systems: &mut [LoadedSystem<'_>],
-    harness: &BenchRun<'_>,
-) -> Result<Option<Vec<Run>>> {
-    let mut repeats = vec![Vec::with_capacity(options.run.repeats); systems.len()];
-    for repeat in 0..options.run.repeats {
-        for turn in 0..systems.len() {
-            let place = (turn + repeat) % systems.len();
-            let measured = systems[place].run(options, cell, repeat, harness.watcher)?;
-            if harness.is_over() {
-                return Ok(None);
+impl MatrixData<'_> {
+    fn run(&self, cells: &[MatrixCell], outcome: &mut MatrixReport<'_>) -> Result<()> {
+        let open = |kind: &SystemKind| self.harness.open_in(*kind, self.data.place);
+        let opened = self.options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let mut loaded = Vec::with_capacity(opened.len());
+        for opened in &opened {
+            if self.harness.is_over() {
+                return Ok(());
             }
-            repeats[place].push(measured);
+            let (dataset, run) = self.load(&*opened.system)?;
+            outcome.add_load(run);
+            loaded.push(dataset);
         }
+        for cell in cells {
+            // What is measured of a cell before it is broken off is no cell.
+            let Some(runs) = self.run_cell(cell, &mut loaded)? else { return Ok(()) };
+            outcome.add(runs)?;
+        }
+        Ok(())
     }
-    if cell.writes() {
-        systems.iter().try_for_each(|system| system.settle(harness).map(drop))?;
+
+    /// Loads the data in bulk, lets the system tidy up, and warms its cache. Also gives the load as
+    /// a run.
+    fn load<'s>(&'s self, system: &'s dyn System) -> Result<(Dataset<'s>, Run)> {
+        let (name, threads) = (self.name_of(system), tonnage::cores());
+        let plan = LoadPlan { name: format!("load {name}"), threads, bulk: true };
+        let core = self.options.core_of_size(self.data.size);
+        let (mut dataset, measured) = Dataset::load(system, &core, &plan, self.harness.watcher)?;
+        let settle_seconds = self.harness.settle(system, &name)?;
+        self.warm(core, &mut dataset)?;
+        let mut labels = self.data.labels();
+        labels.insert("phase".to_owned(), "load".to_owned());
+        let name = format!("load / {}", self.data.name());
+        let mut run = Run::from_repeats(&name, labels, system, threads, vec![measured]);
+        run.figures.insert("settle_seconds".to_owned(), settle_seconds);
+        run.figures.insert("settled_disk_bytes".to_owned(), system.gauges()?.disk_bytes as f64);
+        Ok((dataset, run))
     }
-    let runs = systems.iter().zip(repeats);
-    Ok(Some(runs.map(|(system, repeats)| system.report(cell, repeats)).collect()))
+
+    /// What progress lines call a system that holds the data.
+    fn name_of(&self, system: &dyn System) -> String {
+        format!("{} {}", self.data.name(), system.name())
+    }
+
+    /// Reads as many records as the memory holds, each once, but no longer than two cells.
+    fn warm(&self, core: CoreOptions, dataset: &mut Dataset<'_>) -> Result<()> {
+        let core = CoreOptions {
+            operation_count: core.record_count.min(self.options.core_of_size(1.0).record_count),
+            mix: Mix { read: 1.0, ..Mix::default() },
+            requests: Requests::Sequential,
+            read_all_fields: true,
+            ..core
+        };
+        let plan = MeasurePlan {
+            phase: format!("warm {}", self.name_of(dataset.system)),
+            seconds_max: Some(2 * self.options.cell),
+            ..MeasurePlan::default()
+        };
+        let threads = self.options.threads.iter().copied().max().unwrap_or(1);
+        dataset.run(&core, plan, threads, 0).map(drop)
+    }
+
+    /// Measures a cell on all systems. None when it was broken off.
+    fn run_cell(&self, cell: &MatrixCell, loaded: &mut [Dataset<'_>]) -> Result<Option<Vec<Run>>> {
+        let of = self.options.run.repeats;
+        let mut repeats = vec![Vec::with_capacity(of); loaded.len()];
+        for repeat in 0..of {
+            for turn in 0..loaded.len() {
+                let place = (turn + repeat) % loaded.len();
+                let system = loaded[place].system.name();
+                let plan = MeasurePlan {
+                    phase: format!("{} {system} ({} of {of})", cell.name, repeat + 1),
+                    warm_up: self.options.run.warm_up,
+                    seconds_max: Some(self.options.cell),
+                    ..MeasurePlan::default()
+                };
+                let measured = loaded[place].run(&cell.core, plan, cell.threads, repeat as u64)?;
+                if self.harness.is_over() {
+                    return Ok(None);
+                }
+                repeats[place].push(measured);
+            }
+        }
+        let systems = || loaded.iter().map(|dataset| dataset.system);
+        if cell.writes() > 0.0 {
+            let settle = |system| self.harness.settle(system, &self.name_of(system)).map(drop);
+            systems().try_for_each(settle)?;
+        }
+        let run = |(system, repeats)| {
+            Run::from_repeats(&cell.name, cell.labels.clone(), system, cell.threads, repeats)
+        };
+        Ok(Some(systems().zip(repeats).map(run).collect()))
+    }
 }

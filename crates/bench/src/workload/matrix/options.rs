@@ -7,10 +7,11 @@ use std::time::Duration;
 use tonnage::{Error, Result};
 
 use crate::choice::options;
+use crate::measure::DataDirectory;
 use crate::report::named;
+use crate::workload::RunOptions;
 use crate::workload::options::{joined, seconds};
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
-use crate::workload::{DataDirectory, RunOptions};
 
 options! {
     /// What `bench matrix` is asked to do: each workload with each distribution on data of each

@@ -7,39 +7,35 @@ use tonnage::{Error, Result};
 use super::cell::MatrixCell;
 use super::charts;
 use super::options::MatrixOptions;
-use crate::measure::Watcher;
 use crate::report::{self, Report, Run};
-use crate::workload::harness::BenchRun;
 
 pub(super) struct MatrixReport<'a> {
     options: &'a MatrixOptions,
-    pub(super) harness: BenchRun<'a>,
+    report: Report,
 }
 
 impl<'a> MatrixReport<'a> {
-    /// A new report, or the one to be taken up again.
-    pub(super) fn open(options: &'a MatrixOptions, watcher: &'a dyn Watcher) -> Result<Self> {
-        let settings = options.all_settings();
-        let mut harness = BenchRun::start("matrix", &options.run, settings, watcher);
+    /// Takes a new report, or the one that is to be taken up again.
+    pub(super) fn open(options: &'a MatrixOptions, mut report: Report) -> Result<Self> {
         match &options.report_directory {
             Some(directory) if options.resume && directory.join("report.json").exists() => {
-                harness.report = take_up(directory, &harness.report)?;
+                report = take_up(directory, &report)?;
             }
-            _ => harness.report.notes.extend(notes(options)),
+            _ => add_notes(&mut report, options),
         }
-        Ok(MatrixReport { options, harness })
+        Ok(MatrixReport { options, report })
     }
 
     /// Whether a cell was measured on all systems.
     pub(super) fn has(&self, cell: &MatrixCell) -> bool {
-        let runs = &self.harness.report.runs;
+        let runs = &self.report.runs;
         let has = |system: &str| runs.iter().any(|run| cell.is_of(run) && run.target == system);
         self.options.run.systems.iter().all(|system| has(system.name()))
     }
 
     /// Takes in how the data was loaded, instead of how it was when the run was broken off.
     pub(super) fn add_load(&mut self, load: Run) {
-        let runs = &mut self.harness.report.runs;
+        let runs = &mut self.report.runs;
         match runs.iter_mut().find(|run| (&run.name, &run.target) == (&load.name, &load.target)) {
             Some(known) => *known = load,
             None => runs.push(load),
@@ -48,50 +44,44 @@ impl<'a> MatrixReport<'a> {
 
     /// Takes in a cell and writes what there is.
     pub(super) fn add(&mut self, runs: Vec<Run>) -> Result<()> {
-        let report = &mut self.harness.report;
-        report.runs.extend(runs);
-        charts::mark_best(&mut report.runs);
-        report.charts = charts::charts(self.options, &report.runs);
+        self.report.runs.extend(runs);
+        charts::mark_best(&mut self.report.runs);
+        self.report.charts = charts::charts(self.options, &self.report.runs);
         match &self.options.report_directory {
-            Some(directory) => report::write(report, directory).map(drop),
+            Some(directory) => report::write(&self.report, directory).map(drop),
             None => Ok(()),
         }
     }
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
-        if was_cancelled {
-            let missing = "Interrupted: the cell that was under way and those after it are \
-                           missing; --resume goes on with them.";
-            self.harness.report.notes.push(missing.to_owned());
-        }
-        self.harness.report
+        self.report.note_if(
+            was_cancelled,
+            "Interrupted: the cell that was under way and those after it are missing; --resume \
+             goes on with them.",
+        );
+        self.report
     }
 }
 
-fn notes(options: &MatrixOptions) -> Vec<String> {
-    let mut notes = vec![
+fn add_notes(report: &mut Report, options: &MatrixOptions) {
+    report.note(
         "All targets of a cell are open at the same time, each with the whole memory budget, and \
-         are driven in turn."
-            .to_owned(),
+         are driven in turn.",
+    );
+    report.note(
         "Data is loaded once for each size and directory; cells that write come last, and targets \
-         tidy up after each of them."
-            .to_owned(),
-    ];
-    if options.threads.len() > 1 {
-        notes.push(
-            "Of several counts of threads the charts show the best one for each target; the table \
-             has all."
-                .to_owned(),
-        );
-    }
-    if !options.run.direct_io {
-        notes.push(
-            "Files went through the operating system's cache: data beyond the budget may still \
-             have been in memory."
-                .to_owned(),
-        );
-    }
-    notes
+         tidy up after each of them.",
+    );
+    report.note_if(
+        options.threads.len() > 1,
+        "Of several counts of threads the charts show the best one for each target; the table \
+         has all.",
+    );
+    report.note_if(
+        !options.run.direct_io,
+        "Files went through the operating system's cache: data beyond the budget may still have \
+         been in memory.",
+    );
 }
 
 /// Reads the report of the run that was broken off; it must be of the same matrix.
@@ -112,7 +102,7 @@ fn take_up(directory: &Path, new: &Report) -> Result<Report> {
         }
     }
     report.notes.retain(|note| !note.starts_with("Interrupted"));
-    report.notes.push(format!(
+    report.note(format!(
         "Taken up again after {} runs; the cells after them are on data that was made anew.",
         report.runs.len()
     ));

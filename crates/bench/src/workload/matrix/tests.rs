@@ -8,15 +8,12 @@ use super::*;
 use crate::measure::{NoWatcher, PhaseWatcher};
 use crate::system::SystemKind;
 use crate::workload::RunOptions;
+use crate::workload::fixture::{assert_all_worked, on_tiny};
 use crate::workload::ycsb::{Requests, Workload};
 
-fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
+fn tiny(run: RunOptions) -> MatrixOptions {
     MatrixOptions {
-        run: RunOptions {
-            memory_bytes: Some(16 << 20),
-            repeats: 2,
-            ..RunOptions::tiny(directory, &[SystemKind::TonnageMemory])
-        },
+        run: RunOptions { memory_bytes: Some(16 << 20), repeats: 2, ..run },
         sizes: vec![0.05],
         threads: vec![1, 2],
         // On a busy machine a thread may wait for its first turn longer than a tenth of a second.
@@ -30,64 +27,58 @@ fn every_cell_is_measured_on_every_target(
     #[values(SystemKind::TonnageRocksDb, SystemKind::TonnageMemory, SystemKind::RocksDb)]
     kind: SystemKind,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let tiny = tiny(&directory);
-    let run_options = RunOptions { systems: vec![kind], ..tiny.run.clone() };
-    let options = MatrixOptions { run: run_options, ..tiny };
-    let report = run(&options, &NoWatcher).unwrap();
+    let report = on_tiny(&[kind], |options| run(&tiny(options), &NoWatcher).unwrap());
     let (loads, cells): (Vec<_>, Vec<_>) =
         report.runs.iter().partition(|run| run.name.starts_with("load"));
     assert_eq!((loads.len(), cells.len()), (1, 3 * 2 * 2));
+    assert_all_worked(&report);
     for run in cells {
-        assert_eq!(run.failures, 0, "{}: {:?}", run.name, run.failure_messages);
         assert_eq!(run.throughputs.len(), 2, "{}", run.name);
         assert!(run.operations_count > 0, "{}", run.name);
     }
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the data is deleted");
 }
 
 #[test]
 fn cells_that_write_most_come_last() {
-    let directory = tempfile::tempdir().unwrap();
-    let options = tiny(&directory);
+    let options = tiny(RunOptions::default());
     let data = CellData::all(&options).next().unwrap();
-    let order: Vec<_> =
-        data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
+    let cells = data.cells(&options);
+    let order: Vec<_> = cells.iter().map(|cell| cell.labels["workload"].as_str()).collect();
     assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
 }
 
 #[test]
 fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
-    let directory = tempfile::tempdir().unwrap();
-    let report_directory = tempfile::tempdir().unwrap();
-    let only = |name| vec![Workload::builtin(name).unwrap()];
-    let tiny = tiny(&directory);
-    let options = MatrixOptions {
-        run: RunOptions { repeats: 1, ..tiny.run.clone() },
-        workloads: only("c"),
-        distributions: vec![Requests::Uniform, Requests::Zipfian],
-        threads: vec![1],
-        report_directory: Some(report_directory.path().to_owned()),
-        resume: true,
-        ..tiny
-    };
-    // The load, its settling and warming, and the first of the two cells.
-    let first = run(&options, &PhaseWatcher::until(5)).unwrap();
-    assert_eq!(first.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 1);
+    on_tiny(&[SystemKind::TonnageMemory], |options| {
+        let report_directory = tempfile::tempdir().unwrap();
+        let tiny = tiny(options);
+        let options = MatrixOptions {
+            run: RunOptions { repeats: 1, ..tiny.run },
+            workloads: Workload::builtin("c").into_iter().collect(),
+            distributions: vec![Requests::Uniform, Requests::Zipfian],
+            threads: vec![1],
+            report_directory: Some(report_directory.path().to_owned()),
+            resume: true,
+            ..tiny
+        };
+        // The load, its settling and warming, and the first of the two cells.
+        let first = run(&options, &PhaseWatcher::until(5)).unwrap();
+        assert_eq!(first.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 1);
 
-    let second = PhaseWatcher::until(usize::MAX);
-    let report = run(&options, &second).unwrap();
-    assert_eq!((second.seen("c / uniform"), second.seen("c / zipfian")), (0, 1));
-    assert_eq!(report.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 2);
+        let second = PhaseWatcher::until(usize::MAX);
+        let report = run(&options, &second).unwrap();
+        assert_eq!((second.seen("c / uniform"), second.seen("c / zipfian")), (0, 1));
+        assert_eq!(report.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 2);
 
-    let third = PhaseWatcher::until(usize::MAX);
-    run(&options, &third).unwrap();
-    assert_eq!(third.seen(""), 0, "there is nothing left to do");
+        let third = PhaseWatcher::until(usize::MAX);
+        run(&options, &third).unwrap();
+        assert_eq!(third.seen(""), 0, "there is nothing left to do");
 
-    let run_options = RunOptions { memory_bytes: Some(32 << 20), ..options.run.clone() };
-    let other = MatrixOptions { run: run_options, ..options };
-    let refused = run(&other, &NoWatcher).unwrap_err().to_string();
-    assert!(refused.contains("memory_bytes was 16777216, and is 33554432 now"), "{refused}");
+        let run_options = RunOptions { memory_bytes: Some(32 << 20), ..options.run.clone() };
+        let other = MatrixOptions { run: run_options, ..options };
+        let refused = run(&other, &NoWatcher).unwrap_err().to_string();
+        assert!(refused.contains("memory_bytes was 16777216, and is 33554432 now"), "{refused}");
+    });
 }
 
 #[rstest]

@@ -2,8 +2,9 @@
 
 use tonnage::{Error, Result};
 
+use super::options::{Size, Subject, TablesOptions};
 use super::rows::{Shape, SmallTables};
-use super::{Size, Subject, TablesOptions, summary};
+use super::summary::TableCase;
 use crate::choice::choice;
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::Run;
@@ -18,12 +19,23 @@ choice! {
     }
 }
 
-/// What is measured: so many tables, in or out, one by one or all at once.
+/// One system under test.
 #[derive(Clone, Copy)]
-pub(super) struct TableCall<'a> {
+pub(super) struct TableSession<'a> {
     pub(super) options: &'a TablesOptions,
     pub(super) system: &'a dyn System,
-    pub(super) harness: &'a BenchRun<'a>,
+    pub(super) harness: BenchRun<'a>,
+}
+
+impl TableSession<'_> {
+    pub(super) fn bulk_options(&self) -> BulkOptions<'static> {
+        BulkOptions::quiet(self.options.run.durability)
+    }
+}
+
+/// What is measured: so many tables, in or out, one by one or all at once.
+pub(super) struct TableCall<'a> {
+    pub(super) session: &'a TableSession<'a>,
     pub(super) size: Size,
     /// [`Subject::Put`] or [`Subject::Get`].
     pub(super) subject: Subject,
@@ -32,38 +44,37 @@ pub(super) struct TableCall<'a> {
 
 impl TableCall<'_> {
     pub(super) fn run(&self) -> Result<Run> {
-        let case = summary::case_name(self.subject, self.size);
-        let labels = summary::labels(self.subject, &case, self.method.name(), Some(self.size));
-        let name = summary::run_name(&case, self.method.name());
-        let repeats = self.harness.repeats(|repeat| self.repeat(&name, repeat))?;
-        Ok(Run::from_repeats(&name, labels, self.system, 1, repeats))
+        let case = TableCase::of_rows(self.subject, self.size);
+        let name = case.run_name(self.method.name());
+        let repeats = self.session.harness.repeats(|repeat| self.repeat(&name, repeat))?;
+        Ok(case.run(self.method.name(), self.session.system, repeats))
     }
 
     fn repeat(&self, name: &str, repeat: usize) -> Result<Measured> {
+        let TableSession { options, system, harness } = self.session;
         let Size { tables, rows } = self.size;
         let method = if self.method == TableMethod::Single { "single" } else { "multi" };
         let prefix = format!("{}_{method}_{tables}_{rows}_{repeat}", self.subject.name());
-        let tables = SmallTables::new(&Shape::new(self.options.key), &prefix, self.size);
-        tables.define(self.system)?;
+        let tables = SmallTables::new(&Shape::new(options.key), &prefix, self.size);
+        tables.define(*system)?;
         if self.subject == Subject::Get {
-            let options = BulkOptions::quiet(self.options.run.durability);
-            self.system.bulk_put(PutInput::Tables(tables.batches()?), &options)?;
+            let input = PutInput::Tables(tables.batches()?);
+            system.bulk_put(input, &self.session.bulk_options())?;
         }
         let plan = MeasurePlan {
-            phase: format!("{} {name}", self.system.name()),
+            phase: format!("{} {name}", system.name()),
             operations: vec![if self.subject == Subject::Put { "PUT" } else { "GET" }],
             total: Some(tables.rows()),
             ..MeasurePlan::default()
         };
-        let gauges = || self.system.gauges();
-        measure(&plan, &gauges, self.harness.watcher, |meter| match self.method {
+        measure(&plan, &|| system.gauges(), harness.watcher, |meter| match self.method {
             TableMethod::Single => self.one_by_one(meter, &tables),
             TableMethod::Multi => self.at_once(meter, &tables),
         })
     }
 
     fn one_by_one(&self, meter: &Meter<'_>, tables: &SmallTables) -> Result<()> {
-        let durability = self.options.run.durability;
+        let durability = self.session.options.run.durability;
         let each = |client: &mut dyn Client, number| {
             let (name, place) = (tables.name(number), tables.place(number));
             if self.subject == Subject::Put {
@@ -74,15 +85,16 @@ impl TableCall<'_> {
                 found => Err(Error::internal(format!("a key of {name} finds {found} rows"))),
             }
         };
-        one_by_one(meter, self.system, 1, tables.rows(), each)
+        one_by_one(meter, self.session.system, 1, tables.rows(), each)
     }
 
     fn at_once(&self, meter: &Meter<'_>, tables: &SmallTables) -> Result<()> {
         let progress = |rows, bytes| meter.add(rows, bytes);
-        let options = BulkOptions::new(self.options.run.durability, &progress);
+        let TableSession { options, system, .. } = self.session;
+        let options = BulkOptions::new(options.run.durability, &progress);
         let done = match self.subject {
-            Subject::Put => self.system.bulk_put(PutInput::Tables(tables.batches()?), &options)?,
-            _ => self.system.bulk_get(GetKeys::Tables(tables.keys()?), &options)?,
+            Subject::Put => system.bulk_put(PutInput::Tables(tables.batches()?), &options)?,
+            _ => system.bulk_get(GetKeys::Tables(tables.keys()?), &options)?,
         };
         meter.expect("rows that went by", tables.rows(), done.rows);
         Ok(())

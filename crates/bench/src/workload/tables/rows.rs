@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{Result, Row};
 
-use super::{Size, TableKey};
+use super::options::{Size, TableKey};
 use crate::generate::{ValueGenerator, mix};
 use crate::system::System;
 use crate::workload::columns::{Column, NamedColumn, batch, row};

@@ -1,35 +1,42 @@
 //! What the runs are called, and what they say together.
 
-use std::collections::BTreeMap;
-
-use super::{Size, Subject};
+use super::options::{Size, Subject};
+use crate::measure::Measured;
 use crate::report::format::whole;
 use crate::report::{self, Chart, Report, Run, distinct};
+use crate::system::System;
 
 /// The figure that says how long a round of queries takes, milliseconds.
 pub(super) const ROUND_MS: &str = "round_ms";
 
-/// What rows going in or out are called.
-pub(super) fn case_name(subject: Subject, size: Size) -> String {
-    let (tables, rows) = (whole(size.tables as f64), whole(size.rows as f64));
-    format!("{}: {tables} × {rows} rows", subject.name())
+/// What is measured in several ways.
+pub(super) struct TableCase {
+    pub(super) subject: Subject,
+    pub(super) name: String,
+    pub(super) size: Option<Size>,
 }
 
-pub(super) fn run_name(case: &str, way: &str) -> String {
-    format!("{case} / {way}")
-}
-
-pub(super) fn labels(
-    subject: Subject,
-    case: &str,
-    way: &str,
-    size: Option<Size>,
-) -> BTreeMap<String, String> {
-    let mut labels = report::labels([("subject", &subject), ("case", &case), ("way", &way)]);
-    if let Some(Size { tables, rows }) = size {
-        labels.extend(report::labels([("containers", &tables), ("rows", &rows)]));
+impl TableCase {
+    /// Rows going in or out.
+    pub(super) fn of_rows(subject: Subject, size: Size) -> Self {
+        let (tables, rows) = (whole(size.tables as f64), whole(size.rows as f64));
+        let name = format!("{subject}: {tables} × {rows} rows");
+        TableCase { subject, name, size: Some(size) }
     }
-    labels
+
+    pub(super) fn run_name(&self, way: &str) -> String {
+        format!("{} / {way}", self.name)
+    }
+
+    /// Makes a run of the repeats of one way.
+    pub(super) fn run(&self, way: &str, system: &dyn System, repeats: Vec<Measured>) -> Run {
+        let mut labels =
+            report::labels([("subject", &self.subject), ("case", &self.name), ("way", &way)]);
+        if let Some(Size { tables, rows }) = self.size {
+            labels.extend(report::labels([("containers", &tables), ("rows", &rows)]));
+        }
+        Run::from_repeats(&self.run_name(way), labels, system, 1, repeats)
+    }
 }
 
 /// Adds figures, notes and charts that compare the runs of a report.

@@ -8,11 +8,13 @@ use tonnage::ErrorKind;
 use super::*;
 use crate::measure::NoWatcher;
 use crate::report::Run;
+use crate::system::SystemKind;
 use crate::workload::RunOptions;
+use crate::workload::fixture::{assert_all_worked, on_tiny};
 
-fn tiny(directory: &tempfile::TempDir) -> TablesOptions {
+fn tiny(run: RunOptions) -> TablesOptions {
     TablesOptions {
-        run: RunOptions { repeats: 2, ..RunOptions::tiny(directory, &SystemKind::ALL) },
+        run,
         tables: 3,
         tables_many: 4,
         rows: 70,
@@ -25,6 +27,17 @@ fn tiny(directory: &tempfile::TempDir) -> TablesOptions {
     }
 }
 
+/// Of two repeats.
+fn report_of(
+    systems: &[SystemKind],
+    change: impl FnOnce(TablesOptions) -> TablesOptions,
+) -> Report {
+    on_tiny(systems, |options| {
+        let tiny = tiny(RunOptions { repeats: 2, ..options });
+        run(&change(tiny), &NoWatcher).unwrap()
+    })
+}
+
 fn of_subject(report: &Report, subject: Subject) -> impl Iterator<Item = &Run> {
     report.runs.iter().filter(move |run| run.labels["subject"] == subject.name())
 }
@@ -33,12 +46,9 @@ fn of_subject(report: &Report, subject: Subject) -> impl Iterator<Item = &Run> {
 fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
     #[values(TableKey::Id, TableKey::Name)] key: TableKey,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let report = run(&TablesOptions { key, ..tiny(&directory) }, &NoWatcher).unwrap();
-    for run in &report.runs {
-        assert_eq!(run.failures, 0, "{} on {}: {:?}", run.name, run.target, run.failure_messages);
-        assert_eq!(run.throughputs.len(), 2, "{}", run.name);
-    }
+    let report = report_of(&SystemKind::ALL, |tiny| TablesOptions { key, ..tiny });
+    assert_all_worked(&report);
+    assert!(report.runs.iter().all(|run| run.throughputs.len() == 2), "{:?}", report.runs);
     // On each of the two systems that have tables. Put and get: each size in two ways.
     let runs = |subject| of_subject(&report, subject).count();
     assert_eq!(Subject::ALL.map(runs), [2 * 6, 2 * 4, 2 * 4, 2 * 6, 2 * 4, 2 * 3, 2 * 2, 2 * 2]);
@@ -46,18 +56,13 @@ fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
         let label = |name: &str| run.labels[name].parse::<u64>().unwrap();
         assert_eq!(run.operations_count, label("containers") * label("rows"), "{}", run.title());
     }
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]
 fn only_what_is_wanted_is_measured() {
-    let directory = tempfile::tempdir().unwrap();
-    let options = TablesOptions {
-        run: RunOptions::tiny(&directory, &[SystemKind::TonnageMemory]),
-        subjects: vec![Subject::OneRow, Subject::Index],
-        ..tiny(&directory)
-    };
-    let report = run(&options, &NoWatcher).unwrap();
+    let subjects = vec![Subject::OneRow, Subject::Index];
+    let change = |tiny| TablesOptions { subjects, ..tiny };
+    let report = report_of(&[SystemKind::TonnageMemory], change);
     let mut subjects: Vec<&str> =
         report.runs.iter().map(|run| run.labels["subject"].as_str()).collect();
     subjects.dedup();
@@ -66,8 +71,7 @@ fn only_what_is_wanted_is_measured() {
 
 #[test]
 fn ratios_charts_and_what_was_left_out_are_in_the_report() {
-    let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(&directory), &NoWatcher).unwrap();
+    let report = report_of(&SystemKind::ALL, |tiny| tiny);
     for start in [
         "tonnage-rocksdb, put: 3 × 70 rows: one call does ",
         "tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does ",

@@ -2,8 +2,8 @@
 
 use tonnage::Result;
 
-use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, summary};
-use crate::measure::{Measured, Watcher};
+use super::{Dataset, LoadPlan, Phase, Workload, YcsbOptions, summary};
+use crate::measure::{MeasurePlan, Measured, Watcher};
 use crate::report::{Report, Run, format};
 use crate::system::{System, SystemKind};
 use crate::workload::harness::BenchRun;
@@ -17,44 +17,49 @@ use crate::workload::harness::BenchRun;
 /// that fail are counted instead.
 pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut harness = BenchRun::start("ycsb", &options.run, summary::settings(options), watcher);
-    harness.report.notes.extend(summary::notes(options));
+    let harness = BenchRun { workload: "ycsb", options: &options.run, watcher };
+    let mut report = harness.report(summary::settings(options));
+    summary::add_notes(&mut report, options);
     for workload in &options.workloads {
         for &kind in &options.run.systems {
-            Bench { options, workload, kind, harness: &mut harness }.run()?;
+            let runs = Bench { options, workload, kind, harness }.run()?;
+            report.runs.extend(runs);
         }
     }
-    if harness.is_over() {
-        harness
-            .note("The benchmark was stopped before its end: the last runs are short or missing.");
-    }
-    harness.report.charts = summary::charts(&harness.report.runs);
-    Ok(harness.report)
+    report.note_if(
+        harness.is_over(),
+        "The benchmark was stopped before its end: the last runs are short or missing.",
+    );
+    report.charts = summary::charts(&report.runs);
+    Ok(report)
 }
 
 /// One workload on one system.
-struct Bench<'b, 'a> {
+struct Bench<'a> {
     options: &'a YcsbOptions,
     workload: &'a Workload,
     kind: SystemKind,
-    harness: &'b mut BenchRun<'a>,
+    harness: BenchRun<'a>,
 }
 
-impl Bench<'_, '_> {
-    fn run(&mut self) -> Result<()> {
+impl Bench<'_> {
+    fn run(&self) -> Result<Vec<Run>> {
         // Counts of threads that are measured.
         let threads = match self.options.threads.as_slice() {
             [] => &[self.workload.core.threads.unwrap_or(1)],
             threads => threads,
         };
         match self.options.phase {
-            Phase::Load => threads.iter().try_for_each(|count| self.measure_loads(*count)),
+            Phase::Load => {
+                let loads = threads.iter().map(|count| self.measure_loads(*count));
+                loads.filter_map(Result::transpose).collect()
+            }
             Phase::Run | Phase::Both => self.measure_runs(threads),
         }
     }
 
     /// The load phase alone, each time into an empty system.
-    fn measure_loads(&mut self, threads: usize) -> Result<()> {
+    fn measure_loads(&self, threads: usize) -> Result<Option<Run>> {
         let (mut opened, mut settled) = (None, 0.0);
         let repeats = self.harness.repeats(|repeat| {
             // Two systems at once would take twice the memory.
@@ -64,16 +69,15 @@ impl Bench<'_, '_> {
             settled = self.harness.settle(system, self.kind.name())?;
             Ok(measured)
         })?;
-        if let Some(opened) = opened {
-            self.report(&*opened.system, "load", threads, repeats, Some(settled));
-        }
-        Ok(())
+        Ok(opened
+            .map(|opened| self.run_of(&*opened.system, "load", threads, repeats, Some(settled))))
     }
 
     /// The run phase with each count of threads, on records that are loaded once.
-    fn measure_runs(&mut self, threads: &[usize]) -> Result<()> {
+    fn measure_runs(&self, threads: &[usize]) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
         if self.harness.is_over() {
-            return Ok(());
+            return Ok(runs);
         }
         let opened = self.harness.open(self.kind)?;
         let system = &*opened.system;
@@ -81,28 +85,27 @@ impl Bench<'_, '_> {
         let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
         let settled = self.harness.settle(system, self.kind.name())?;
         if self.options.phase == Phase::Both {
-            self.report(system, "load", threads_max, vec![loaded], Some(settled));
+            runs.push(self.run_of(system, "load", threads_max, vec![loaded], Some(settled)));
         }
         for &threads in threads {
             let repeats = self.harness.repeats(|repeat| {
-                let plan = RunPlan {
-                    name: self.name("run", threads, repeat),
-                    threads,
+                let plan = MeasurePlan {
+                    phase: self.name("run", threads, repeat),
                     warm_up: self.options.run.warm_up,
                     seconds_max: self.options.run.seconds_max,
-                    seed: repeat as u64,
+                    ..MeasurePlan::default()
                 };
-                dataset.run(&self.workload.core, &plan, self.harness.watcher)
+                dataset.run(&self.workload.core, plan, threads, repeat as u64)
             })?;
             if !repeats.is_empty() {
-                self.report(system, "run", threads, repeats, None);
+                runs.push(self.run_of(system, "run", threads, repeats, None));
             }
         }
-        Ok(())
+        Ok(runs)
     }
 
     fn load<'s>(
-        &self,
+        &'s self,
         system: &'s dyn System,
         threads: usize,
         repeat: usize,
@@ -113,20 +116,20 @@ impl Bench<'_, '_> {
         Dataset::load(system, &self.workload.core, &plan, self.harness.watcher)
     }
 
-    fn report(
-        &mut self,
+    fn run_of(
+        &self,
         system: &dyn System,
         phase: &str,
         threads: usize,
         repeats: Vec<Measured>,
         settle_seconds: Option<f64>,
-    ) {
+    ) -> Run {
         let name = format!("{} / {phase}", self.workload.name);
         let labels = summary::labels(self.workload, phase, threads);
         let mut run = Run::from_repeats(&name, labels, system, threads, repeats);
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
         run.figures.extend(settle_seconds.map(|seconds| ("settle_seconds".to_owned(), seconds)));
-        self.harness.add(run);
+        run
     }
 
     /// What a measurement is called in progress lines.

@@ -1,8 +1,8 @@
-//! Which record is asked for.
+//! Which record is asked for, and how long a field or a scan is.
 
 use rand::rngs::SmallRng;
 
-use super::{CoreOptions, Requests};
+use super::{CoreOptions, Lengths, Requests};
 use crate::generate::{Distribution, Zipfian, below};
 
 /// Chooses records by number. A thread has its own, made by cloning.
@@ -57,6 +57,35 @@ fn expected_inserts(options: &CoreOptions) -> u64 {
     let share = options.mix.insert / options.mix.total();
     let expected = options.operation_count as f64 * share * 2.0;
     (expected as u64).min(options.loaded_count())
+}
+
+/// Lengths from a least to a most, both inclusive.
+#[derive(Clone, Debug)]
+pub(super) struct Length {
+    distribution: Lengths,
+    min: usize,
+    max: usize,
+    /// Made for the zipfian ones alone: that takes time.
+    zipfian: Option<Zipfian>,
+}
+
+impl Length {
+    pub(super) fn new(distribution: Lengths, min: usize, max: usize) -> Self {
+        let count = max.saturating_sub(min) as u64 + 1;
+        let zipfian = (distribution == Lengths::Zipfian).then(|| Zipfian::new(count));
+        Length { distribution, min, max, zipfian }
+    }
+
+    /// Draws one.
+    pub(super) fn next(&self, random: &mut SmallRng) -> usize {
+        match (self.distribution, &self.zipfian) {
+            (Lengths::Constant, _) => self.max,
+            (_, Some(zipfian)) => self.min + zipfian.next(random) as usize,
+            (_, None) => {
+                self.min + below(random, self.max.saturating_sub(self.min) as u64 + 1) as usize
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,17 +9,18 @@
 //! 3. It does the operation, and only that is timed: from its start, and from when it was due.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tonnage::{Durability, Error, Result};
 
 use super::CoreOptions;
-use super::inserter::{CoreSource, Inserter};
+use super::maker::{RecordMaker, records};
 use super::pace::RatePace;
 use super::session::{CoreWorkload, OperationSession, YcsbOperation};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
-use crate::system::{BulkOptions, Client, PutInput, RecordSource, System};
-use crate::workload::loops::{each, split};
+use crate::system::{BulkOptions, Client, PutInput, System};
+use crate::threads::each;
+use crate::workload::loops::split;
 
 /// How records are loaded.
 #[derive(Clone, Debug)]
@@ -33,28 +34,13 @@ pub(crate) struct LoadPlan {
     pub(crate) bulk: bool,
 }
 
-/// How the operations are run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RunPlan {
-    /// What it is called in progress lines.
-    pub(crate) name: String,
-    pub(crate) threads: usize,
-    /// What is done in the beginning counts only for the series; it is part of the workload's
-    /// `operationcount`.
-    pub(crate) warm_up: Duration,
-    /// The run ends after so long, warm-up not counted; the workload's own `maxexecutiontime` when
-    /// none.
-    pub(crate) seconds_max: Option<Duration>,
-    /// Draws that are different: the number of the repeat.
-    pub(crate) seed: u64,
-}
-
 /// A system that holds a workload's records.
 ///
 /// It remembers the records that runs inserted, so that the next run of the same data inserts new
 /// ones and may ask for all.
 pub(crate) struct Dataset<'a> {
-    system: &'a dyn System,
+    pub(crate) system: &'a dyn System,
+    watcher: &'a dyn Watcher,
     loaded: CoreOptions,
     /// Records are numbered from `insertstart` up to this, exclusive.
     pub(super) records_end: u64,
@@ -67,7 +53,7 @@ impl<'a> Dataset<'a> {
         system: &'a dyn System,
         core: &CoreOptions,
         plan: &LoadPlan,
-        watcher: &dyn Watcher,
+        watcher: &'a dyn Watcher,
     ) -> Result<(Self, Measured)> {
         core.check()?;
         system.create_records(&core.shape())?;
@@ -84,7 +70,7 @@ impl<'a> Dataset<'a> {
             false => load_one_by_one(clients, core, meter),
         })?;
         let records_end = core.insert_start + core.loaded_count();
-        Ok((Dataset { system, loaded: core.clone(), records_end }, measured))
+        Ok((Dataset { system, watcher, loaded: core.clone(), records_end }, measured))
     }
 
     /// Runs a workload's mix of operations on the records: YCSB's run phase. The workload must be
@@ -93,11 +79,16 @@ impl<'a> Dataset<'a> {
     ///
     /// New records are numbered on from the last one that is there: nobody else loads what
     /// `insertcount` leaves out.
+    ///
+    /// The warm-up of the plan is part of the workload's `operationcount`; the run ends after the
+    /// workload's own `maxexecutiontime` when the plan has none. `seed` makes draws that are
+    /// different: it is the number of the repeat.
     pub(crate) fn run(
         &mut self,
         core: &CoreOptions,
-        plan: &RunPlan,
-        watcher: &dyn Watcher,
+        plan: MeasurePlan,
+        threads: usize,
+        seed: u64,
     ) -> Result<Measured> {
         core.check()?;
         if !core.has_records_of(&self.loaded) {
@@ -105,20 +96,22 @@ impl<'a> Dataset<'a> {
                 "the workload asks for other records than were loaded: load those first",
             ));
         }
-        let seconds_max = plan.seconds_max.or(core.seconds_max);
-        let total = Some(core.operation_count).filter(|&count| count > 0);
+        let (system, total) = (self.system, Some(core.operation_count).filter(|&count| count > 0));
         let workload = CoreWorkload::new(core, self.records_end)?;
-        let sessions = workload.sessions(clients(self.system, plan.threads)?, plan.seed);
-        let (phase, warm_up) = (plan.name.clone(), plan.warm_up);
-        let operations = YcsbOperation::ALL.map(YcsbOperation::name).to_vec();
-        let measure_plan = MeasurePlan { phase, operations, warm_up, seconds_max, total };
-        let system = self.system;
-        let measured = measure(&measure_plan, &|| system.gauges(), watcher, |meter| {
+        let sessions = workload.sessions(clients(system, threads)?, seed);
+        let plan = MeasurePlan {
+            operations: YcsbOperation::ALL.map(YcsbOperation::name).to_vec(),
+            seconds_max: plan.seconds_max.or(core.seconds_max),
+            total,
+            ..plan
+        };
+        let measured = measure(&plan, &|| system.gauges(), self.watcher, |meter| {
             let (next, end) = (AtomicU64::new(0), total.unwrap_or(u64::MAX));
             each(sessions, |session| {
                 let prepare = |session: &mut OperationSession<'_>, _| session.prepare();
                 in_turn(meter, (&next, end), core, session, prepare, OperationSession::perform)
             })
+            .map(drop)
         })?;
         self.records_end = workload.records_end();
         Ok(measured)
@@ -164,33 +157,35 @@ fn load_one_by_one(
     meter: &Meter<'_>,
 ) -> Result<()> {
     let (next, end) = (AtomicU64::new(0), core.loaded_count());
-    let inserters = (0..).map(|thread| Inserter::new(core, thread));
-    each(inserters.zip(clients).collect(), |worker| {
-        let make = |(inserter, _): &mut (Inserter, Box<dyn Client + '_>), number| {
-            inserter.make(core.insert_start + number);
+    let maker = RecordMaker::new(core, 0);
+    let makers = (0..).map(|thread| maker.seeded(thread));
+    each(makers.zip(clients).collect(), |worker| {
+        let make = |(maker, _): &mut (RecordMaker, Box<dyn Client + '_>), number| {
+            maker.make(core.insert_start + number);
             YcsbOperation::Insert
         };
-        in_turn(meter, (&next, end), core, worker, make, |(inserter, client), _| {
-            insert(inserter, client.as_mut(), core, meter)
+        in_turn(meter, (&next, end), core, worker, make, |(maker, client), _| {
+            insert(maker, client.as_mut(), core, meter)
         })
     })
+    .map(drop)
 }
 
 /// Inserts a record, again and again as far as the workload allows. It counts once, with the time
 /// of all tries.
 fn insert(
-    inserter: &Inserter,
+    maker: &RecordMaker,
     client: &mut dyn Client,
     core: &CoreOptions,
     meter: &Meter<'_>,
 ) -> Result<()> {
-    let mut outcome = inserter.insert(client);
+    let mut outcome = maker.insert(client);
     for _ in 0..core.insert_retries {
         let next_try = Instant::now().checked_add(core.insert_retry_interval);
         if outcome.is_ok() || !RatePace::wait(next_try, || meter.is_over()) {
             break;
         }
-        outcome = inserter.insert(client);
+        outcome = maker.insert(client);
     }
     outcome
 }
@@ -204,10 +199,9 @@ fn load_in_bulk(
     let progress = |rows, bytes| meter.add(rows, bytes);
     let options = BulkOptions::new(Durability::Fsync, &progress);
     let numbers = core.insert_start..core.insert_start + core.loaded_count();
-    let source = |(thread, numbers)| -> RecordSource {
-        Box::new(CoreSource::new(Inserter::new(core, thread), numbers, meter.stop_flag()))
-    };
-    let sources = split(numbers, plan.threads).enumerate().map(source).collect();
+    let maker = RecordMaker::new(core, 0);
+    let source = |(thread, numbers)| records(maker.seeded(thread), numbers, meter.stop_flag());
+    let sources = (0..).zip(split(numbers, plan.threads)).map(source).collect();
     let done = system.bulk_put(PutInput::Records(core.shape(), sources), &options)?;
     meter.expect("records that failed", 0, done.failed);
     meter.expect("records that were there before", 0, done.existed);

@@ -3,8 +3,8 @@
 //!
 //! - `core_options` holds the parameters, `from_properties` reads them from `properties`; `options`
 //!   has the six core workloads.
-//! - `fields` makes values and compares them, `inserter` makes records for the load phase,
-//!   `chooser` says which record is asked for, `session` is a thread of the run phase.
+//! - `maker` makes keys and values and compares them, `chooser` says which record is asked for,
+//!   `session` is a thread of the run phase.
 //! - `Dataset`, a system with its records, does it all at a `pace`. Other workloads build on that.
 //! - `bench` does it all for each workload and system; `summary` is what the report says beside the
 //!   numbers.
@@ -18,9 +18,8 @@ mod bench;
 mod chooser;
 mod core_options;
 mod dataset;
-mod fields;
 mod from_properties;
-mod inserter;
+mod maker;
 mod options;
 mod pace;
 mod properties;
@@ -29,7 +28,7 @@ mod summary;
 
 pub use bench::run;
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
-pub(crate) use dataset::{Dataset, LoadPlan, RunPlan};
+pub(crate) use dataset::{Dataset, LoadPlan};
 pub use options::{Phase, Workload, YcsbOptions};
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! A thread of the run phase.
 
-use rand::SeedableRng;
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
-use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
-use super::chooser::RecordChooser;
-use super::fields::{FieldValues, Length};
-use super::inserter::write_key;
+use super::chooser::{Length, RecordChooser};
+use super::maker::RecordMaker;
 use super::{CoreOptions, Mix};
 use crate::choice::choice;
 use crate::generate::{AcknowledgedCounter, InsertClaim, below, mix};
@@ -52,19 +49,19 @@ impl<'a> CoreWorkload<'a> {
     ) -> Vec<OperationSession<'s>> {
         let options = self.options;
         let chooser = RecordChooser::new(options, self.records_end() - options.insert_start);
-        let fields = FieldValues::new(options);
+        let maker = RecordMaker::new(options, 0);
         let (least, most) = (options.scan_length_min, options.scan_length_max);
         let scan_lengths = Length::new(options.scan_length, least, most);
         let session = |(thread, client): (usize, Box<dyn Client + 's>)| OperationSession {
             options,
-            operations: &self.operations,
-            inserts: &self.inserts,
-            random: SmallRng::seed_from_u64(mix(mix(seed).wrapping_add(thread as u64))),
+            shared: self,
             records: chooser.clone(),
+            maker: maker.seeded(mix(seed).wrapping_add(thread as u64)),
             scan_lengths: scan_lengths.clone(),
             all_fields: (0..options.field_count).collect(),
-            fields: fields.clone(),
-            next: PreparedOperation::default(),
+            field_read: 0,
+            field_written: 0,
+            scan_length: 0,
             claim: None,
             found: Record::default(),
             client,
@@ -79,16 +76,19 @@ impl<'a> CoreWorkload<'a> {
 }
 
 /// One thread: draws what comes next, then does it, so that only the system's own time is measured.
+/// What an operation has no use for is left from those before.
 pub(crate) struct OperationSession<'a> {
     options: &'a CoreOptions,
-    operations: &'a WeightedIndex<f64>,
-    inserts: &'a AcknowledgedCounter,
-    random: SmallRng,
+    shared: &'a CoreWorkload<'a>,
     records: RecordChooser,
+    maker: RecordMaker,
     scan_lengths: Length,
     all_fields: Vec<usize>,
-    fields: FieldValues,
-    next: PreparedOperation,
+    /// The field that is read, unless all are.
+    field_read: usize,
+    /// The field that is written, unless all are.
+    field_written: usize,
+    scan_length: usize,
     /// The number of the record that is being inserted.
     claim: Option<InsertClaim<'a>>,
     /// What was read.
@@ -96,58 +96,37 @@ pub(crate) struct OperationSession<'a> {
     client: Box<dyn Client + 'a>,
 }
 
-/// The operation that comes next; what it has no use for is left from those before.
-#[derive(Default)]
-struct PreparedOperation {
-    key: String,
-    /// The field that is read, unless all are.
-    field_read: usize,
-    /// The field that is written, unless all are.
-    field_written: usize,
-    values: Record,
-    scan_length: usize,
-}
-
 impl OperationSession<'_> {
     /// Draws the next operation, with its record and its values.
     pub(crate) fn prepare(&mut self) -> YcsbOperation {
-        let operation = YcsbOperation::ALL[self.operations.sample(&mut self.random)];
-        match operation {
-            YcsbOperation::Insert => self.prepare_insert(),
-            _ => self.choose_record(),
+        let operation = YcsbOperation::ALL[self.shared.operations.sample(&mut self.maker.random)];
+        if operation == YcsbOperation::Insert {
+            let claim = self.shared.inserts.claim();
+            self.maker.make(claim.number);
+            self.claim = Some(claim);
+            return operation;
+        }
+        let number = self.records.next(&mut self.maker.random, self.shared.records_end());
+        self.maker.name(number);
+        if !self.options.read_all_fields {
+            self.field_read = self.draw_field();
         }
         match operation {
-            YcsbOperation::Update | YcsbOperation::ReadModifyWrite => self.prepare_values(),
-            YcsbOperation::Scan => self.next.scan_length = self.scan_lengths.next(&mut self.random),
+            YcsbOperation::Update | YcsbOperation::ReadModifyWrite => {
+                let field = (!self.options.write_all_fields).then(|| self.draw_field());
+                self.field_written = field.unwrap_or(0);
+                self.maker.fill(field);
+            }
+            YcsbOperation::Scan => {
+                self.scan_length = self.scan_lengths.next(&mut self.maker.random);
+            }
             YcsbOperation::Read | YcsbOperation::Insert => {}
         }
         operation
     }
 
-    fn choose_record(&mut self) {
-        let number = self.records.next(&mut self.random, self.inserts.end());
-        write_key(self.options, number, &mut self.next.key);
-        if !self.options.read_all_fields {
-            self.next.field_read = self.draw_field();
-        }
-    }
-
     fn draw_field(&mut self) -> usize {
-        below(&mut self.random, self.options.field_count as u64) as usize
-    }
-
-    fn prepare_insert(&mut self) {
-        let claim = self.inserts.claim();
-        write_key(self.options, claim.number, &mut self.next.key);
-        self.claim = Some(claim);
-        self.fields.fill(&self.next.key, None, &mut self.next.values, &mut self.random);
-    }
-
-    fn prepare_values(&mut self) {
-        let field = (!self.options.write_all_fields).then(|| self.draw_field());
-        self.next.field_written = field.unwrap_or(0);
-        let PreparedOperation { key, values, .. } = &mut self.next;
-        self.fields.fill(key, field, values, &mut self.random);
+        below(&mut self.maker.random, self.options.field_count as u64) as usize
     }
 
     /// Does what was drawn.
@@ -166,23 +145,23 @@ impl OperationSession<'_> {
     }
 
     fn read(&mut self) -> Result<()> {
-        let field = [self.next.field_read];
+        let field = [self.field_read];
         let fields = (!self.options.read_all_fields).then_some(&field[..]);
-        let is_there = self.client.read(&self.next.key, fields, &mut self.found)?;
+        let is_there = self.client.read(&self.maker.key, fields, &mut self.found)?;
         self.demand(is_there)?;
-        self.fields.verify(&self.next.key, fields, &self.found)
+        self.maker.verify(fields, &self.found)
     }
 
     fn update(&mut self) -> Result<()> {
-        let field = [self.next.field_written];
+        let field = [self.field_written];
         let fields = if self.options.write_all_fields { &self.all_fields[..] } else { &field[..] };
-        let (key, values) = (&self.next.key, &self.next.values);
+        let RecordMaker { key, values, .. } = &self.maker;
         let was_there = self.client.update(key, fields, values, &mut self.found)?;
         self.demand(was_there)
     }
 
     fn insert(&mut self) -> Result<()> {
-        let outcome = self.client.insert(&self.next.key, &mut self.next.values.iter());
+        let outcome = self.maker.insert(&mut *self.client);
         // Failed or not, the number counts as inserted: the numbers after it would wait for it
         // else.
         self.claim = None;
@@ -190,16 +169,16 @@ impl OperationSession<'_> {
     }
 
     fn scan(&mut self) -> Result<()> {
-        let field = [self.next.field_read];
+        let field = [self.field_read];
         let fields = (!self.options.read_all_fields).then_some(&field[..]);
-        let scan = RecordScan { start: &self.next.key, count: self.next.scan_length, fields };
+        let scan = RecordScan { start: &self.maker.key, count: self.scan_length, fields };
         let count = self.client.scan(&scan, &mut self.found)?;
         // The record that the scan begins at is there, so at least it must come.
         self.demand(count > 0)
     }
 
     fn demand(&self, is_there: bool) -> Result<()> {
-        let missing = || format!("{} was inserted but is not found", self.next.key);
+        let missing = || format!("{} was inserted but is not found", self.maker.key);
         if is_there { Ok(()) } else { Err(Error::not_found(missing())) }
     }
 }

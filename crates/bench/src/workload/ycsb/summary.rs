@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CoreOptions, Mix, Phase, Workload, YcsbOptions};
-use crate::report::{self, Chart, Run, distinct, named};
+use crate::report::{self, Chart, Report, Run, distinct, named};
 use crate::workload::options::seconds;
 
 /// The options, as names and values.
@@ -33,38 +33,28 @@ pub(super) fn labels(workload: &Workload, phase: &str, threads: usize) -> BTreeM
     ])
 }
 
-/// What a reader must know to judge the numbers.
-pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
-    let mut notes: Vec<String> = options.workloads.iter().filter_map(ignored).collect();
-    if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0)
-        && options.phase != Phase::Load
-    {
-        notes.push(
-            "READ-MODIFY-WRITE counts as one operation; its read and its update are not counted \
-             again."
-                .to_owned(),
-        );
-    }
-    if options.run.warm_up.is_zero() && options.phase != Phase::Load {
-        notes.push(
-            "There was no warm-up: the first run on a target pays for filling its cache, too."
-                .to_owned(),
-        );
-    }
-    if options.phase == Phase::Run {
-        notes.push("The records were loaded in bulk, which is not reported.".to_owned());
-    }
-    if options.phase == Phase::Both && options.run.repeats > 1 {
-        notes.push("Loading is measured once, repeats are those of the run phase.".to_owned());
-    }
-    if options.phase != Phase::Run && options.bulk_load {
-        notes.push(
-            "Loading in bulk is durable at its end (fsync), whatever the durability of single \
-             writes."
-                .to_owned(),
-        );
-    }
-    notes
+/// Adds what a reader must know to judge the numbers.
+pub(super) fn add_notes(report: &mut Report, options: &YcsbOptions) {
+    let YcsbOptions { workloads, phase, .. } = options;
+    report.notes.extend(workloads.iter().filter_map(ignored));
+    report.note_if(
+        *phase != Phase::Load
+            && workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0),
+        "READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.",
+    );
+    report.note_if(
+        options.run.warm_up.is_zero() && *phase != Phase::Load,
+        "There was no warm-up: the first run on a target pays for filling its cache, too.",
+    );
+    report.note_if(*phase == Phase::Run, "The records were loaded in bulk, which is not reported.");
+    report.note_if(
+        *phase == Phase::Both && options.run.repeats > 1,
+        "Loading is measured once, repeats are those of the run phase.",
+    );
+    report.note_if(
+        *phase != Phase::Run && options.bulk_load,
+        "Loading in bulk is durable at its end (fsync), whatever the durability of single writes.",
+    );
 }
 
 fn ignored(workload: &Workload) -> Option<String> {

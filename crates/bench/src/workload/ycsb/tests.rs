@@ -6,11 +6,12 @@ use rstest::rstest;
 use tonnage::Result;
 
 use super::*;
-use crate::measure::{Measured, NoWatcher, PhaseWatcher};
+use crate::measure::{MeasurePlan, Measured, NoWatcher, PhaseWatcher};
 use crate::report::{Report, Run};
 use crate::system::tests::open;
 use crate::system::{Record, System, SystemKind};
 use crate::workload::RunOptions;
+use crate::workload::fixture::on_tiny;
 
 const RECORDS: u64 = 500;
 const OPERATIONS: u64 = 1000;
@@ -22,22 +23,16 @@ fn workload(name: &str, more: &[&str]) -> Workload {
     Workload::from_arguments(&[name.to_owned()], &arguments).unwrap().remove(0)
 }
 
-fn bench(options: YcsbOptions) -> Result<Report> {
-    let directory = tempfile::tempdir().unwrap();
-    let directories = RunOptions::tiny(&directory, &[]).directories;
-    let run_options =
-        RunOptions { directories, memory_bytes: Some(32 << 20), ..options.run.clone() };
-    let report = run(&YcsbOptions { run: run_options, ..options }, &NoWatcher);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "data was left behind");
-    report
-}
-
-fn only(systems: &[SystemKind]) -> RunOptions {
-    RunOptions { systems: systems.to_vec(), ..RunOptions::default() }
-}
-
-fn options(workloads: Vec<Workload>) -> YcsbOptions {
-    YcsbOptions { workloads, run: only(&SystemKind::ALL), ..YcsbOptions::default() }
+/// Runs a workload on some systems; `change` says how.
+fn bench(
+    systems: &[SystemKind],
+    workloads: Vec<Workload>,
+    change: impl FnOnce(YcsbOptions) -> YcsbOptions,
+) -> Result<Report> {
+    on_tiny(systems, |options| {
+        let options = YcsbOptions { run: options, workloads, ..YcsbOptions::default() };
+        run(&change(options), &NoWatcher)
+    })
 }
 
 fn in_memory(test: impl FnOnce(&dyn System)) {
@@ -59,8 +54,9 @@ fn load_plan(bulk: bool) -> LoadPlan {
     LoadPlan { name: "load".to_owned(), threads: 2, bulk }
 }
 
-fn run_plan(threads: usize) -> RunPlan {
-    RunPlan { name: "run".to_owned(), threads, seed: 1, ..RunPlan::default() }
+/// Runs a workload on its records.
+fn run_on(dataset: &mut Dataset<'_>, core: &CoreOptions, threads: usize) -> Measured {
+    dataset.run(core, MeasurePlan::default(), threads, 1).unwrap()
 }
 
 fn loaded<'a>(system: &'a dyn System, core: &CoreOptions, bulk: bool) -> (Dataset<'a>, Measured) {
@@ -69,7 +65,7 @@ fn loaded<'a>(system: &'a dyn System, core: &CoreOptions, bulk: bool) -> (Datase
 
 /// Loads a workload in bulk, and runs it.
 fn ran(system: &dyn System, core: &CoreOptions, threads: usize) -> Measured {
-    loaded(system, core, true).0.run(core, &run_plan(threads), &NoWatcher).unwrap()
+    run_on(&mut loaded(system, core, true).0, core, threads)
 }
 
 fn assert_all_worked(measured: &Measured, count: u64) {
@@ -82,9 +78,8 @@ fn every_core_workload_does_what_it_is_asked_for(
     #[values("a", "b", "c", "d", "e", "f")] name: &str,
     #[values(false, true)] bulk_load: bool,
 ) {
-    let report =
-        bench(YcsbOptions { bulk_load, threads: vec![2], ..options(vec![workload(name, &[])]) })
-            .unwrap();
+    let change = |options| YcsbOptions { bulk_load, threads: vec![2], ..options };
+    let report = bench(&SystemKind::ALL, vec![workload(name, &[])], change).unwrap();
     let run_counts = |run: &Run| {
         assert_eq!(run.failure_messages, [""; 0], "{}", run.title());
         (run.target.clone(), run.labels["phase"].clone(), run.operations_count)
@@ -110,7 +105,7 @@ fn every_distribution_and_order_asks_for_records_that_are_there(
     let workload = workload("a", &more.map(|text: &str| text));
     in_memory(|system| {
         let (mut dataset, _) = loaded(system, &workload.core, false);
-        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
+        let ran = run_on(&mut dataset, &workload.core, 3);
         assert_all_worked(&ran, OPERATIONS);
     });
 }
@@ -152,7 +147,7 @@ fn data_integrity_holds_on_every_system(#[case] name: &str, #[case] more: &[&str
     let workload = workload(name, &[more, &["dataintegrity=true"]].concat());
     on_each(|system| {
         let (mut dataset, _) = loaded(system, &workload.core, false);
-        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
+        let ran = run_on(&mut dataset, &workload.core, 3);
         assert_all_worked(&ran, OPERATIONS);
     });
     on_each(|system| assert_all_worked(&ran(system, &workload.core, 3), OPERATIONS));
@@ -168,7 +163,7 @@ fn data_integrity_finds_what_was_altered() {
         altered.push(&[b'x'; 20]);
         let mut client = system.client().unwrap();
         assert!(client.update("user7", &[2], &altered, &mut buffer).unwrap());
-        let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
+        let ran = run_on(&mut dataset, &workload.core, 1);
         assert_eq!((ran.operations_count, ran.failures), (OPERATIONS - 2, 2));
         assert!(ran.failure_messages[0].contains("field2 of user7"), "{:?}", ran.failure_messages);
     });
@@ -181,7 +176,7 @@ fn a_record_that_is_not_found_is_a_failure() {
         let (mut dataset, _) = loaded(system, &workload.core, true);
         // As if one more had been inserted.
         dataset.records_end += 1;
-        let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
+        let ran = run_on(&mut dataset, &workload.core, 1);
         assert_eq!(ran.operations_count + ran.failures, OPERATIONS);
         let message = &ran.failure_messages[0];
         assert!(message.contains("user500 was inserted but is not found"), "{message}");
@@ -195,7 +190,7 @@ fn a_run_inserts_new_records_after_those_of_the_run_before() {
     in_memory(|system| {
         let (mut dataset, _) = loaded(system, &workload.core, false);
         for _ in 0..2 {
-            let ran = dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap();
+            let ran = run_on(&mut dataset, &workload.core, 2);
             assert_all_worked(&ran, OPERATIONS);
         }
         let end = RECORDS + 2 * OPERATIONS;
@@ -209,7 +204,7 @@ fn a_part_of_the_records_may_be_loaded() {
     in_memory(|system| {
         let (mut dataset, loaded) = loaded(system, &workload.core, true);
         assert_all_worked(&loaded, 50);
-        let ran = dataset.run(&workload.core, &run_plan(3), &NoWatcher).unwrap();
+        let ran = run_on(&mut dataset, &workload.core, 3);
         assert_all_worked(&ran, OPERATIONS);
         assert_eq!(is_there(system, &[99, 100, 149, 150]), [false, true, true, false]);
     });
@@ -242,8 +237,9 @@ fn a_run_ends_when_its_time_is_over() {
     let workload = workload("c", &["operationcount=0", "maxexecutiontime=1", "target=100"]);
     in_memory(|system| {
         let (mut dataset, _) = loaded(system, &workload.core, true);
-        let plan = RunPlan { seconds_max: Some(Duration::from_millis(300)), ..run_plan(2) };
-        let ran = dataset.run(&workload.core, &plan, &NoWatcher).unwrap();
+        let seconds_max = Some(Duration::from_millis(300));
+        let plan = MeasurePlan { seconds_max, ..MeasurePlan::default() };
+        let ran = dataset.run(&workload.core, plan, 2, 1).unwrap();
         assert!(
             ran.failures == 0 && (1..=100).contains(&ran.operations_count),
             "{}",
@@ -257,9 +253,9 @@ fn a_run_on_other_records_than_were_loaded_is_refused() {
     in_memory(|system| {
         let (mut dataset, _) = loaded(system, &workload("a", &[]).core, true);
         let other = workload("b", &["recordcount=501"]);
-        assert!(dataset.run(&other.core, &run_plan(1), &NoWatcher).is_err());
+        assert!(dataset.run(&other.core, MeasurePlan::default(), 1, 1).is_err());
         let same = workload("b", &["requestdistribution=uniform"]);
-        assert_all_worked(&dataset.run(&same.core, &run_plan(1), &NoWatcher).unwrap(), OPERATIONS);
+        assert_all_worked(&run_on(&mut dataset, &same.core, 1), OPERATIONS);
     });
 }
 
@@ -267,11 +263,11 @@ fn a_run_on_other_records_than_were_loaded_is_refused() {
 fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
     let workloads = vec![workload("a", &[]), workload("b", &[])];
     let systems = [SystemKind::TonnageMemory, SystemKind::RocksDb];
-    let report = bench(YcsbOptions {
+    let report = bench(&systems, workloads, |options| YcsbOptions {
         phase: Phase::Run,
         threads: vec![1, 2],
-        run: RunOptions { repeats: 3, ..only(&systems) },
-        ..options(workloads)
+        run: RunOptions { repeats: 3, ..options.run },
+        ..options
     })
     .unwrap();
     assert_eq!(report.runs.len(), 8);
@@ -292,10 +288,11 @@ fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
 
 #[test]
 fn the_load_phase_alone_is_repeated_on_empty_targets() {
-    let report = bench(YcsbOptions {
+    let workloads = vec![workload("a", &["threadcount=2"])];
+    let report = bench(&SystemKind::ALL, workloads, |options| YcsbOptions {
         phase: Phase::Load,
-        run: RunOptions { repeats: 2, ..only(&SystemKind::ALL) },
-        ..options(vec![workload("a", &["threadcount=2"])])
+        run: RunOptions { repeats: 2, ..options.run },
+        ..options
     })
     .unwrap();
     let told = |run: &Run| (run.name.clone(), run.throughputs.len(), run.operations_count);
@@ -307,29 +304,38 @@ fn the_load_phase_alone_is_repeated_on_empty_targets() {
 
 #[test]
 fn ignored_properties_stand_in_the_notes() {
-    let workload = workload("c", &["measurementtype=raw"]);
-    let report =
-        bench(YcsbOptions { run: only(&[SystemKind::TonnageMemory]), ..options(vec![workload]) })
-            .unwrap();
+    let workloads = vec![workload("c", &["measurementtype=raw"])];
+    let report = bench(&[SystemKind::TonnageMemory], workloads, |options| options).unwrap();
     assert!(report.notes.iter().any(|note| note.contains("measurementtype")), "{:?}", report.notes);
 }
 
 #[rstest]
-#[case(YcsbOptions { workloads: Vec::new(), ..options(Vec::new()) }, "no workload")]
-#[case(options(vec![workload("a", &[]), workload("a", &[])]), "called a")]
-#[case(YcsbOptions { run: only(&[]), ..options(vec![workload("a", &[])]) }, "no target")]
-#[case(YcsbOptions { threads: vec![1, 0], ..options(vec![workload("a", &[])]) }, "0 threads")]
-#[case(options(vec![workload("c", &["operationcount=0"])]), "operationcount")]
-fn options_that_measure_nothing_are_refused(#[case] options: YcsbOptions, #[case] told: &str) {
-    let error = bench(options).unwrap_err().to_string();
+#[case(&SystemKind::ALL, vec![], "no workload")]
+#[case(&SystemKind::ALL, vec![workload("a", &[]), workload("a", &[])], "called a")]
+#[case(&[], vec![workload("a", &[])], "no target")]
+#[case(&SystemKind::ALL, vec![workload("c", &["operationcount=0"])], "operationcount")]
+fn options_that_measure_nothing_are_refused(
+    #[case] systems: &[SystemKind],
+    #[case] workloads: Vec<Workload>,
+    #[case] told: &str,
+) {
+    let error = bench(systems, workloads, |options| options).unwrap_err().to_string();
     assert!(error.contains(told), "{error}");
 }
 
 #[test]
+fn no_threads_are_refused() {
+    let change = |options| YcsbOptions { threads: vec![1, 0], ..options };
+    let error = bench(&SystemKind::ALL, vec![workload("a", &[])], change).unwrap_err();
+    assert!(error.to_string().contains("0 threads"), "{error}");
+}
+
+#[test]
 fn a_benchmark_that_is_cancelled_ends_and_says_so() {
-    let directory = tempfile::tempdir().unwrap();
-    let run_options = RunOptions::tiny(&directory, &SystemKind::ALL);
-    let options = YcsbOptions { run: run_options, ..options(vec![workload("a", &[])]) };
-    let report = run(&options, &PhaseWatcher::until(0)).unwrap();
+    let report = on_tiny(&SystemKind::ALL, |options| {
+        let workloads = vec![workload("a", &[])];
+        let options = YcsbOptions { run: options, workloads, ..YcsbOptions::default() };
+        run(&options, &PhaseWatcher::until(0)).unwrap()
+    });
     assert!(report.runs.is_empty() && report.notes.iter().any(|note| note.contains("stopped")));
 }

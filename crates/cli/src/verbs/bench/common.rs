@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tonnage_bench::Choice;
+use tonnage_bench::measure::DataDirectory;
 use tonnage_bench::system::SystemKind;
-use tonnage_bench::workload::{DataDirectory, RunOptions};
+use tonnage_bench::workload::RunOptions;
 
 use crate::exit::{CliResult, Failure};
 use crate::output::OutputArgs;

@@ -1,8 +1,7 @@
 //! Whether the disks have room for a benchmark, told before it begins.
 
-use tonnage_bench::measure::{Disk, Environment};
+use tonnage_bench::measure::{DataDirectory, Disk, Environment};
 use tonnage_bench::system::SystemKind;
-use tonnage_bench::workload::DataDirectory;
 
 use super::common::CommonArgs;
 use crate::exit::{CliResult, Failure};
@@ -26,9 +25,7 @@ impl Room {
         if common.force {
             return Ok(());
         }
-        let directories: Vec<_> =
-            common.places.iter().map(|place| (place.label.clone(), place.path.clone())).collect();
-        let environment = Environment::read(&directories);
+        let environment = Environment::read(&common.places);
         self.check_memory(common, environment.memory_bytes)?;
         common
             .places

@@ -6,16 +6,17 @@ use std::ops::Range;
 use tonnage::arrow::array::StringArray;
 use tonnage::{Error, Result};
 
-use super::contest::{Contest, Queries, QueryWay};
+use super::call::TableSession;
+use super::contest::{Contest, QueryWay, one_by_one};
+use super::options::Subject;
 use super::question::{Question, Sums, ask_one_by_one};
+use super::rows::{COUNTS, Shape, count_of};
 use crate::generate::Permutation;
 use crate::report::Report;
 use crate::report::format::whole;
 use crate::system::{GetKeys, PutInput, Rows};
 use crate::workload::columns::{Column, NamedColumn, batches};
 use crate::workload::loops::split;
-use crate::workload::tables::Subject;
-use crate::workload::tables::rows::{COUNTS, Shape, count_of};
 
 /// Of the rows of tables.
 const WIDE: &str = "wide";
@@ -24,7 +25,7 @@ const NARROW: &str = "narrow";
 /// The counts that one row of a hundred has.
 const ONE_PERCENT: Range<i64> = 500..500 + COUNTS / 100;
 
-impl<'a> Queries<'a> {
+impl<'a> TableSession<'a> {
     pub(super) fn beside(&self, report: &mut Report) -> Result<()> {
         let shape = Shape::new(self.options.key);
         shape.define(self.system, WIDE)?;
@@ -37,11 +38,11 @@ impl<'a> Queries<'a> {
             self.load(NARROW, &columns)?;
         }
         self.system.settle()?;
-        self.hold(self.list(&shape)?, report)?;
+        self.list(&shape)?.hold(self, report)?;
         let narrow = |place| place as f64 + count_of(place) as f64;
-        self.hold(self.scan(NARROW, "sum(id), sum(count)", narrow)?, report)?;
+        self.scan(NARROW, "sum(id), sum(count)", narrow).hold(self, report)?;
         let wide = |place| 1.0 + count_of(place) as f64;
-        self.hold(self.scan(WIDE, "sum(count), count(status)", wide)?, report)?;
+        self.scan(WIDE, "sum(count), count(status)", wide).hold(self, report)?;
         if self.options.wants(Subject::Index) {
             self.index(&shape, report)?;
         }
@@ -83,52 +84,53 @@ impl<'a> Queries<'a> {
             let rows = system.bulk_get(GetKeys::Rows(WIDE, keys, &[]), &options)?.rows;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
-        let in_plan = QueryWay::new("list, planned", move |_| {
-            ask_one_by_one(system, std::slice::from_ref(&planned))
-        });
+        let in_plan = move |_: &[Question]| ask_one_by_one(system, std::slice::from_ref(&planned));
         let (keys, rows) = (whole(count as f64), whole(self.options.table_rows as f64));
-        let ways =
-            vec![QueryWay::new("bulk get", get), QueryWay::one_by_one("list", system), in_plan];
+        let ways: Vec<QueryWay<'a>> = vec![
+            ("bulk get", Box::new(get)),
+            one_by_one("list", system),
+            ("list, planned", Box::new(in_plan)),
+        ];
         let name = format!("keys: {keys} of {rows} rows");
         Ok(Contest::new(Subject::List, name, question("*"), count, ways))
     }
 
     /// Two aggregates over everything, whose results add up to the numbers of all rows.
-    fn scan(&self, table: &str, aggregates: &str, numbers: fn(u64) -> f64) -> Result<Contest<'a>> {
+    fn scan(&self, table: &str, aggregates: &str, numbers: fn(u64) -> f64) -> Contest<'a> {
         let rows = self.options.table_rows;
         let total =
             if self.options.wants(Subject::Scan) { (0..rows).map(numbers).sum() } else { 0.0 };
         let statement = format!("SELECT {aggregates} FROM {table}");
         let name = format!("scan: {aggregates} of {} {table} rows", whole(rows as f64));
         let question = Question { statement, expected: Sums { rows: 1, numbers: total } };
-        let ways = vec![QueryWay::one_by_one("query", self.system)];
-        Ok(Contest::new(Subject::Scan, name, question, rows, ways))
+        let ways = vec![one_by_one("query", self.system)];
+        Contest::new(Subject::Scan, name, question, rows, ways)
     }
 
     /// A condition that one row of a hundred meets, before there is an index on its column and
     /// after.
     fn index(&self, shape: &Shape, report: &mut Report) -> Result<()> {
-        let rows = self.options.table_rows;
-        let places = (0..rows).filter(|place| ONE_PERCENT.contains(&count_of(*place)));
+        let all = self.options.table_rows;
+        let places = (0..all).filter(|place| ONE_PERCENT.contains(&count_of(*place)));
         let expected = Sums::of(places.map(|place| shape.numbers_of(place)));
         let condition = format!("count BETWEEN {} AND {}", ONE_PERCENT.start, ONE_PERCENT.end - 1);
         let statement = format!("SELECT * FROM {WIDE} WHERE {condition}");
-        let contest = |way: &str| -> Result<Contest<'a>> {
-            let name =
-                format!("index: {} of {} rows", whole(expected.rows as f64), whole(rows as f64));
+        let (rows, all) = (whole(expected.rows as f64), whole(all as f64));
+        let contest = |way: &'static str| {
+            let name = format!("index: {rows} of {all} rows");
             let question = Question { statement: statement.clone(), expected };
-            let ways = vec![QueryWay::one_by_one(way, self.system)];
-            Ok(Contest::new(Subject::Index, name, question, expected.rows, ways))
+            let ways = vec![one_by_one(way, self.system)];
+            Contest::new(Subject::Index, name, question, expected.rows, ways)
         };
-        self.hold(contest("without index")?, report)?;
+        contest("without index").hold(self, report)?;
         self.system.define(&format!("CREATE INDEX by_count ON {WIDE} (count)"))?;
         self.system.settle()?;
-        report.notes.push(format!(
+        report.note(format!(
             "{}: with the index, EXPLAIN says of the condition: {}",
             self.system.name(),
             self.explained(&statement)?
         ));
-        self.hold(contest("with index")?, report)
+        contest("with index").hold(self, report)
     }
 
     /// The line of a plan that tells what the store is asked for.

@@ -1,7 +1,7 @@
 //! Tonnage behind a server: the server runs in this process, on loopback, and everything measured
 //! goes through the client and a socket.
 
-mod server;
+use std::thread::JoinHandle;
 
 use tonnage::arrow::array::{Array, AsArray, RecordBatch};
 use tonnage::{
@@ -9,15 +9,66 @@ use tonnage::{
     Value,
 };
 use tonnage_client::{
-    Answer, BulkGetRequest, Fetched, PairWrite, PreparedStatement, batch_of, batch_of_keys,
+    Answer, BulkGetRequest, ClientOptions, Fetched, PairWrite, PreparedStatement, batch_of,
+    batch_of_keys,
 };
+use tonnage_server::{Server, Settings, Stop};
 
-pub(super) use self::server::Remote;
+use super::embedded::Embedded;
 use super::library::{bulk_put, field_name, no_records, text_key, write_options};
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PairSource,
-    PutInput, Record, RecordScan, RecordShape, RowSink, Rows, System, SystemKind,
+    PutInput, Record, RecordScan, RecordShape, RowSink, Rows, System, SystemKind, SystemSpec,
 };
+
+/// Calls and loads that a server of a benchmark takes at a time: what waits is not measured.
+const CALLS_MAX: usize = 1_024;
+
+/// Tonnage behind a server on loopback.
+pub(super) struct Remote {
+    embedded: Embedded,
+    client: tonnage_client::Client,
+    stop: Stop,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+impl Remote {
+    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
+        let spec = SystemSpec { kind: SystemKind::TonnageRocksDb, ..spec.clone() };
+        let embedded = Embedded::open(&spec)?;
+        let settings = Settings {
+            http: Some("off".to_owned()),
+            flight: Some("127.0.0.1:0".to_owned()),
+            calls_max: Some(CALLS_MAX),
+            ..Settings::default()
+        };
+        let server = Server::open(embedded.store.clone(), settings.resolve()?)?;
+        let address = server.addresses().flight;
+        let address =
+            address.ok_or_else(|| Error::internal("the server has no Flight listener"))?;
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        let thread = Some(std::thread::spawn(move || server.run(&stopped)));
+        let address = format!("grpc://{address}");
+        let client = tonnage_client::Client::connect(&address, ClientOptions::default())?;
+        Ok(Self { embedded, client, stop, thread })
+    }
+
+    /// The name of the table of YCSB's records.
+    fn records(&self) -> Result<&str> {
+        self.embedded.records.get().map(Table::path).ok_or_else(no_records)
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // How the server ended is of no interest to a measurement that is over.
+            let _ = thread.join();
+        }
+    }
+}
 
 impl System for Remote {
     fn name(&self) -> &str {
@@ -55,7 +106,7 @@ impl System for Remote {
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
         let (keys, request): (Rows, _) = match keys {
-            GetKeys::Pairs(keys) => (Box::new(batches_of(keys)), BulkGetRequest::default()),
+            GetKeys::Pairs(keys, _) => (Box::new(batches_of(keys)), BulkGetRequest::default()),
             GetKeys::Rows(table, keys, []) => (keys, BulkGetRequest::of(table)),
             GetKeys::Rows(..) => return Err(self.unsupported("rows of child tables in a bulk get")),
             GetKeys::Tables(_) => return Err(self.unsupported("calls over several tables")),
@@ -106,7 +157,7 @@ impl System for Remote {
 fn batches_of(mut keys: PairSource) -> impl Iterator<Item = Result<RecordBatch>> {
     std::iter::from_fn(move || {
         let mut batch = Vec::new();
-        let more = keys.next_batch(&mut |key, _| {
+        let more = keys(&mut |key, _| {
             batch.push(text_key(key)?);
             Ok(())
         });
@@ -120,13 +171,6 @@ struct RemoteClient<'a> {
     system: &'a Remote,
     /// The statement of a scan, once there was one.
     scan: Option<PreparedStatement>,
-}
-
-impl RemoteClient<'_> {
-    /// The name of the table of YCSB's records.
-    fn records(&self) -> Result<&str> {
-        self.system.embedded.records.get().map(Table::path).ok_or_else(no_records)
-    }
 }
 
 /// Appends the fields of the rows of a batch, column 0 of which is the key.
@@ -154,9 +198,9 @@ impl Client for RemoteClient<'_> {
         into.clear();
         let names = |fields: &[usize]| fields.iter().map(|field| field_name(*field)).collect();
         let names: Option<Vec<String>> = fields.map(names);
-        let (key, options) = (Row::new().with("id", key), GetOptions::default());
-        let found =
-            self.system.client.get_with(self.records()?, &key, names.as_deref(), &options)?;
+        let (table, key) = (self.system.records()?, Row::new().with("id", key));
+        let (client, options) = (&self.system.client, GetOptions::default());
+        let found = client.get_with(table, &key, names.as_deref(), &options)?;
         let Some(found) = found else { return Ok(false) };
         for (name, value) in found.row.iter() {
             match value {
@@ -175,20 +219,21 @@ impl Client for RemoteClient<'_> {
             row.set(&field_name(number), Value::Binary(field.to_vec()));
         }
         let options = write_options(self.system.embedded.spec.durability);
-        let put = [RowOperation::put(self.records()?, row)];
+        let put = [RowOperation::put(self.system.records()?, row)];
         self.system.client.write(&put, &options).map(drop)
     }
 
     fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
         into.clear();
-        if self.scan.is_none() {
-            let table = self.records()?;
-            let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
-            self.scan = Some(self.system.client.prepare(&text)?);
-        }
+        let statement = match &mut self.scan {
+            Some(known) => known,
+            none => {
+                let table = self.system.records()?;
+                let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
+                none.insert(self.system.client.prepare(&text)?)
+            }
+        };
         let values = [scan.start.into(), Value::Long(scan.count as i64)];
-        let statement =
-            self.scan.as_ref().ok_or_else(|| Error::internal("it was just prepared"))?;
         let Answer::Rows(rows) = statement.execute(&values)? else {
             return Err(Error::internal("a SELECT gave no rows"));
         };

@@ -1,22 +1,51 @@
 //! Tonnage inside this process, through its library.
 
-mod store;
-
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tonnage::{
     BulkGetOptions, Durability, Error, KeySource, KeyValue, PairGetOptions, Result, Row,
-    RowSession, RowView, Table, ValueRef,
+    RowSession, RowView, Store, Table, ValueRef,
 };
-use tonnage_sql::Answer;
+use tonnage_sql::{Answer, Sql, SqlOptions};
 
-pub(super) use self::store::Embedded;
 use super::library::{SourceKeys, bulk_put, field_name, no_records, text_key, write_options};
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record,
-    RecordScan, RecordShape, RowSink, System,
+    RecordScan, RecordShape, RowSink, System, SystemKind, SystemSpec,
 };
+
+/// Tonnage embedded, on either engine.
+pub(super) struct Embedded {
+    pub(super) spec: SystemSpec,
+    pub(super) store: Store,
+    /// The table of YCSB's records, once there is one.
+    pub(super) records: OnceLock<Table>,
+    /// The session that statements run in, once there was one: it has threads of its own.
+    sql: OnceLock<Sql>,
+}
+
+impl Embedded {
+    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
+        let url = match (spec.kind, spec.directory.to_str()) {
+            (SystemKind::TonnageMemory, _) => "memory:".to_owned(),
+            (_, Some(directory)) => format!("rocksdb:{directory}"),
+            (_, None) => return Err(Error::invalid("the directory's name is not text")),
+        };
+        let store = Store::builder(url).rocksdb_settings(spec.rocksdb_settings()).open()?;
+        let (records, sql) = (OnceLock::new(), OnceLock::new());
+        Ok(Embedded { spec: spec.clone(), store, records, sql })
+    }
+
+    fn sql(&self) -> Result<&Sql> {
+        if let Some(sql) = self.sql.get() {
+            return Ok(sql);
+        }
+        let options = SqlOptions { durability: self.spec.durability, ..SqlOptions::default() };
+        let sql = Sql::new(self.store.clone(), options)?;
+        Ok(self.sql.get_or_init(|| sql))
+    }
+}
 
 impl System for Embedded {
     fn name(&self) -> &str {
@@ -58,9 +87,9 @@ impl System for Embedded {
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
         let mut done = BulkDone::default();
         match keys {
-            GetKeys::Pairs(source) => {
+            GetKeys::Pairs(source, batches_left) => {
                 let failure = Arc::<Mutex<_>>::default();
-                let keys = SourceKeys { source, failure: failure.clone() };
+                let keys = SourceKeys { source, batches_left, failure: failure.clone() };
                 let get = PairGetOptions {
                     max_concurrent_requests: options.parallelism,
                     memory_bytes_max: options.memory_bytes_max,
