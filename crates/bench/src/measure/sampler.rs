@@ -99,8 +99,8 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Adds the last reading. Gives the part of what was measured that it saw, with the figures that
-    /// every run has, where there was something to read.
+    /// Adds the last reading. Gives the part of what was measured that it saw, with the figures
+    /// that every run has, where there was something to read.
     pub(super) fn finish(mut self, ended: Instant) -> Run {
         let joined = if self.last_is_too_short(ended) { self.seen.series.pop() } else { None };
         match joined {

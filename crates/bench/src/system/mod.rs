@@ -178,7 +178,7 @@ pub(crate) struct RecordShape {
 /// Fields end to end, in one buffer that is used again.
 pub(crate) type Record = tonnage_engine::Slices;
 
-/// Gives a batch of keys, each with what belongs to it, to the sink entry by entry, made as they are
+/// Gives a batch of keys, each with what belongs to it, to the sink entry by entry, made as it is
 /// asked for. False, without a call, when there are no more.
 pub(crate) type BatchSource<V> = Box<dyn FnMut(&mut BatchSink<'_, V>) -> Result<bool> + Send>;
 

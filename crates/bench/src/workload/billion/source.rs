@@ -14,8 +14,8 @@ use crate::measure::{Meter, StopFlag};
 /// Rows that a source gives at a time.
 pub(super) const BATCH: usize = 4_096;
 
-/// Feeds one call, or the calls of one side in step with the other. When it is dropped, nobody waits
-/// for that side any more.
+/// Feeds one call, or one side in step with the other. When it is dropped, nobody waits for that
+/// side any more.
 pub(super) struct Feed<'m> {
     pub(super) meter: &'m Meter<'m>,
     side: PaceSide,
@@ -43,7 +43,7 @@ impl<'m> Feed<'m> {
         self.given.load(Relaxed)
     }
 
-    /// The rows at a range of places, as long as the time lasts. Places without one are passed over.
+    /// The rows at some places, as long as the time lasts. Places without one are passed over.
     pub(super) fn rows(
         &self,
         mut places: Range<u64>,

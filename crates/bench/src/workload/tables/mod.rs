@@ -4,11 +4,11 @@
 //!    mixed as they come in from a queue: a loop of single puts, and one multi put. New tables
 //!    for each repeat.
 //! 2. Get: rows by their keys: a loop of single gets, and one multi get.
-//! 3. Queries over ten and a hundred tables: of one row each, of all rows, and the five aggregates of
-//!    each table.
-//! 4. Queries over a large table of the same rows, or one of two numbers: a list of many keys against
-//!    a bulk get, aggregates over everything, and a condition with an index against the same without
-//!    it.
+//! 3. Queries over ten and a hundred tables: of one row each, of all rows, and the five aggregates
+//!    of each table.
+//! 4. Queries over a large table of the same rows, or one of two numbers: a list of many keys
+//!    against a bulk get, aggregates over everything, and a condition with an index against the
+//!    same without it.
 //!
 //! The ways to the same answers take turns, repeat by repeat; the time of the whole answer is
 //! measured, and the answers are held against the rows that were stored: how many, and what their

@@ -110,7 +110,7 @@ fn seed(key: &str, field: usize) -> u64 {
     mix(fnv1a_64(key.as_bytes()).wrapping_add(field as u64))
 }
 
-/// Records of a range of numbers, some thousand at a time, for a bulk put that ends early once it is
+/// Records of a range of numbers, some thousand at a time, for a bulk put. It ends early once it is
 /// stopped.
 pub(crate) fn records(
     mut maker: RecordMaker,
