@@ -15,12 +15,14 @@ use datafusion::logical_expr::{
 };
 
 use super::longest::Longest;
-use super::moving::Moving;
+use super::moving::{BIT_XOR, Moving};
 use super::{average, extreme, total};
 use crate::interval::is_interval;
 
-/// Functions of doubles of which only the frames of windows are done here.
-const OF_DOUBLES: [&str; 15] = [
+/// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`, which
+/// is 0 to the library where all rows have left.
+const IN_FRAMES: [&str; 16] = [
+    BIT_XOR,
     "corr",
     "covar_pop",
     "covar_samp",
@@ -41,9 +43,9 @@ const OF_DOUBLES: [&str; 15] = [
 /// The functions as sessions have them.
 pub(crate) fn guarded() -> Vec<AggregateUDF> {
     let guarded = |inner, part| AggregateUDF::new_from_impl(Guarded { inner, part });
-    let of_doubles = all_default_aggregate_functions()
+    let in_frames = all_default_aggregate_functions()
         .into_iter()
-        .filter(|function| OF_DOUBLES.contains(&function.name()))
+        .filter(|function| IN_FRAMES.contains(&function.name()))
         .map(|function| guarded(function, Part::Frames));
     let others = [
         guarded(min_max::min_udaf(), Part::Extreme { is_max: false }),
@@ -51,7 +53,7 @@ pub(crate) fn guarded() -> Vec<AggregateUDF> {
         guarded(sum::sum_udaf(), Part::Total),
         guarded(avg_udaf(), Part::Average),
     ];
-    others.into_iter().chain(of_doubles).collect()
+    others.into_iter().chain(in_frames).collect()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -21,6 +21,9 @@ use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Accumulator, AggregateUDF};
 use datafusion::physical_expr::PhysicalExpr;
 
+/// The one that is not of doubles.
+pub(super) const BIT_XOR: &str = "bit_xor";
+
 /// An aggregate over frames that move.
 #[derive(Debug)]
 pub(super) struct Moving {
@@ -66,7 +69,9 @@ impl Moving {
         function: &Arc<AggregateUDF>,
         arguments: &AccumulatorArgs<'_>,
     ) -> Option<Result<Self>> {
-        if arguments.is_distinct || *arguments.return_type() != DataType::Float64 {
+        let is_subtracted =
+            *arguments.return_type() == DataType::Float64 || function.name() == BIT_XOR;
+        if arguments.is_distinct || !is_subtracted {
             return None;
         }
         let function = Function {
