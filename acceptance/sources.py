@@ -4,17 +4,25 @@ import os
 import subprocess
 
 
-def checked_out(name, folder, directory):
+def has(git, commit):
+    known = ["git", "--git-dir", git, "cat-file", "-e", commit + "^{commit}"]
+    return os.path.isdir(git) and not subprocess.run(
+        known, check=False, stderr=subprocess.DEVNULL).returncode
+
+
+def checked_out(name, folder, directory, commit="HEAD"):
     """Puts a folder of a project (`OWNER+NAME`) below a directory. Gives its path, or None when the
-    project is nowhere to be had."""
+    project, or that commit of it, is nowhere to be had."""
     git = os.path.join(os.environ.get("ACCEPTANCE_SOURCES", ""), name, "repo")
-    if not os.path.isdir(git):
+    if not has(git, commit):
         git = os.path.join(directory, "clone.git")
         url = "https://github.com/" + name.replace("+", "/")
-        clone = ["git", "clone", "-q", "--bare", "--depth", "1", url, git]
-        if subprocess.run(clone, check=False, stderr=subprocess.DEVNULL).returncode:
+        subprocess.run(["git", "init", "-q", "--bare", git], check=True)
+        fetch = ["git", "--git-dir", git, "fetch", "-q", "--depth", "1", url, commit]
+        if subprocess.run(fetch, check=False, stderr=subprocess.DEVNULL).returncode:
             return None
-    listed = ["git", "--git-dir", git, "ls-tree", "-r", "HEAD", folder]
+        commit = "FETCH_HEAD"
+    listed = ["git", "--git-dir", git, "ls-tree", "-r", commit, folder]
     listed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     # A mirror may lack some of the large ones; then they are left out.
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}

@@ -17,28 +17,19 @@ What other databases would not take either is adapted first:
 
 import collections
 import hashlib
-import http.client
-import json
 import os
 import re
 import sys
 import tempfile
 
 from sources import checked_out
+from sqllogictest import Connection, Record, class_of, compare_classes, refusals
 from suite import Server
 
 OWNER = "gregrahn+sqllogictest"
 BATCH = 500
-HERE = os.path.dirname(os.path.abspath(__file__))
+REFUSALS = "sqlite_refusals"
 NAME = "postgresql"
-
-
-class Record:
-    """A statement (`letters` is None) or a query of a file."""
-
-    def __init__(self, place, sql, expected_ok, letters, order, lines):
-        self.place, self.sql, self.expected_ok = place, sql, expected_ok
-        self.letters, self.order, self.lines = letters, order, lines
 
 
 def records(path, place):
@@ -121,31 +112,6 @@ class Adapter:
         if re.match(r"\s*DELETE", sql, re.I):
             return sql
         return pattern.sub(read, sql)
-
-
-class Connection:
-    def __init__(self, server):
-        self.http = http.client.HTTPConnection(server.http.removeprefix("http://"), timeout=600)
-
-    def ask(self, path, body):
-        self.http.request("POST", path, json.dumps(body))
-        answer = self.http.getresponse()
-        return answer.status, json.loads(answer.read())
-
-    def statement(self, sql):
-        """Nothing, or the error."""
-        status, told = self.ask("/v1/sql", {"sql": sql})
-        return None if status == 200 else told["detail"]
-
-    def queries(self, texts):
-        status, told = self.ask("/v1/fetch-all", [{"sql": one} for one in texts])
-        assert status == 200, told
-        for number, answer in enumerate(told):
-            # Together they may be too large for one call.
-            if "draw this one by itself" in answer.get("problem", {}).get("detail", ""):
-                status, alone = self.ask("/v1/sql", {"sql": texts[number]})
-                told[number] = alone if status == 200 else {"problem": alone}
-        return told
 
 
 def text(value, letter):
@@ -244,25 +210,9 @@ def files(folder):
                 yield os.path.relpath(os.path.join(directory, name), folder)
 
 
-def refusals():
-    """The classes: name, count, pattern, reason."""
-    classes = []
-    with open(os.path.join(HERE, "sqlite_refusals"), encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip() and not line.startswith("#"):
-                name, count, rest = line.strip().split(" ", 2)
-                pattern, reason = rest.rsplit(" :: ", 1)
-                classes.append((name, int(count), re.compile(pattern, re.I), reason))
-    return classes
-
-
-def class_of(error, classes):
-    return next((name for name, _, pattern, _ in classes if pattern.search(error)), "unlisted")
-
-
 def run_store(folder, kind, store, queries_max, wanted):
     """All files against one server; the tallies by folder."""
-    classes = refusals()
+    classes = refusals(REFUSALS)
     tallies = collections.defaultdict(lambda: Tally(classes))
     server = Server("", store)
     try:
@@ -293,17 +243,9 @@ def run_store(folder, kind, store, queries_max, wanted):
 
 
 def compare_refusals(kind, whole, compares):
-    classes = refusals()
+    classes = refusals(REFUSALS)
     found = collections.Counter(class_of(error, classes) for error, _ in whole.refused)
-    for name, count, _, reason in classes:
-        print(f"# {kind} refused {found[name]} {name}: {reason}")
-        if not compares or found[name] == count:
-            outcome = "pass"
-        elif found[name] < count:
-            outcome = f"FAIL only {found[name]} of {count}: lower the count in sqlite_refusals"
-        else:
-            outcome = f"FAIL {found[name]}, and {count} are expected"
-        print(f"{kind}_refused_{name}: {outcome}")
+    compare_classes(kind, REFUSALS, found, compares)
     unlisted = [both for both in whole.refused if class_of(both[0], classes) == "unlisted"]
     for error, count in collections.Counter(
             re.sub(r"\d+", "N", error)[:160] for error, _ in unlisted).most_common(40):
