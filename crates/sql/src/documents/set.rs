@@ -73,9 +73,19 @@ fn set_in_row(cells: &[(&ArrayRef, &FieldRef)], row: usize) -> Result<Option<Str
         return exec_err!("json_set: the document is not JSON: {error}");
     }
     let path = path.iter().map(|part| cell(*part, row)).collect::<Result<Vec<_>>>()?;
+    if let Some(Value::String(computed)) = path.iter().find(|step| is_path(step)) {
+        return exec_err!(
+            "json_set: the path '{computed}' is computed, and would be one name: write it as a literal, or give its steps one by one, as in json_set(doc, 'a', 'b', value)"
+        );
+    }
     let mut new = String::new();
     write(&mut new, value.as_ref(), field, row)?;
     set(text.trim(), &path, &new).map(Some)
+}
+
+/// Whether a step is a whole path. Those that are literals have been taken apart.
+fn is_path(step: &Value) -> bool {
+    matches!(step, Value::String(text) if text == "$" || text.starts_with("$.") || text.starts_with("$["))
 }
 
 fn cell((array, field): (&ArrayRef, &FieldRef), row: usize) -> Result<Value> {
