@@ -57,7 +57,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
         }
         // Of a list that holds NULL nothing else is known but that a value is in it.
         Expr::AnyOp { right, .. } if !is_query(right) && !is_plain_list(right) => {
-            let mut made = parsed("$1 OR (_holds_null($2) AND NULL)")?;
+            let mut made = parsed("($1 OR (_holds_null($2) AND NULL))")?;
             let list = right.as_ref().clone();
             fill(&mut made, &[expr, &list]);
             made

@@ -68,21 +68,27 @@ struct OpenQuery {
     parts: u64,
     /// How many tables it has itself: a set operation or a join for each but the first.
     tables: usize,
-    /// What the expressions around the place weigh, and what weighs most of the places so far.
+    /// What the expressions around the place weigh, and what weighs most of those so far.
     path: usize,
-    deepest: usize,
+    expression: usize,
+    /// The deepest of the queries that it reads: its expressions stand above them.
+    behind: usize,
 }
 
 impl OpenQuery {
     fn size(&self) -> Size {
         let relations = self.tables.max(1).saturating_mul(RELATION);
-        Size { parts: self.parts, depth: relations.saturating_add(self.deepest) }
+        let above = relations.saturating_add(self.expression);
+        Size { parts: self.parts, depth: above.saturating_add(self.behind) }
     }
 
     /// Takes into account what stands at this place.
     fn put(&mut self, size: Size) {
         self.parts = self.parts.saturating_add(size.parts);
-        self.deepest = self.deepest.max(self.path.saturating_add(size.depth));
+        match self.path {
+            0 => self.behind = self.behind.max(size.depth),
+            path => self.expression = self.expression.max(path.saturating_add(size.depth)),
+        }
     }
 }
 
