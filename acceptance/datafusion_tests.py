@@ -20,7 +20,8 @@ import tempfile
 
 from duckdb_tests import closing_of
 from hidden_keys import CONSTRAINTS
-from project_tests import LeftOut, difference, hashed_alike, is_any_part, is_ordered, run_project
+from project_tests import (
+    LeftOut, Project, difference, hashed_alike, is_any_part, is_ordered, run_project)
 from shown_values import Cell, alike, number, sort_key
 from sources import checked_out
 from sql_tokens import solid, split, tokens
@@ -90,7 +91,7 @@ def column_type(parts):
     return " ".join(part.text for part in parts)
 
 
-class DataFusion:
+class DataFusion(Project):
     name = "datafusion"
     refusals = "datafusion_refusals"
 
@@ -99,10 +100,6 @@ class DataFusion:
 
     def types(self, parts):
         return column_type(parts)
-
-    def count(self, path):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return len(re.findall(r"^(?:statement|query)\b", file.read(), re.M))
 
     def items(self, path, name):
         for pattern, reason in SKIPPED.items():

@@ -25,7 +25,8 @@ import re
 import sys
 import tempfile
 
-from project_tests import LeftOut, compare_rows, difference, hashed_alike, run_project
+from project_tests import (
+    LeftOut, Project, compare_rows, difference, hashed_alike, run_project)
 from shown_values import binary_text
 from sources import checked_out
 from sql_tokens import joined, solid, split, tokens
@@ -151,16 +152,12 @@ class Loop:
         self.name, self.values, self.items = name, values, []
 
 
-class DuckDB:
+class DuckDB(Project):
     name = "duckdb"
     refusals = "duckdb_refusals"
 
     def types(self, parts):
         return column_type(parts)
-
-    def count(self, path):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return len(re.findall(r"^(?:statement|query)\b", file.read(), re.M))
 
     def items(self, path, name):
         """The records of a file, or the reason why none of it runs."""

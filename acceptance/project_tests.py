@@ -44,6 +44,15 @@ CHANGES = set("""CREATE DROP ALTER INSERT UPDATE DELETE MERGE TRUNCATE UPSERT RE
     ROLLBACK ABORT COPY EXECUTE""".split())
 
 
+class Project:
+    """The files of a project: `name`, `refusals`, and what follows its own forms."""
+
+    def count(self, path):
+        """How many records a file has that does not run."""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return len(re.findall(r"^(?:statement|query)\b", file.read(), re.M))
+
+
 class LeftOut:
     """What a file has at a place that does not run: a reason, and whether the rest of the file
     needs it."""

@@ -11,39 +11,18 @@ use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 
-use super::scalar::{Arguments, Gives, Scalar, text_of};
+use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
 
-const TEXT: Gives = Gives::Type(|| DataType::Utf8);
+const TIME: Scalar =
+    of_text("_time_text", "CAST(text AS TIME)", |arguments| times(arguments, true));
+const TRIED_TIME: Scalar =
+    of_text("_tried_time_text", "TRY_CAST(text AS TIME)", |arguments| times(arguments, false));
+const INTERVAL: Scalar = of_text("_interval_text", "CAST(text AS INTERVAL)", intervals);
+const DECIMAL: Scalar = of_text("_decimal_text", "CAST(text AS NUMBER)", decimals);
 
-const TIME: Scalar = Scalar {
-    name: "_time_text",
-    form: "CAST(text AS TIME)",
-    count: (1, 1),
-    gives: TEXT,
-    work: |arguments| times(arguments, true),
-};
-const TRIED_TIME: Scalar = Scalar {
-    name: "_tried_time_text",
-    form: "TRY_CAST(text AS TIME)",
-    count: (1, 1),
-    gives: TEXT,
-    work: |arguments| times(arguments, false),
-};
-const INTERVAL: Scalar = Scalar {
-    name: "_interval_text",
-    form: "CAST(text AS INTERVAL)",
-    count: (1, 1),
-    gives: TEXT,
-    work: intervals,
-};
-
-const DECIMAL: Scalar = Scalar {
-    name: "_decimal_text",
-    form: "CAST(text AS NUMBER)",
-    count: (1, 1),
-    gives: TEXT,
-    work: decimals,
-};
+const fn of_text(name: &'static str, form: &'static str, work: Work) -> Scalar {
+    Scalar { name, form, count: (1, 1), gives: Gives::Type(|| DataType::Utf8), work }
+}
 
 /// Text that is cast to a time.
 pub(crate) fn time_text(text: Expr, is_tried: bool) -> Expr {

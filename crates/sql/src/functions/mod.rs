@@ -14,6 +14,7 @@ mod rounded;
 mod scalar;
 mod text;
 mod uuid;
+mod wrapped;
 
 use datafusion::logical_expr::ScalarUDF;
 

@@ -2,68 +2,35 @@
 //!
 //! It takes the number times a power of ten, which may be infinite: `round(42.1, 400)` was NaN.
 
-use std::sync::Arc;
-
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions::math;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
+
+use super::wrapped::wrapped;
 
 pub(super) fn function() -> ScalarUDF {
-    ScalarUDF::new_from_impl(Rounded { inner: math::round() })
+    wrapped(math::round(), rounded)
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Rounded {
-    inner: Arc<ScalarUDF>,
-}
-
-impl ScalarUDFImpl for Rounded {
-    fn name(&self) -> &str {
-        self.inner.name()
+fn rounded(inner: &ScalarUDF, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    let given = arguments.args.clone();
+    let rows = arguments.number_rows;
+    let rounded = inner.invoke_with_args(arguments)?;
+    let [value, digits] = given.as_slice() else { return Ok(rounded) };
+    if !rounded.data_type().is_floating() {
+        return Ok(rounded);
     }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(types)
-    }
-
-    fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        self.inner.return_field_from_args(arguments)
-    }
-
-    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(types)
-    }
-
-    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let given = arguments.args.clone();
-        let rows = arguments.number_rows;
-        let rounded = self.inner.invoke_with_args(arguments)?;
-        let [value, digits] = given.as_slice() else { return Ok(rounded) };
-        if !rounded.data_type().is_floating() {
-            return Ok(rounded);
+    match rounded {
+        ColumnarValue::Array(array) => {
+            finite(&array, &value.to_array(rows)?, &digits.to_array(rows)?)
+                .map(ColumnarValue::Array)
         }
-        match rounded {
-            ColumnarValue::Array(array) => {
-                finite(&array, &value.to_array(rows)?, &digits.to_array(rows)?)
-                    .map(ColumnarValue::Array)
-            }
-            ColumnarValue::Scalar(scalar) => {
-                let array = finite(&scalar.to_array()?, &value.to_array(1)?, &digits.to_array(1)?)?;
-                ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
-            }
+        ColumnarValue::Scalar(scalar) => {
+            let array = finite(&scalar.to_array()?, &value.to_array(1)?, &digits.to_array(1)?)?;
+            ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
         }
     }
 }

@@ -114,7 +114,10 @@ fn is_query(list: &Expr) -> bool {
 
 /// Whether a list is written down, without NULL.
 fn is_plain_list(list: &Expr) -> bool {
-    let is_value = |item: &Expr| matches!(item, Expr::Value(value) if value.value != Value::Null);
+    let is_value = |item: &Expr| match item {
+        Expr::Value(value) => !matches!(value.value, Value::Null | Value::Placeholder(_)),
+        _ => false,
+    };
     match list {
         Expr::Nested(inner) => is_plain_list(inner),
         Expr::Array(Array { elem, .. }) => elem.iter().all(is_value),

@@ -211,6 +211,7 @@ mod tests {
         let outer = "SELECT a.x FROM q12 AS a, q12 AS b";
         assert!(!is_taken(&chain(12, 2).replace("SELECT x FROM q12", outer)));
     }
+
     #[test]
     fn a_chain_of_queries_that_name_each_other_has_an_end() {
         let chain = |queries: usize, condition: &str| {

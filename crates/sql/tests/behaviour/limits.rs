@@ -308,6 +308,13 @@ fn the_values_of_execute_have_the_time_of_the_statement() {
 #[test]
 fn the_deepest_statements_that_are_taken_fit_on_a_small_stack() {
     let sql = fleet();
+    let join = |at| {
+        let before = at - 1;
+        format!(
+            " JOIN positions AS t{at} ON t{at}.ship = t{before}.ship AND t{at}.at = t{before}.at"
+        )
+    };
+    let query = |at: usize| format!("q{at} AS (SELECT x FROM q{} WHERE x > 0)", at - 1);
     let deepest = [
         "SELECT count(*) FROM positions WHERE ship = 1".to_owned()
             + &" OR speed BETWEEN 5 AND 6".repeat(500),
@@ -318,6 +325,10 @@ fn the_deepest_statements_that_are_taken_fit_on_a_small_stack() {
         format!("SELECT sum(x) FROM (SELECT 1 AS x{})", " UNION ALL SELECT 1".repeat(120)),
         format!("SELECT 1{}", " UNION SELECT 2".repeat(120)),
         format!("SELECT 1{} WHERE 1 = 1{}", " EXCEPT SELECT 2".repeat(60), " AND true".repeat(530)),
+        "SELECT count(*) FROM positions AS t0".to_owned() + &(1..120).map(join).collect::<String>(),
+        "WITH q0 AS (SELECT 1 AS x), ".to_owned()
+            + &(1..160).map(query).collect::<Vec<_>>().join(", ")
+            + " SELECT x FROM q159",
     ];
     for statement in &deepest {
         let small = std::thread::Builder::new().stack_size(2 << 20);

@@ -22,6 +22,14 @@ fn numbered_and_named_parameters_stand_for_values() {
 }
 
 #[test]
+fn a_list_with_a_parameter_that_is_null_holds_null() {
+    let sql = session();
+    let asked = |value: Value| Request::new("SELECT 4 = ANY (ARRAY[1, $1])").bind(value);
+    assert_eq!(rows(&sql, asked(Value::Null)), [["NULL"]]);
+    assert_eq!(rows(&sql, asked(Value::Long(2))), [["false"]]);
+}
+
+#[test]
 fn a_parameter_without_value_is_named() {
     let sql = fleet();
     assert_fails(

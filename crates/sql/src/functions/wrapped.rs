@@ -1,0 +1,68 @@
+//! A function of the library, with the same signature and other work.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+
+/// What is done with the arguments, and with the function itself.
+type WrappedWork = fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue>;
+
+/// A function with other work.
+pub(super) fn wrapped(inner: Arc<ScalarUDF>, work: WrappedWork) -> ScalarUDF {
+    ScalarUDF::new_from_impl(Wrapped { inner, work })
+}
+
+#[derive(Debug)]
+struct Wrapped {
+    inner: Arc<ScalarUDF>,
+    work: WrappedWork,
+}
+
+impl PartialEq for Wrapped {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+}
+
+impl Eq for Wrapped {}
+
+impl Hash for Wrapped {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for Wrapped {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(types)
+    }
+
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
+        self.inner.return_field_from_args(arguments)
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(types)
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        (self.work)(&self.inner, arguments)
+    }
+}
