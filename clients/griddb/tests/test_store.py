@@ -285,6 +285,16 @@ def test_multi_get_by_the_keys_of_a_time_series(store, series):
     assert [row[3] for row in found["plant1"]] == ["b", "a"]
 
 
+def test_multi_get_by_thousands_of_keys_beside_nanoseconds(store):
+    # Such rows come by a query, which names all keys.
+    fine = {"name": "fine", "type": Type.TIMESTAMP, "time_unit": griddb.TimeUnit.NANOSECOND}
+    columns = [["id", Type.LONG], fine]
+    store.put_container(ContainerInfo("fine", columns)).multi_put([[n, None] for n in range(10)])
+    keys = list(range(2_000, 4, -1))
+    found = store.multi_get({"fine": predicate(store, Type.LONG, keys=keys)})
+    assert [row[0] for row in found["fine"]] == [5, 6, 7, 8, 9]
+
+
 def test_multi_get_leaves_out_what_does_not_exist(store, people):
     everything = predicate(store, Type.STRING)
     found = store.multi_get({"nobody": everything, "people": everything})

@@ -353,6 +353,7 @@ AT = "TIMESTAMP('2011-07-01T00:00:10Z')"
     [
         ("select * where timestamp >= TIMESTAMPADD(SECOND, NOW(), -10)", 1),
         (f"select max(voltage) where timestamp < {AT}", 1),
+        (f"select * where timestamp < {AT} and {' and '.join(['level <> 9'] * 2_000)}", 1),
         (f"select TIME_NEXT(*, {AT})", 1),
         (f"select TIME_PREV_ONLY(*, {AT})", 1),
         (f"select TIME_AVG(level) where timestamp > {AT}", 1),
@@ -459,9 +460,38 @@ def test_a_very_deep_query_is_refused(things):
         rows(things, "select * where " + "(" * 1000 + "n = 1" + ")" * 1000)
 
 
-def test_a_long_chain_of_conditions_is_no_deep_one(things):
-    either = " or ".join(f"n = {number}" for number in range(1_000))
+@pytest.mark.parametrize("count", [2_000, 10_000])
+def test_a_long_chain_of_conditions_is_no_deep_one(things, count):
+    either = " or ".join(f"n = {number}" for number in range(count))
     assert ids(things, either) == [1, 2]
+    # The row whose n is NULL is in neither.
+    assert ids(things, f"not ({either})") == [4]
+    neither = " and ".join(f"n <> {number}" for number in range(count))
+    assert ids(things, neither) == [4]
+
+
+def test_in_a_long_chain_and_binds_more_than_or(things):
+    pairs = " or ".join(f"n = {number} and id = {number - 9}" for number in range(2_000))
+    assert ids(things, pairs) == [1]
+    either = " or ".join(f"n = {number}" for number in range(2_000))
+    assert ids(things, f"{either} and id = 1") == [1, 2]
+    assert ids(things, f"id = 1 and ({either}) or id = 4") == [1, 4]
+    neither = " and ".join(f"n <> {number}" for number in range(2_000))
+    assert ids(things, f"id = 3 or {neither} or n = 20") == [2, 3, 4]
+
+
+@pytest.mark.parametrize("count", [64, 65, 129, 1_025])
+def test_each_condition_of_a_long_chain_counts(things, count):
+    for place in {0, 1, 31, 32, 33, 63, count // 2 - 1, count // 2, count - 2, count - 1}:
+        conditions = ["id = 0"] * count
+        conditions[place] = "id = 2"
+        assert ids(things, " or ".join(conditions)) == [2]
+        conditions = ["id < 4"] * count
+        conditions[place] = "id > 2"
+        assert ids(things, " and ".join(conditions)) == [3]
+
+
+def test_a_long_sum_is_a_deep_query(things):
     sums = " + ".join(["1"] * 2_000)
     with pytest.raises(GSException, match="deep"):
         rows(things, f"select * where n = {sums}")

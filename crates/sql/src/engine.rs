@@ -23,9 +23,9 @@ use crate::error::from_datafusion;
 use crate::functions;
 use crate::options::SqlOptions;
 use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeys, LatestRule, MembershipRule, MergedListRule,
-    OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule, UsingRule,
-    UuidPlanner, physical_rules,
+    CorrelatedNamesRule, DependentRule, EqualKeys, IndexOrderRule, LatestRule, MembershipRule,
+    MergedListRule, OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule,
+    UsingRule, UuidPlanner, physical_rules,
 };
 use crate::shifts::shifts;
 use crate::text::{CATALOG, SCHEMA};
@@ -98,6 +98,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     rules.insert(3, Arc::new(CorrelatedNamesRule));
     if options.push_down {
         rules.push(Arc::new(LatestRule));
+        rules.push(Arc::new(IndexOrderRule));
     }
     let mut analysis = Analyzer::new().rules;
     analysis.insert(0, Arc::new(UsingRule));

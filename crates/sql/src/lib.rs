@@ -44,6 +44,7 @@ mod function_list;
 mod functions;
 mod guard;
 mod interval;
+mod interval_fractions;
 mod levels;
 mod many;
 mod multi;

@@ -117,6 +117,8 @@ fn condition() -> impl Strategy<Value = String> {
         2 => (-4..30_i64, 0..9_i64).prop_map(|(low, span)| format!("c BETWEEN {low} AND {}", low + span)),
         1 => (operator, 0..7_i32).prop_map(|(operator, x)| format!("x {operator} {x}.5")),
         1 => Just("x IS NULL".to_owned()),
+        1 => select(vec!["b LIKE 'q%'", "b LIKE 'qq%'", "b LIKE 'r%'", "y LIKE 'y1%'"]).prop_map(str::to_owned),
+        2 => (a.clone(), 0..4_i32).prop_map(|(low, span)| format!("a BETWEEN {low} AND {}", low + span)),
         1 => (a.clone(), a.clone()).prop_map(|(one, other)| format!("(a = {one} OR a = {other})")),
         1 => prop::collection::vec(-9..9_i32, 70..90).prop_map(|list| format!("a IN ({})", joined(&list))),
         1 => a.prop_map(|a| format!("a IN (SELECT a FROM t.u WHERE z > {})", a * 40)),

@@ -17,7 +17,9 @@ const TABLE: &str =
     "CREATE TABLE {t} (a INTEGER, c LONG, x DOUBLE, y STRING, d JSON, PRIMARY KEY (SHARD(a), c))";
 
 /// Documents that readers of places might take for one another.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 20] = [
+    r#"{"k": 1e400, "o": {"k": "-inf"}}"#,
+    r#"{"k": -1e400}"#,
     r#"{"k": 1}"#,
     r#"{"k": 1.0, "o": {"k": 2}}"#,
     r#"{"k": "1"}"#,
@@ -141,10 +143,11 @@ impl World {
 fn load(sql: &Sql, table: &str, seed: i64) {
     let row = |n: i64| {
         let mixed = (n + seed * 31).wrapping_mul(0x9e37_79b9).rotate_left(7).unsigned_abs();
-        let row = Row::new()
-            .with("a", (n % 5) as i32)
-            .with("c", n / 5)
-            .with("y", format!("y{}", mixed % 9));
+        let row = Row::new().with("a", (n % 5) as i32).with("c", n / 5);
+        let row = match mixed % 13 {
+            0 => row,
+            _ => row.with("y", format!("y{}", mixed % 9)),
+        };
         let row = match mixed % 11 {
             0 => row,
             1 => row.with("x", f64::NAN),
@@ -249,7 +252,11 @@ fn condition() -> impl Strategy<Value = String> {
         1 => written.clone().prop_map(|text| format!("d->>'k' = {text}")),
         1 => prop::collection::vec(written, 1..6).prop_map(|list| format!("d->>'k' IN ({})", list.join(", "))),
         1 => Just("d->'o'->>'k' = '2'".to_owned()),
-        1 => select(vec!["json_get_bool(d, 'k')", "NOT json_get_bool(d, 'k')", "y IS NULL", "x IS NOT NULL"]).prop_map(str::to_owned),
+        1 => select(vec!["json_get_bool(d, 'k')", "NOT json_get_bool(d, 'k')", "y IS NULL", "x IS NULL", "d IS NULL", "x IS NOT NULL"]).prop_map(str::to_owned),
+        2 => (0..10).prop_map(|y| format!("y LIKE 'y{y}%'")),
+        1 => Just("y LIKE 'y%' AND y > 'y2'".to_owned()),
+        2 => (0..5_i32, 0..4_i32).prop_map(|(low, span)| format!("a BETWEEN {low} AND {}", low + span)),
+        2 => (-3..9_i32, 0..5_i32).prop_map(|(low, span)| format!("json_get_float(d, 'k') BETWEEN {low} AND {}.5", low + span)),
         1 => Just("y IN (SELECT y FROM {t} WHERE x = 1.0)".to_owned()),
     ]
 }
@@ -274,9 +281,19 @@ fn statement() -> impl Strategy<Value = Step> {
         "d = json_set(d, 'k', 1)",
         "y = y || '1', x = 0.5",
         "x = -x",
+        "y = NULL",
     ]);
+    let orders = select(vec!["y", "c", "a", "x", "y DESC", "c DESC", "x DESC"]);
     prop_oneof![
         8 => (columns, conditions()).prop_map(|(columns, conditions)| format!("SELECT {columns} FROM {{t}} WHERE {conditions}")),
+        3 => (orders, prop::option::of(conditions()), 0..30).prop_map(|(order, conditions, limit)| {
+            // Of rows with the same value any may come.
+            let (column, _) = order.split_once(' ').unwrap_or((order, ""));
+            let wanted = conditions.map_or_else(String::new, |wanted| format!(" WHERE {wanted}"));
+            format!("SELECT {column} FROM {{t}}{wanted} ORDER BY {order} LIMIT {limit}")
+        }),
+        1 => select(vec!["min(y), max(y)", "max(c), min(x)", "min(a)"])
+            .prop_map(|ends| format!("SELECT {ends} FROM {{t}}")),
         1 => conditions().prop_map(|conditions| format!("SELECT y, count(*) AS n FROM {{t}} WHERE {conditions} GROUP BY y")),
         1 => conditions().prop_map(|conditions| {
             format!("SELECT s.a, s.c, o.c AS other FROM (SELECT * FROM {{t}} WHERE {conditions}) s JOIN {{t}} o ON s.y = o.y AND s.a = o.a")

@@ -1,8 +1,12 @@
 //! Rows as the body of an answer, in the format that `Accept` asks for.
 //!
-//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network. A
-//! body ends where its writer says so. Any other end cuts it off, so that nobody takes a part for
-//! the whole: an error behind the first piece, a client that took nothing for too long, a panic.
+//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network.
+//!
+//! 1. The answer begins with its first piece of 256 KiB, or its end. An error before that is the
+//!    answer, with its status.
+//! 2. A body ends where its writer says so. Any other end cuts it off, so that nobody takes a part
+//!    for the whole: an error behind the first piece, a client that took nothing for too long, a
+//!    panic.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -21,7 +25,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
-use crate::context::Context;
+use crate::context::{Context, Telling};
 use crate::metrics::Listener;
 
 const QUEUE_PIECES: usize = 4;
@@ -80,25 +84,32 @@ impl RowsFormat {
 }
 
 /// Pieces of a body on their way to the network. Dropping the writer cuts the body off.
-pub(super) struct BodyWriter {
+pub(super) struct BodyWriter<'a> {
     context: Arc<Context>,
+    /// The answer that the body is of, until it begins.
+    unopened: Option<(&'a mut Telling<Response>, Response)>,
     queue: mpsc::Sender<Bytes>,
     piece: Vec<u8>,
     is_whole: Arc<AtomicBool>,
 }
 
-impl BodyWriter {
+impl BodyWriter<'_> {
     /// Ends the body. Blocks.
     ///
     /// # Errors
     /// What keeps its last piece from its client.
     pub(super) fn end(mut self) -> Result<()> {
-        self.flush().map_err(|error| broken(&error))?;
+        self.send().map_err(|error| broken(&error))?;
         self.is_whole.store(true, Ordering::Release);
         Ok(())
     }
 
     fn send(&mut self) -> io::Result<()> {
+        if let Some((answer, response)) = self.unopened.take()
+            && !answer.tell(response)
+        {
+            return Err(gone());
+        }
         let piece = std::mem::take(&mut self.piece);
         if piece.is_empty() {
             return Ok(());
@@ -108,7 +119,7 @@ impl BodyWriter {
         let put = Handle::current().block_on(tokio::time::timeout(limit, put));
         match put {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")),
+            Ok(Err(_)) => Err(gone()),
             Err(_) => {
                 self.context.metrics.slow_readers.inc();
                 Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))
@@ -117,7 +128,11 @@ impl BodyWriter {
     }
 }
 
-impl Write for BodyWriter {
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")
+}
+
+impl Write for BodyWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.piece.extend_from_slice(bytes);
         if self.piece.len() >= PIECE_BYTES {
@@ -126,44 +141,50 @@ impl Write for BodyWriter {
         Ok(bytes.len())
     }
 
+    /// Pieces go when they are full, and at the end.
     fn flush(&mut self) -> io::Result<()> {
-        self.send()
+        Ok(())
     }
 }
 
-/// Opens the body of an answer: the writer is for a thread that may block.
-pub(super) fn body(context: &Arc<Context>, kind: &'static str) -> (BodyWriter, Response) {
+/// The body of an answer: the writer is for a thread that may block.
+pub(super) fn body<'a>(
+    context: &Arc<Context>,
+    answer: &'a mut Telling<Response>,
+    kind: &'static str,
+) -> BodyWriter<'a> {
     let (queue, pieces) = mpsc::channel(QUEUE_PIECES);
     let is_whole = Arc::new(AtomicBool::new(false));
-    let writer = BodyWriter {
-        context: context.clone(),
-        queue,
-        piece: Vec::new(),
-        is_whole: is_whole.clone(),
-    };
+    let whole = is_whole.clone();
     let end = futures::stream::once(async move {
-        let is_cut_off = !is_whole.load(Ordering::Acquire);
+        let is_cut_off = !whole.load(Ordering::Acquire);
         is_cut_off.then(|| Err(io::Error::other("the answer was cut off")))
     });
     let end = end.filter_map(std::future::ready);
     let body = Body::from_stream(ReceiverStream::new(pieces).map(Ok).chain(end));
-    (writer, ([(header::CONTENT_TYPE, kind)], body).into_response())
+    let response = ([(header::CONTENT_TYPE, kind)], body).into_response();
+    BodyWriter {
+        context: context.clone(),
+        unopened: Some((answer, response)),
+        queue,
+        piece: Vec::new(),
+        is_whole,
+    }
 }
 
-/// Opens the body of rows in a format.
-pub(super) fn rows_body(context: &Arc<Context>, format: RowsFormat) -> (BodyWriter, Response) {
-    body(context, format.kind())
-}
-
-/// Writes rows to the end, or cuts the body off. Blocks.
+/// Answers with rows. Blocks until they are written to the end, or cuts the body off.
+///
+/// # Errors
+/// What ended it early, which is the answer if none began before.
 pub(super) fn write_rows(
-    body: BodyWriter,
+    context: &Arc<Context>,
+    answer: &mut Telling<Response>,
     format: RowsFormat,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
-) {
-    let context = body.context.clone();
+) -> Result<()> {
+    let body = body(context, answer, format.kind());
     let counted = batches.inspect(|batch| {
         if let Ok(batch) = batch {
             context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
@@ -173,8 +194,7 @@ pub(super) fn write_rows(
         RowsFormat::Json => write_json(body, schema, counted, limit),
         other => write_records(body, other, schema, counted, limit),
     };
-    // The body ends where it was cut off: there is nobody else to tell.
-    let _ = written.and_then(BodyWriter::end);
+    written.and_then(BodyWriter::end)
 }
 
 fn broken(error: &io::Error) -> Error {
@@ -201,13 +221,13 @@ fn limited(
     Ok(false)
 }
 
-fn write_records(
-    body: BodyWriter,
+fn write_records<'a>(
+    body: BodyWriter<'a>,
     format: RowsFormat,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
-) -> Result<BodyWriter> {
+) -> Result<BodyWriter<'a>> {
     let format = match format {
         RowsFormat::Csv => Format::Csv,
         RowsFormat::Arrow => Format::ArrowStream,
@@ -219,12 +239,12 @@ fn write_records(
     writer.finish()
 }
 
-fn write_json(
-    mut body: BodyWriter,
+fn write_json<'a>(
+    mut body: BodyWriter<'a>,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
-) -> Result<BodyWriter> {
+) -> Result<BodyWriter<'a>> {
     let failed = |error: io::Error| broken(&error);
     write!(body, "{{\"columns\":{},\"rows\":[", columns_json(schema)).map_err(failed)?;
     let mut is_first = true;

@@ -7,8 +7,8 @@ use axum::response::Response;
 use serde_json::{Map, Value as Json};
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
-use super::answer::{RowsFormat, rows_body, write_rows};
-use super::shared::{Answer, Calling, Shared, begun, parsed as json_of, wrong};
+use super::answer::{RowsFormat, write_rows};
+use super::shared::{Answer, Calling, Shared, parsed as json_of, wrong};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;
 
@@ -27,12 +27,8 @@ pub(super) async fn get(
         let read = TableRead::new(&context.store, &path, &command)?;
         let schema = read.schema().clone();
         check_format(format, &command)?;
-        let rows = begun(read.rows(keys_of(keys, read.table_schema())?)?)?;
-        let (body, response) = rows_body(context, format);
-        if answer.tell(response) {
-            write_rows(body, format, &schema, rows, None);
-        }
-        Ok(())
+        let rows = read.rows(keys_of(keys, read.table_schema())?)?;
+        write_rows(context, answer, format, &schema, rows, None)
     });
     Ok(response.await?)
 }

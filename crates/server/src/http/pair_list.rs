@@ -24,7 +24,7 @@ use tonnage::{
 };
 
 use super::answer::{BodyWriter, body};
-use super::shared::{Answer, Calling, Shared, begun};
+use super::shared::{Answer, Calling, Shared};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::metrics::Listener;
@@ -83,20 +83,17 @@ pub(super) async fn list(
     list.check(&caller)?;
     let response = context.answering(move |context, answer| {
         let keys_only = list.keys_only;
-        let pairs = begun(list.pairs(context.store.kv(), limit)?)?;
-        let (mut body, response) = body(context, "application/x-ndjson");
-        if answer.tell(response) {
-            write_lines(context, &mut body, pairs, limit, keys_only)?;
-            body.end()?;
-        }
-        Ok(())
+        let pairs = list.pairs(context.store.kv(), limit)?;
+        let mut body = body(context, answer, "application/x-ndjson");
+        write_lines(context, &mut body, pairs, limit, keys_only)?;
+        body.end()
     });
     Ok(response.await?)
 }
 
 fn write_lines(
     context: &Context,
-    body: &mut BodyWriter,
+    body: &mut BodyWriter<'_>,
     pairs: impl Iterator<Item = Result<PairBatch>>,
     limit: u64,
     keys_only: bool,

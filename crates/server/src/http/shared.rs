@@ -33,12 +33,3 @@ pub(super) fn json(value: &impl Display) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, value.to_string()).into_response()
 }
-
-/// Items whose first did not fail: what fails before an answer begins is told with its status.
-pub(super) fn begun<T>(
-    items: impl Iterator<Item = Result<T>>,
-) -> Result<impl Iterator<Item = Result<T>>> {
-    let mut items = items.peekable();
-    items.next_if(Result::is_err).transpose()?;
-    Ok(items)
-}

@@ -11,9 +11,9 @@ use serde_json::json;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
-use super::answer::{RowsFormat, columns_json, row_text, rows_body, write_rows};
+use super::answer::{RowsFormat, columns_json, row_text, write_rows};
 use super::many::problem;
-use super::shared::{Answer as Answered, Calling, Shared, begun, json as json_body};
+use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
 use crate::budget::bytes_of;
 use crate::context::{Context, Telling};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
@@ -73,12 +73,8 @@ fn write(
     answer: &mut Telling<Response>,
 ) -> Result<()> {
     let schema = plain_schema(rows.schema());
-    let rows = begun(rows.map(|batch| plain_batch(batch?, &schema)))?;
-    let (body, response) = rows_body(context, format);
-    if answer.tell(response) {
-        write_rows(body, format, &schema, rows, limit);
-    }
-    Ok(())
+    let rows = rows.map(|batch| plain_batch(batch?, &schema));
+    write_rows(context, answer, format, &schema, rows, limit)
 }
 
 fn done_json(answer: &Answer) -> serde_json::Value {

@@ -219,6 +219,28 @@ fn an_error_before_the_first_row_has_its_status() {
     assert!(head.starts_with("HTTP/1.1 504"), "{head}");
 }
 
+/// The answer had begun with the rows before it, and broke off without a word.
+#[test]
+fn an_error_behind_a_few_rows_has_its_status() {
+    let server = Running::new();
+    let text = "SELECT CAST(x AS INT) AS n FROM (SELECT CAST(value AS VARCHAR) AS x FROM \
+                range(10) UNION ALL SELECT 'hello') AS t";
+    let body = serde_json::json!({"sql": text}).to_string();
+    for accept in [
+        "application/json",
+        "application/x-ndjson",
+        "text/csv",
+        "application/vnd.apache.arrow.stream",
+        "application/vnd.apache.parquet",
+    ] {
+        for _ in 0..5 {
+            let (head, answer) = sql(&server, accept, &body);
+            assert!(head.starts_with("HTTP/1.1 400"), "{accept}: {head}");
+            assert!(answer.contains("'hello'"), "{accept}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn changes_and_definitions_tell_what_they_did() {
     let server = Running::new();

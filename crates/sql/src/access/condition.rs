@@ -25,6 +25,8 @@ pub(crate) enum Test {
     Low(Bound),
     /// Not above this.
     High(Bound),
+    /// NULL.
+    Null,
 }
 
 /// The end of a range.
@@ -40,6 +42,9 @@ impl ColumnCondition {
     /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
     /// SQL compares them as text.
     pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
+        if let Test::Null = self.test {
+            return !schema.is_key(self.column);
+        }
         if let ColumnType::Enum(symbols) = schema.columns[self.column].column_type {
             let Test::In(values) = &self.test else { return false };
             let mut values = values.as_string::<i32>().iter().flatten();
@@ -48,6 +53,7 @@ impl ColumnCondition {
         let array = match &self.test {
             Test::In(array) => array,
             Test::Low(bound) | Test::High(bound) => &bound.value,
+            Test::Null => return true,
         };
         match array.data_type() {
             DataType::Float32 | DataType::Float64 => {
@@ -73,6 +79,7 @@ pub(super) struct Demands {
     pub(super) values: Option<ArrayRef>,
     pub(super) low: Option<Bound>,
     pub(super) high: Option<Bound>,
+    pub(super) is_null: bool,
 }
 
 impl Demands {
@@ -87,6 +94,7 @@ impl Demands {
             }
             Test::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
             Test::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
+            Test::Null => self.is_null = true,
         }
         Ok(())
     }
@@ -111,6 +119,9 @@ impl Demands {
 
     /// Whether no value can meet the demands.
     pub(super) fn is_impossible(&self) -> Result<bool, ArrowError> {
+        if self.is_null && (self.values.is_some() || self.low.is_some() || self.high.is_some()) {
+            return Ok(true);
+        }
         if let Some(values) = &self.values {
             return Ok(values.is_empty());
         }

@@ -27,7 +27,7 @@ pub(super) fn range(
     column: usize,
     demands: Option<&Demands>,
 ) -> Result<Option<FieldRange>> {
-    let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
+    let Some(Demands { values: None, low, high, .. }) = demands else { return Ok(None) };
     let end = |bound: &Bound| -> Result<(Value, bool)> {
         Ok((value_of(bound.value.as_ref())?, bound.inclusive))
     };

@@ -71,6 +71,7 @@ pub(crate) fn choose_index(
             ranges: Arc::new(ranges),
             is_checked_above: true,
             is_index_only: table.is_answered_by(index, columns),
+            order: None,
         };
         if best.as_ref().is_none_or(|best| cost(&path) < cost(best)) {
             best = Some(path);
@@ -119,10 +120,13 @@ fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result
             )
         }));
     }
-    if path.entries <= ENTRIES_FEW {
+    if path.entries <= ENTRIES_FEW && *key_path == Path::All {
         return Ok(None);
     }
-    let rows = table.table.rows_estimate()?;
+    let rows = match key_path {
+        Path::Range { rows, .. } => *rows,
+        _ => table.table.rows_estimate()?,
+    };
     let pays = cost(path) <= rows;
     Ok((!pays).then(|| format!("index {name} not used: {} entries for {rows} rows", path.entries)))
 }

@@ -8,6 +8,7 @@ use tonnage::{Index, IndexRange, IndexRows, IndexScanOptions, Result};
 use super::SqlTable;
 use super::condition::ColumnCondition;
 use super::demands::Shown;
+use super::ordered::Ordered;
 
 /// Ranges of entries of one index.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub(crate) struct IndexPath {
     /// Whether it was planned to look no row up. Where entries may have become stale since, rows are
     /// looked up all the same.
     pub(super) is_index_only: bool,
+    /// The column that rows are to come in the order of, if any.
+    pub(super) order: Option<Ordered>,
 }
 
 /// How many leading columns of an index take part in ranges.
@@ -31,6 +34,15 @@ pub(super) fn used(ranges: &[IndexRange], values: usize) -> usize {
 }
 
 impl IndexPath {
+    pub(crate) fn name(&self) -> &str {
+        self.index.name()
+    }
+
+    /// The column that rows come in the order of, if any.
+    pub(crate) fn order(&self) -> Option<Ordered> {
+        self.order
+    }
+
     /// About how many rows come.
     pub(crate) fn entries(&self) -> u64 {
         self.entries

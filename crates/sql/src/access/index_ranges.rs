@@ -1,6 +1,6 @@
 //! Demands on columns and places as ranges of an index.
 
-use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result};
+use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
 use super::condition::Demands;
 use super::demands::range;
@@ -64,6 +64,9 @@ fn cells(
         return Ok(cells_of(&here, &indexed.to_string()));
     }
     let Some(demand) = &demands[column] else { return Ok(None) };
+    if demand.is_null {
+        return Ok(Some(vec![Cells::Point(Value::Null)]));
+    }
     let Some(values) = &demand.values else {
         // What is no number comes first or last in SQL by its sign, and last in an index: only
         // between two ends there is none.

@@ -93,7 +93,10 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
             let end = |value: Option<&Value>| {
                 value.map(number).map_or(Some(None), |number| number.map(Some))
             };
-            Some(numbers(name, end(low)?, end(high)?))
+            let (low, high) = (end(low)?, end(high)?);
+            // An index leaves numbers out that no double holds, and they are infinite as doubles.
+            let may_be_infinite = reading == JsonType::Float && (low.is_none() || high.is_none());
+            (!may_be_infinite).then(|| numbers(name, low, high))
         }
         // What is no text is written out: its order as text is not that of the index.
         JsonType::AsText | JsonType::Boolean => None,

@@ -7,15 +7,18 @@
 //!    tells which conditions the path answers by itself.
 //! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it
 //!    does not answer is held against them above.
-//! 4. A [`ReadSpec`] adds columns, order and limits, and opens the read.
+//! 4. [`index_in_order`] finds one that gives rows in the order of a column, for what wants few of them.
+//! 5. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod condition;
 mod demands;
 mod index_choice;
+mod index_order;
 mod index_path;
 mod index_ranges;
 mod json_path;
 mod literal;
+mod ordered;
 mod ordering;
 mod path;
 mod read;
@@ -25,10 +28,12 @@ mod table;
 
 pub(crate) use condition::{Bound, ColumnCondition, Test, comparable};
 pub(crate) use index_choice::{IndexChoice, choose_index};
+pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::IndexPath;
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
-pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_ordered_as_sql};
+pub(crate) use ordered::Ordered;
+pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
 pub(crate) use rows::{batch_of, keys_of};

@@ -2,14 +2,8 @@
 
 use tonnage::{ColumnType, Direction, TableSchema};
 
+use super::ordered::Ordered;
 use super::{Path, ReadSpec};
-
-/// A column to order by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ordered {
-    pub(crate) column: usize,
-    pub(crate) descending: bool,
-}
 
 /// The direction in which a read must go to give its rows in this order, if there is one.
 pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direction> {
@@ -59,8 +53,8 @@ pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
     let key = &spec.table.schema().key;
     match &spec.path {
         Path::Nothing => Some(Vec::new()),
-        Path::Index(_) => None,
-        Path::All => spec.table.total_order.then(|| key.clone()),
+        Path::Index(path) => path.order().map(|order| vec![order.column]),
+        Path::All | Path::Range { .. } => spec.table.total_order.then(|| key.clone()),
         Path::Keys { .. } => {
             Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect())
         }

@@ -8,9 +8,9 @@ use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
-use super::IndexPath;
 use super::condition::{ColumnCondition, Demands};
 use super::demands::{Shown, broken, gather, range};
+use super::{IndexPath, SqlTable, value_of};
 
 /// The most keys that lists of several columns may multiply to.
 const KEYS_MAX: usize = 1 << 22;
@@ -31,6 +31,12 @@ pub(crate) enum Path {
         /// A range on the key column that follows.
         range: Option<FieldRange>,
     },
+    /// The rows of a range of the first key column, where rows are kept in the order of the key.
+    Range {
+        range: FieldRange,
+        /// About how many they are at most.
+        rows: u64,
+    },
     /// The rows that entries of a secondary index name.
     Index(IndexPath),
 }
@@ -42,7 +48,8 @@ pub(crate) struct PathChoice {
 }
 
 /// Finds the path that answers the most.
-pub(crate) fn choose(schema: &TableSchema, conditions: &[ColumnCondition]) -> Result<PathChoice> {
+pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<PathChoice> {
+    let schema = table.schema().as_ref();
     let demands = gather(schema, conditions).map_err(broken)?;
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(broken)? {
@@ -51,7 +58,15 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[ColumnCondition]) -> Re
     }
     let prefix = prefix(schema, &demands);
     if prefix.len() < schema.shard_key_len {
-        return Ok(PathChoice { path: Path::All, answered: vec![false; conditions.len()] });
+        let is_answered = |condition: &ColumnCondition| {
+            condition.is_decided_by_keys(schema) && schema.key.first() == Some(&condition.column)
+        };
+        return Ok(match range_of_first(table, &demands)? {
+            Some(path) => {
+                PathChoice { path, answered: conditions.iter().map(is_answered).collect() }
+            }
+            None => PathChoice { path: Path::All, answered: vec![false; conditions.len()] },
+        });
     }
     let range = match schema.key.get(prefix.len()) {
         Some(column) => range(schema, *column, demands[*column].as_ref())?,
@@ -69,6 +84,30 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[ColumnCondition]) -> Re
         path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
         answered,
     })
+}
+
+/// The range of the first key column that is demanded, in a store that keeps the order of keys.
+fn range_of_first(table: &SqlTable, demands: &[Option<Demands>]) -> Result<Option<Path>> {
+    let schema = table.schema().as_ref();
+    let first = schema.key.first().filter(|_| table.total_order);
+    let Some((first, Some(demand))) = first.map(|first| (*first, &demands[*first])) else {
+        return Ok(None);
+    };
+    let range = match &demand.values {
+        // A part of a shard key of several columns.
+        Some(values) if values.len() == 1 => {
+            let end = Some((value_of(values.as_ref())?, true));
+            let column = schema.columns[first].name.clone();
+            Some(FieldRange { column, low: end.clone(), high: end })
+        }
+        Some(_) => None,
+        None => range(schema, first, Some(demand))?,
+    };
+    let Some(range) = range.filter(|range| range.low.is_some() || range.high.is_some()) else {
+        return Ok(None);
+    };
+    let rows = table.table.rows_estimate_in(&range)?;
+    Ok(Some(Path::Range { range, rows }))
 }
 
 /// The values of the leading key columns that have such.
@@ -116,6 +155,7 @@ impl Path {
             Path::Nothing => "nothing, no row can match".to_owned(),
             Path::All => "full scan".to_owned(),
             Path::Index(path) => path.describe(),
+            Path::Range { range, .. } => format!("range read with {}", Shown(range)),
             Path::Keys { keys, range, .. } => {
                 let count = keys.num_rows();
                 let plural = if count == 1 { "" } else { "s" };

@@ -23,6 +23,8 @@ const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
 const KEPT_ROWS_PER_KEY: u64 = 500;
+/// The same of one that a scan passes by.
+const KEPT_ROWS_PER_ROW: u64 = 30;
 /// The same of an entry whose row is not looked up.
 const KEPT_ROWS_PER_ENTRY: u64 = 50;
 
@@ -76,7 +78,7 @@ impl ReadSpec {
         const SMALL_ROWS: u64 = 1_024;
         let whole = match &self.path {
             Path::Nothing => return true,
-            Path::All => None,
+            Path::All | Path::Range { .. } => None,
             Path::Index(path) => Some(path.entries()),
             Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
                 .then(|| keys.num_rows() as u64),
@@ -91,6 +93,7 @@ impl ReadSpec {
         let path = match &self.path {
             Path::Nothing => Some(0),
             Path::All => self.table.rows_estimate,
+            Path::Range { rows, .. } => Some(*rows),
             Path::Index(path) => Some(path.entries()),
             Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => {
                 Some(keys.num_rows() as u64)
@@ -111,28 +114,50 @@ impl ReadSpec {
     pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
         let (found, cost) = match path {
             Path::Nothing | Path::All => return false,
+            Path::Range { rows, .. } => (*rows, KEPT_ROWS_PER_ROW),
             Path::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
             Path::Index(path) if path.is_index_only() => (path.entries(), KEPT_ROWS_PER_ENTRY),
             Path::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
         };
-        let all = self.table.rows_estimate.unwrap_or(u64::MAX);
+        let is_kept = |cache: &Arc<ColumnCache>| cache.keeps(&self.table.table, &self.columns);
+        let all = || match self.table.rows_estimate {
+            Some(rows) => rows,
+            None => self.table.table.rows_estimate().unwrap_or(u64::MAX),
+        };
         self.has_parts()
-            && found.saturating_mul(cost) > all
-            && self
-                .cache
-                .as_ref()
-                .is_some_and(|cache| cache.keeps(&self.table.table, &self.columns))
+            && self.cache.as_ref().is_some_and(is_kept)
+            && found.saturating_mul(cost) > all()
+    }
+
+    /// Whether a scan of columns that are kept would cost less than this range, or than reading
+    /// through this index. They are these columns, and others that conditions are on.
+    pub(crate) fn is_slower_than_kept(&self, others: &[usize]) -> bool {
+        let scan = || {
+            let columns = self.columns.iter().chain(others).copied().collect();
+            Self { path: Path::All, columns, ..self.clone() }
+        };
+        self.latest.is_none()
+            && matches!(self.path, Path::Index(_) | Path::Range { .. })
+            && scan().is_faster_kept(&self.path)
+    }
+
+    /// Whether a range is so long that a scan costs little more: it may keep columns.
+    pub(crate) fn is_long(&self, path: &Path) -> bool {
+        let all = self.table.rows_estimate.unwrap_or(u64::MAX);
+        matches!(path, Path::Range { rows, .. } if rows.saturating_mul(4) > all)
     }
 
     /// How many readers a plan gives this, each with rows of its own.
     pub(crate) fn readers(&self) -> usize {
-        let is_large = self.table.rows_estimate.is_some_and(|rows| rows >= PARALLEL_ROWS_MIN);
+        let is_large = self.rows_estimate().is_some_and(|rows| rows >= PARALLEL_ROWS_MIN);
         if self.has_parts() && is_large { self.workers } else { 1 }
     }
 
-    /// Whether several readers may share this: all rows are wanted, in any order.
+    /// Whether several readers may share this: all rows of a table or a range, in any order.
     fn has_parts(&self) -> bool {
-        self.path == Path::All && self.direction == Direction::Unordered && self.limit.is_none()
+        matches!(self.path, Path::All | Path::Range { .. })
+            && self.direction == Direction::Unordered
+            && self.limit.is_none()
     }
 
     /// Starts to read.
@@ -140,7 +165,7 @@ impl ReadSpec {
         let rows: Option<StoredBatches> = match &self.path {
             Path::Nothing => None,
             _ if self.limit == Some(0) => None,
-            Path::All => Some(Box::new(self.scan()?)),
+            Path::All | Path::Range { .. } => Some(Box::new(self.scan()?)),
             Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
             Path::Index(path) => Some(self.index_scan(path)?),
         };
@@ -173,8 +198,9 @@ impl ReadSpec {
         let look_up = |cache: &Arc<ColumnCache>| {
             cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
         };
-        // The latest of each are not all rows.
-        let cache = self.cache.as_ref().filter(|_| self.latest.is_none());
+        // The latest of each, and a range, are not all rows.
+        let is_whole = self.latest.is_none() && self.path == Path::All;
+        let cache = self.cache.as_ref().filter(|_| is_whole);
         cache.map_or(Lookup::Pass, look_up)
     }
 
@@ -241,10 +267,11 @@ impl ReadSpec {
         if self.keys_only() && !matches!(self.path, Path::Index(_)) {
             text.push_str(", keys only");
         }
+        let by = if matches!(self.path, Path::Index(_)) { "index" } else { "key" };
         match self.direction() {
             Direction::Unordered => {}
-            Direction::Forward => text.push_str(", order=key"),
-            Direction::Reverse => text.push_str(", order=key descending"),
+            Direction::Forward => text.push_str(&format!(", order={by}")),
+            Direction::Reverse => text.push_str(&format!(", order={by} descending")),
         }
         if let Some(latest) = self.latest {
             text.push_str(&format!(", limit_per_key={}", latest.rows));
@@ -281,7 +308,12 @@ impl ReadSpec {
     }
 
     fn scan_options(&self) -> TableScanOptions {
+        let range = match &self.path {
+            Path::Range { range, .. } => Some(range.clone()),
+            _ => None,
+        };
         TableScanOptions {
+            range,
             direction: self.direction(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
@@ -296,6 +328,7 @@ impl ReadSpec {
 
     fn index_scan(&self, path: &IndexPath) -> Result<StoredBatches> {
         let options = IndexScanOptions {
+            direction: self.direction(),
             columns: Some(self.names()),
             limit: self.limit,
             batch_rows_max: self.batch_rows(),

@@ -3,7 +3,7 @@
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 
 use crate::access::{Bound, ColumnCondition, SqlTable, Test};
 use crate::plan::{key_set_of, listed};
@@ -23,6 +23,11 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
             let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
             fitting(table, column, values, Test::In)
         }
+        Expr::IsNull(inner) => {
+            let column = column(table, inner)?;
+            Some(vec![ColumnCondition { column, test: Test::Null }])
+        }
+        Expr::Like(like) => beginning(table, like),
         // A column of truth values is a condition by itself.
         Expr::Column(_) => truth(table, expr, true),
         Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => truth(table, inner, false),
@@ -77,6 +82,45 @@ fn comparison(
     }
 }
 
+/// `a LIKE 'x%'`: all texts from `x` up to the first one behind those that begin so.
+fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
+    if like.negated || like.case_insensitive || like.escape_char.is_some() {
+        return None;
+    }
+    let column = column(table, &like.expr)?;
+    let beginning = literal(&like.pattern)?.try_as_str()??.strip_suffix('%')?;
+    if beginning.is_empty() || beginning.contains(['%', '_', '\\']) {
+        return None;
+    }
+    let bound = |text: &str, inclusive| {
+        let value = ScalarValue::Utf8(Some(text.to_owned())).to_array().ok()?;
+        Some(Bound { value, inclusive })
+    };
+    let low = bound(beginning, true)?;
+    let mut conditions = fitting(table, column, low.value.clone(), |_| Test::Low(low))?;
+    if let Some(behind) = behind(beginning) {
+        let high = bound(&behind, false)?;
+        conditions.push(ColumnCondition { column, test: Test::High(high) });
+    }
+    Some(conditions)
+}
+
+/// The first text behind all that begin with this one; none behind the last characters of all.
+fn behind(beginning: &str) -> Option<String> {
+    let mut text = beginning.to_owned();
+    while let Some(last) = text.pop() {
+        let next = match last {
+            '\u{D7FF}' => Some('\u{E000}'),
+            last => char::from_u32(u32::from(last) + 1),
+        };
+        if let Some(next) = next {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
 fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec<ColumnCondition>> {
     let [ColumnCondition { column, test: Test::In(values) }] = left.as_slice() else { return None };
@@ -109,5 +153,20 @@ fn literal(expr: &Expr) -> Option<&ScalarValue> {
     match expr {
         Expr::Literal(value, _) => Some(value),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::behind;
+
+    #[test]
+    fn what_lies_behind_a_beginning_is_the_next_text() {
+        let next = |text| behind(text).unwrap();
+        assert_eq!(next("ab"), "ac");
+        assert_eq!(next("a\u{7F}"), "a\u{80}");
+        assert_eq!(next("\u{D7FF}"), "\u{E000}");
+        assert_eq!(next("a\u{10FFFF}"), "b");
+        assert!(behind("\u{10FFFF}").is_none());
     }
 }

@@ -6,7 +6,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use tonnage::{ColumnType, Value};
 
 use crate::access::{JsonPathCondition, JsonPathTest, JsonType, SqlTable, value_of};
-use crate::plan::key_set_of;
+use crate::plan::{ONE_DOUBLE, key_set_of};
 
 /// The conditions that follow from an expression, when it is one on a place.
 pub(crate) fn json_conditions_of(table: &SqlTable, expr: &Expr) -> Option<Vec<JsonPathCondition>> {
@@ -99,7 +99,7 @@ impl ColumnPath {
 
 /// The place that an expression reads.
 fn place(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
-    let Expr::ScalarFunction(call) = unaliased(expr) else { return None };
+    let Expr::ScalarFunction(call) = settled(unaliased(expr)) else { return None };
     let reading = match call.func.name() {
         "json_get_str" => JsonType::Text,
         "json_as_text" => JsonType::AsText,
@@ -110,6 +110,16 @@ fn place(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
     };
     let (column, path) = steps(table, call)?;
     Some(ColumnPath { column, path, reading })
+}
+
+/// The double that a call gives the one form of.
+fn settled(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::ScalarFunction(call) if call.func.name() == ONE_DOUBLE => {
+            call.args.first().map_or(expr, unaliased)
+        }
+        expr => expr,
+    }
 }
 
 /// The column that a call reaches into, and the names that lead to the place.

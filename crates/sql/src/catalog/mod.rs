@@ -24,7 +24,7 @@ pub(crate) use file::FileTable;
 pub use information::INFORMATION_SCHEMA;
 pub(crate) use information::indexes;
 pub(crate) use json_conditions::json_conditions_of;
-pub(crate) use provider::StoreTable;
+pub(crate) use provider::{FirstRows, StoreTable};
 
 use crate::access::SqlTable;
 use crate::column_cache::ColumnCache;

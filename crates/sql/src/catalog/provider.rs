@@ -15,13 +15,26 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    ColumnCondition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
+    ColumnCondition, IndexChoice, IndexPath, Latest, Ordered, Path, ReadSpec, SqlTable, choose,
+    choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
+
+/// So few rows are always looked up by an index in their order.
+const FIRST_ROWS_MAX: u64 = 256;
+/// What looking a row up costs, in rows of a scan.
+const ROWS_PER_LOOK_UP: u64 = 12;
+
+/// The first rows in the order of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstRows {
+    pub(crate) order: Ordered,
+    pub(crate) rows: usize,
+}
 
 /// A table with what of it is left out before anything else is looked at.
 #[derive(Debug, Clone)]
@@ -30,13 +43,16 @@ pub(crate) struct StoreTable {
     options: Arc<SqlOptions>,
     cache: Option<Arc<ColumnCache>>,
     latest: Option<Latest>,
+    /// The order in which few rows are wanted: to read them in another one is no error.
+    order: Option<FirstRows>,
     /// Whether its rows must be the latest, whatever the session asks for.
     at_its_latest: bool,
 }
 
 impl StoreTable {
     pub(crate) fn new(table: SqlTable, options: Arc<SqlOptions>) -> Self {
-        Self { table: Arc::new(table), options, cache: None, latest: None, at_its_latest: false }
+        let table = Arc::new(table);
+        Self { table, options, cache: None, latest: None, order: None, at_its_latest: false }
     }
 
     pub(crate) fn table(&self) -> &Arc<SqlTable> {
@@ -55,6 +71,20 @@ impl StoreTable {
     /// no error.
     pub(crate) fn with_latest(&self, latest: Latest) -> Self {
         Self { latest: Some(latest), ..self.clone() }
+    }
+
+    /// Whether an index gives the rows that meet conditions in an order.
+    pub(crate) fn is_in_order(&self, conditions: &[ColumnCondition], first: FirstRows) -> bool {
+        let is_pushed = self.options.push_down && self.latest.is_none() && self.order.is_none();
+        let rows = self.table.rows_estimate.unwrap_or(u64::MAX);
+        let is_cheap = first.rows as u64 <= FIRST_ROWS_MAX.max(rows / ROWS_PER_LOOK_UP);
+        let path = || index_in_order(&self.table, conditions, first.order, true);
+        is_pushed && is_cheap && matches!(path(), Ok(Some(_)))
+    }
+
+    /// The same table of which the first rows in an order are wanted.
+    pub(crate) fn with_order(&self, first: FirstRows) -> Self {
+        Self { order: Some(first), ..self.clone() }
     }
 
     /// The same table, whose columns may be kept.
@@ -83,7 +113,7 @@ impl StoreTable {
             return Ok((Path::All, vec![false; filters.len()]));
         }
         let parts = self.conditions(filters);
-        let choice = choose(self.table.schema(), &flat(&parts)).map_err(into_datafusion)?;
+        let choice = choose(&self.table, &flat(&parts)).map_err(into_datafusion)?;
         Ok((choice.path, answered(&parts, choice.answered)))
     }
 
@@ -138,6 +168,38 @@ impl StoreTable {
     fn is_on_key(&self, filter: &Expr) -> bool {
         let is_key = |condition: &ColumnCondition| self.table.schema().is_key(condition.column);
         condition_of(&self.table, filter).is_some_and(|conditions| conditions.iter().all(is_key))
+    }
+
+    /// A read of all rows in any order.
+    fn plain_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
+        ReadSpec {
+            table: self.table.clone(),
+            path: Path::All,
+            columns,
+            direction: Direction::Unordered,
+            limit: None,
+            latest: None,
+            batch_rows_max: self.options.batch_rows_max,
+            consistency: self.consistency(state),
+            workers: self.options.workers(),
+            cache: self.cache.clone(),
+            remark: None,
+        }
+    }
+
+    /// The path through an index in an order, where it answers all filters.
+    fn path_in_order(&self, filters: &[&Expr], order: Ordered) -> Result<Option<IndexPath>> {
+        let parts = self.conditions(filters);
+        if !parts.iter().all(Option::is_some) {
+            return Ok(None);
+        }
+        index_in_order(&self.table, &flat(&parts), order, true).map_err(into_datafusion)
+    }
+
+    /// The columns that filters are on.
+    fn columns_of(&self, filters: &[&Expr]) -> Result<Vec<usize>> {
+        let columns = filters.iter().flat_map(|filter| filter.column_refs());
+        columns.map(|column| Ok(self.table.arrow.index_of(&column.name)?)).collect()
     }
 
     /// A read that also holds filters against its rows.
@@ -217,31 +279,42 @@ impl TableProvider for StoreTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let columns =
             projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect());
-        let (path, answered, remark) =
-            self.choose_with_indexes(&filters.iter().collect::<Vec<_>>(), &columns)?;
+        let filters: Vec<&Expr> = filters.iter().collect();
+        if let Some(first) = self.order
+            && let Some(path) = self.path_in_order(&filters, first.order)?
+        {
+            return Ok(Arc::new(StoreScan::new(ReadSpec {
+                path: Path::Index(path),
+                direction: first.order.direction(),
+                batch_rows_max: self.options.batch_rows_max.min(first.rows.max(1)),
+                ..self.plain_read(state, columns)
+            })));
+        }
+        let (path, mut answered, remark) = self.choose_with_indexes(&filters, &columns)?;
+        let mut spec = ReadSpec {
+            path,
+            limit: limit.map(|limit| limit as u64),
+            latest: self.latest,
+            remark,
+            ..self.plain_read(state, columns)
+        };
+        if spec.is_slower_than_kept(&self.columns_of(&filters)?) {
+            let remark = match &spec.path {
+                Path::Index(path) => format!("index {} not used: columns are kept", path.name()),
+                _ => "no range read: columns are kept".to_owned(),
+            };
+            (spec.path, spec.remark) = (Path::All, Some(remark));
+            answered.fill(false);
+        }
         // What the key was said to answer, and does not on this path or in this company, is held
         // against the rows here; the others above.
         let left = filters
             .iter()
             .zip(&answered)
             .filter(|(filter, answered)| !**answered && self.is_on_key(filter));
-        let left = conjunction(left.map(|(filter, _)| filter.clone()));
-        let spec = ReadSpec {
-            table: self.table.clone(),
-            path,
-            columns,
-            direction: Direction::Unordered,
-            limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
-            latest: self.latest.filter(|_| left.is_none()),
-            batch_rows_max: self.options.batch_rows_max,
-            consistency: self.consistency(state),
-            workers: self.options.workers(),
-            cache: self.cache.clone(),
-            remark,
+        let Some(left) = conjunction(left.map(|(filter, _)| (*filter).clone())) else {
+            return Ok(Arc::new(StoreScan::new(spec)));
         };
-        match left {
-            None => Ok(Arc::new(StoreScan::new(spec))),
-            Some(left) => self.filtered(state, spec, left),
-        }
+        self.filtered(state, ReadSpec { limit: None, latest: None, ..spec }, left)
     }
 }

@@ -62,6 +62,9 @@ pub(crate) fn bind(
         cache: Some(context.columns.clone()),
         remark: None,
     };
+    if spec.is_slower_than_kept(&[]) {
+        return Ok(None);
+    }
     Ok(match &simple.items {
         Items::Aggregates(calls) => {
             // The order of one row, and a limit on it, are left to those who know better.
@@ -86,7 +89,7 @@ fn path(
     columns: &[usize],
 ) -> Result<Option<Path>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
-    let choice = choose(table.schema(), conditions)?;
+    let choice = choose(table, conditions)?;
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }

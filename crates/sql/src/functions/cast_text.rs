@@ -5,23 +5,36 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, BinaryArray};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 
 use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
+use crate::interval_fractions::in_whole_units;
 
 const TIME: Scalar =
     of_text("_time_text", "CAST(text AS TIME)", |arguments| times(arguments, true));
 const TRIED_TIME: Scalar =
     of_text("_tried_time_text", "TRY_CAST(text AS TIME)", |arguments| times(arguments, false));
 const INTERVAL: Scalar = of_text("_interval_text", "CAST(text AS INTERVAL)", intervals);
+const BYTES: Scalar = bytes_of("_bytes_text", "CAST(text AS BINARY)", |given| bytes(given, true));
+const TRIED_BYTES: Scalar =
+    bytes_of("_tried_bytes_text", "TRY_CAST(text AS BINARY)", |given| bytes(given, false));
 const DECIMAL: Scalar = of_text("_decimal_text", "CAST(text AS NUMBER)", decimals);
 
 const fn of_text(name: &'static str, form: &'static str, work: Work) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::Type(|| DataType::Utf8), work }
+}
+
+const fn bytes_of(name: &'static str, form: &'static str, work: Work) -> Scalar {
+    Scalar { name, form, count: (1, 1), gives: Gives::Type(|| DataType::Binary), work }
+}
+
+/// Text that is cast to bytes.
+pub(crate) fn text_bytes(text: Expr, is_tried: bool) -> Expr {
+    call(if is_tried { TRIED_BYTES } else { BYTES }, text)
 }
 
 /// Text that is cast to a time.
@@ -51,6 +64,12 @@ pub(crate) fn is_number(text: &str) -> bool {
     digits.contains(is_digit) && digits.chars().all(|c| is_digit(c) || c == '.')
 }
 
+/// Whether the last second of a minute is its 61st, which no column holds.
+pub(crate) fn is_leap(text: &str) -> bool {
+    text.matches(':').count() == 2
+        && text.rsplit(':').next().is_some_and(|second| second.starts_with("60"))
+}
+
 /// Numbers are no times.
 fn times(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
@@ -58,9 +77,40 @@ fn times(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
         Some(text) if is_number(text) && is_asked => {
             exec_err!("'{text}' is no time: write it as '09:30' or '09:30:15'")
         }
-        Some(text) if is_number(text) => Ok(None),
+        Some(text) if is_leap(text) && is_asked => {
+            exec_err!("'{text}' is no time: seconds end at 59")
+        }
+        Some(text) if is_number(text) || is_leap(text) => Ok(None),
         text => Ok(text.map(str::to_owned)),
     })
+}
+
+/// Digits behind `\\x` are bytes, as PostgreSQL writes them. Other text is its own bytes.
+fn bytes(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
+    let texts = arguments.texts(0)?;
+    let of_row = |row| match text_of(&texts, row) {
+        Some(text) => match text.strip_prefix("\\x") {
+            None => Ok(Some(text.as_bytes().to_vec())),
+            Some(digits) => match hexadecimal(digits) {
+                None if is_asked => exec_err!(
+                    "'{text}' is no bytes: behind \\x stand pairs of hexadecimal digits, as in '\\x00ff'"
+                ),
+                bytes => Ok(bytes),
+            },
+        },
+        None => Ok(None),
+    };
+    let rows = (0..arguments.rows).map(of_row).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(rows.iter().map(Option::as_deref).collect::<BinaryArray>()))
+}
+
+fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| (byte as char).to_digit(16);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(pair).collect()
 }
 
 /// Numbers are seconds.
@@ -68,7 +118,7 @@ fn intervals(arguments: &Arguments) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
     let with_unit = |text: &str| match is_number(text) {
         true => format!("{} seconds", text.trim()),
-        false => text.to_owned(),
+        false => in_whole_units(text).unwrap_or_else(|| text.to_owned()),
     };
     arguments.map_text(|row| Ok(text_of(&texts, row).map(with_unit)))
 }

@@ -8,6 +8,7 @@ mod intervals;
 mod kinds;
 mod lengthened;
 mod lists;
+mod marks;
 mod moments;
 mod names;
 mod rounded;
@@ -18,11 +19,15 @@ mod wrapped;
 
 use datafusion::logical_expr::ScalarUDF;
 
-pub(crate) use cast_text::{decimal_text, interval_text, is_number, time_text};
+pub(crate) use cast_text::{
+    decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
+};
 pub(crate) use intervals::{
     interval_in_days, length_of, longest_of, microseconds_of, milliseconds_of, over, seconds_of,
     times, whole_interval,
 };
+pub(crate) use lists::{comparison, extreme_of, holds_null, without_null};
+pub(crate) use marks::json_key;
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 
@@ -36,6 +41,7 @@ pub(crate) fn scalars() -> Vec<ScalarUDF> {
         &format::ALL,
         &uuid::ALL,
         &lists::ALL,
+        &marks::ALL,
     ];
     let own = all.into_iter().flatten().map(Scalar::function);
     own.chain(buckets::functions())

@@ -34,6 +34,8 @@ pub(crate) enum Gives {
     Type(fn() -> DataType),
     Json,
     Of(fn(&[FieldRef]) -> Result<DataType>),
+    /// What the first argument is.
+    First,
 }
 
 impl Scalar {
@@ -97,6 +99,7 @@ impl ScalarUDFImpl for Known {
             Gives::Type(data_type) => data_type(),
             Gives::Json => return Ok(Arc::new(ColumnType::Json.to_arrow(name, true))),
             Gives::Of(data_type) => data_type(arguments.arg_fields)?,
+            Gives::First => return Ok(arguments.arg_fields[0].clone()),
         };
         Ok(Arc::new(Field::new(name, data_type, true)))
     }

@@ -7,7 +7,7 @@ use datafusion::functions_nested::expr_fn::array_length;
 use datafusion::logical_expr::expr::Between;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, TryCast};
 
-use crate::functions::{decimal_text, interval_text, is_number, time_text};
+use crate::functions::{decimal_text, interval_text, is_leap, is_number, text_bytes, time_text};
 
 /// Numbers in text are seconds of an interval and no time, and may have exponents; `length` of a list counts its items. What
 /// would give another answer is refused.
@@ -33,6 +33,9 @@ pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<
                 }
                 kind if kind.is_decimal() => decimal_text(expr.as_ref().clone()),
                 DataType::Interval(_) => interval_text(expr.as_ref().clone()),
+                DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+                    text_bytes(expr.as_ref().clone(), is_tried)
+                }
                 _ => return Ok(Transformed::no(part)),
             };
             Ok(Transformed::yes(part))
@@ -45,6 +48,14 @@ pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<
                 _ => Ok(Transformed::no(part)),
             }
         }
+        // What is tested and what is given would be two values.
+        Expr::ScalarFunction(call)
+            if call.func.name() == "coalesce" && is_drawn_twice(&call.args, schema) =>
+        {
+            not_impl_err!(
+                "coalesce of a value that differs each time, as random(): compute it in a subquery of FROM"
+            )
+        }
         // It is written twice, and would be two numbers.
         Expr::Between(Between { expr, .. }) if expr.is_volatile() => not_impl_err!(
             "BETWEEN of a value that differs each time, as random(): compute it in a subquery of FROM"
@@ -53,12 +64,20 @@ pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<
     }
 }
 
+/// Whether a value that differs each time is tested before it is given.
+fn is_drawn_twice(values: &[Expr], schema: &DFSchema) -> bool {
+    let tested = values.split_last().map_or(&[][..], |(_, tested)| tested);
+    tested.iter().any(|value| value.is_volatile() && value.nullable(schema).unwrap_or(true))
+}
+
 /// Whether text is written down, and not in digits that mean something else to the library.
 fn is_plain(expr: &Expr, kind: &DataType) -> bool {
     let Expr::Literal(scalar, _) = expr else { return false };
-    let is_odd = |text: &str| match kind.is_decimal() {
-        true => text.contains(['e', 'E']),
-        false => is_number(text),
+    let is_odd = |text: &str| match kind {
+        kind if kind.is_decimal() => text.contains(['e', 'E']),
+        kind if kind.is_binary() => text.starts_with("\\x"),
+        DataType::Time32(_) | DataType::Time64(_) => is_number(text) || is_leap(text),
+        _ => is_number(text) || text.contains('.'),
     };
     scalar.try_as_str().flatten().is_some_and(|text| !is_odd(text))
 }

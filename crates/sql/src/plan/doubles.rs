@@ -30,7 +30,7 @@ const PICKING: [&str; 9] = [
     "any_value",
     "array_agg",
 ];
-const NAME: &str = "_one_double";
+pub(crate) const NAME: &str = "_one_double";
 
 /// An expression whose parts are done, and whose types are settled.
 pub(super) fn settled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {

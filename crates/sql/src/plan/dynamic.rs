@@ -66,7 +66,7 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
             split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)),
         );
     }
-    let choice = choose(spec.table.schema(), &conditions).map_err(into_datafusion)?;
+    let choice = choose(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
         Path::All if !is_ordered => {
@@ -79,7 +79,8 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
         }
         path => path,
     };
-    Ok(if spec.is_faster_kept(&path) { spec } else { ReadSpec { path, ..spec } })
+    let is_left = spec.is_faster_kept(&path) || spec.is_long(&path);
+    Ok(if is_left { spec } else { ReadSpec { path, ..spec } })
 }
 
 /// An expression as a condition on one column of the table.

@@ -195,7 +195,7 @@ fn store_scan(plan: &LogicalPlan) -> Option<(&TableScan, StoreTable)> {
 }
 
 /// The place in the table of the column that an expression is.
-fn origin(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
+pub(super) fn origin(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = unaliased(expr) else { return None };
     let place = plan.schema().index_of_column(column).ok()?;
     origin_of(plan, place)
@@ -272,9 +272,11 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             .iter()
             .map(|filter| condition_of(table.table(), filter))
             .collect::<Option<Vec<_>>>()?;
-        let choice = choose(table.table().schema(), &conditions.concat()).ok()?;
+        let choice = choose(table.table(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
             Path::Keys { keys, .. } => keys.num_columns() == table.table().schema().shard_key_len,
+            // Of each shard key it has all rows or none, if that is the column.
+            Path::Range { .. } => true,
             Path::All | Path::Nothing | Path::Index(_) => false,
         };
         if !is_per_shard_key || !choice.answered.iter().all(|answered| *answered) {

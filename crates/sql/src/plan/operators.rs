@@ -32,6 +32,8 @@ impl ExprPlanner for OperatorPlanner {
             None => of_documents(&expr, schema)?,
         };
         let planned = of_documents
+            .or_else(|| of_lists(&expr, schema))
+            .or_else(|| less_null(&expr, schema))
             .or_else(|| of_dates(&expr, schema))
             .or_else(|| multiple(&expr, schema))
             .or_else(|| of_spans(&expr, schema));
@@ -257,6 +259,33 @@ fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
         false => (left.clone(), text_of(right)),
     };
     Ok(Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(another)))))
+}
+
+/// A list and NULL, which adds no item to it: NULL stands for a list that is not there.
+fn of_lists(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op, left, right } = expr;
+    let is_list = |side: &Expr| side.get_type(schema).is_ok_and(|kind| kind.is_list());
+    let is_null = |side: &Expr| matches!(side, Expr::Literal(value, _) if value.is_null());
+    match op {
+        BinaryOperator::StringConcat if is_list(left) && is_null(right) => Some(left.clone()),
+        BinaryOperator::StringConcat if is_null(left) && is_list(right) => Some(right.clone()),
+        _ => None,
+    }
+}
+
+/// A day or a moment less NULL, or the other way round: nothing, of the type of a difference.
+fn less_null(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+    let RawBinaryExpr { op: BinaryOperator::Minus, left, right } = expr else { return None };
+    let other = match (left, right) {
+        (Expr::Literal(ScalarValue::Null, _), other)
+        | (other, Expr::Literal(ScalarValue::Null, _)) => other,
+        _ => return None,
+    };
+    match other.get_type(schema).ok()? {
+        DataType::Date32 => Some(lit(ScalarValue::Int64(None))),
+        DataType::Timestamp(..) => Some(lit(ScalarValue::IntervalMonthDayNano(None))),
+        _ => None,
+    }
 }
 
 /// Dates and numbers of days. A cast has the name of what is cast, so the columns are named as they

@@ -119,7 +119,8 @@ fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
     }
     let (relation, field) = rows.schema().qualified_field(0);
     let value = lastingly_nullable().call(vec![Expr::from((relation, field))]);
-    let value = value.alias_qualified(relation.cloned(), field.name());
+    // Under the name of the column it could not stand beside it, where it ties the rows.
+    let value = value.alias("__value");
     let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
     Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery: Arc::new(rows), ..subquery })))
 }

@@ -21,7 +21,10 @@ use datafusion::optimizer::AnalyzerRule;
 use super::intervals::as_length;
 use super::named::map_named;
 use super::numbers::{self, NumberKind};
-use super::{casts, frames, interval_groups, intervals, moments, patterns, uuid};
+use super::{
+    casts, frames, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested,
+    patterns, uuid, values,
+};
 use crate::interval::is_interval;
 
 /// Runs before types are brought together.
@@ -42,13 +45,14 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let node = match node {
         LogicalPlan::Union(union) => LogicalPlan::Union(united(union)?),
         LogicalPlan::Join(join) => LogicalPlan::Join(joined(join)?),
+        LogicalPlan::Values(rows) => LogicalPlan::Values(values::with_doubles(rows)?),
         node => node,
     };
     let schema = match &node {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
-    let node = intervals::ordered(node, &schema)?;
+    let node = nested::ordered(intervals::ordered(node, &schema)?, &schema);
     let rewritten = map_named(node, |expr| expr.transform_up(|part| as_written(part, &schema)))?;
     // An input may have other types than before; what only hands its columns on has them too.
     let hands_on = matches!(
@@ -77,6 +81,10 @@ fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = part.transform_data(|part| beside_rows(part, schema))?;
     let part = part.transform_data(|part| Ok(frames::by_rank(part, schema)))?;
     let part = part.transform_data(|part| Ok(patterns::kept(part)))?;
+    let part = part.transform_data(|part| Ok(json_keys::checked(part, schema)))?;
+    let part = part.transform_data(|part| map_keys::looked_up(part, schema))?;
+    let part = part.transform_data(|part| Ok(list_calls::without_null_items(part, schema)))?;
+    let part = part.transform_data(|part| nested::compared(part, schema))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
 }
 

@@ -8,7 +8,7 @@ use tonnage::Result;
 
 use super::outputs::outputs;
 use super::sorting::{HiddenKeys, beside_list};
-use super::stars::{name_twins, spell_out_stars};
+use super::stars::{name_twins, refuse_unknown_replaced, spell_out_stars};
 use super::visible::{ColumnNames, Meaning, VisibleColumns};
 use crate::text::folded;
 
@@ -131,6 +131,7 @@ impl NameResolver<'_> {
         is_read: bool,
     ) -> Result<(ColumnNames, Option<HiddenKeys>)> {
         let from = self.from(&mut select.from)?;
+        refuse_unknown_replaced(select, &from)?;
         spell_out_stars(select, &from);
         let columns = outputs(select, &from);
         let twin = order.as_ref().and_then(|order| twin_key(order, &columns)).cloned();

@@ -5,10 +5,29 @@ use datafusion::sql::sqlparser::ast::{
     WildcardAdditionalOptions,
 };
 
+use tonnage::{Error, Result};
+
 use super::outputs::{excluded, last, name_of};
 use super::visible::{Meaning, VisibleColumn, VisibleColumns};
 use crate::distinct_names::distinct_names;
 use crate::text::folded;
+
+/// Refuses `* REPLACE (1 AS k)` where there is no `k`: the planner would leave it out.
+pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) -> Result<()> {
+    for item in &select.projection {
+        let SelectItem::Wildcard(options) = item else { continue };
+        let replaced = options.opt_replace.iter().flat_map(|replace| &replace.items);
+        for element in replaced {
+            let name = folded(&element.column_name);
+            if from.is_whole && !from.has(&name) {
+                return Err(Error::invalid(format!(
+                    "* REPLACE puts values in the place of columns, and {name} is none of them: write *, and the value as a column of its own"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
 
 /// `* EXCLUDE (k)` as the columns that are left, where several columns are called `k`: the planner
 /// calls the name ambiguous.

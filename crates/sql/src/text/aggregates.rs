@@ -143,7 +143,7 @@ fn written(name: &str, function: &mut Function) -> Result<Option<Expr>> {
         AGGREGATES.iter().find(|(known, count, ..)| *known == name && *count == given.len());
     let Some((_, _, meaning, outer)) = found else { return Ok(None) };
     let mut meaning = parsed(meaning)?;
-    fill(&mut meaning, &given);
+    fill(&mut meaning, &given)?;
     let (treatment, clauses) = (list.duplicate_treatment, std::mem::take(&mut list.clauses));
     if let Expr::Function(inner) = &mut meaning {
         inner.filter = function.filter.take();
@@ -175,7 +175,7 @@ fn count_combinations(function: &mut Function) -> Result<()> {
         .reduce(and)
         .unwrap_or_else(|| Expr::value(Value::Boolean(true)));
     let mut combination = parsed("CASE WHEN $1 THEN $2 END")?;
-    fill(&mut combination, &[&are_there, &call("struct", parts)]);
+    fill(&mut combination, &[&are_there, &call("struct", parts)])?;
     list.args = vec![unnamed(combination)];
     Ok(())
 }
@@ -230,7 +230,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     });
     let aggregate = |text: &str, order: Option<OrderByExpr>| -> Result<Expr> {
         let mut expr = parsed(text)?;
-        fill(&mut expr, &[&sorted.expr]);
+        fill(&mut expr, &[&sorted.expr])?;
         if let Expr::Function(made) = &mut expr {
             made.filter = Some(filter.clone());
             made.over = over.clone();
@@ -243,6 +243,6 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     let all = aggregate("array_agg($1)", Some(sorted.clone()))?;
     let count = aggregate("count($1)", None)?;
     let mut exact = parsed("array_element($1, greatest(CAST(ceil($2 * $3) AS BIGINT), 1))")?;
-    fill(&mut exact, &[&all, &share, &count]);
+    fill(&mut exact, &[&all, &share, &count])?;
     Ok(exact)
 }

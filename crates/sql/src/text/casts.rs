@@ -76,6 +76,15 @@ fn makers_of(data_type: &DataType) -> Option<(&'static str, &'static str)> {
 
 /// What the planner calls a type that only tables have by that name.
 fn own_type(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Decimal(ExactNumberInfo::None)
+        | DataType::Numeric(ExactNumberInfo::None)
+        | DataType::Dec(ExactNumberInfo::None) => {
+            return Some(DataType::Decimal(ExactNumberInfo::PrecisionAndScale(38, 9)));
+        }
+        DataType::Blob(None) | DataType::Binary(None) => return Some(DataType::Bytea),
+        _ => {}
+    }
     let DataType::Custom(name, arguments) = data_type else { return None };
     let digits = arguments.iter().map(|digits| digits.parse().ok());
     match (name.to_string().to_ascii_uppercase().as_str(), digits.collect::<Option<Vec<u64>>>()?) {

@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(chain("SELECT a", " IS NULL"), 256);
         assert_eq!(chain("SELECT 1", " UNION ALL SELECT 1"), 128);
         assert_eq!(chain("SELECT 1", " EXCEPT SELECT 1"), 128);
-        assert_eq!(chain("SELECT 1 FROM t", " JOIN t"), 128);
+        assert_eq!(chain("SELECT 1 FROM t", " CROSS JOIN t"), 128);
         assert_eq!(chain("SELECT 1 FROM t", ", t"), 128);
         assert_eq!(chain("SELECT 1 FROM t", " LEFT JOIN t ON true, t"), 64);
     }

@@ -11,6 +11,7 @@ use super::call::arguments;
 use super::dialect::SYMMETRIC;
 use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
+use crate::interval_fractions::in_whole_units;
 
 /// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those of
 /// several CUBEs, but makes those of one: 20 parts took all memory.
@@ -43,7 +44,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
                     false => "($1 BETWEEN $2 AND $3 OR $1 BETWEEN $3 AND $2)",
                 };
                 let mut made = parsed(pattern)?;
-                fill(&mut made, &[expr, first, high]);
+                fill(&mut made, &[expr, first, high])?;
                 made
             }
             None => return Ok(()),
@@ -52,14 +53,14 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             if name == INTEGER_DIVISION =>
         {
             let mut made = parsed("($1 - $1 % $2) / $2")?;
-            fill(&mut made, &[left, right]);
+            fill(&mut made, &[left, right])?;
             made
         }
         // Of a list that holds NULL nothing else is known but that a value is in it.
         Expr::AnyOp { right, .. } if !is_query(right) && !is_plain_list(right) => {
             let mut made = parsed("($1 OR (_holds_null($2) AND NULL))")?;
             let list = right.as_ref().clone();
-            fill(&mut made, &[expr, &list]);
+            fill(&mut made, &[expr, &list])?;
             made
         }
         Expr::Cube(parts) if parts.len() > CUBE_MAX => {
@@ -72,6 +73,10 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             return Err(Error::unsupported(format!(
                 "INTERVAL {value}: name its unit, as in INTERVAL '{value} days'"
             )));
+        }
+        Expr::Interval(interval) => {
+            in_whole_units_of(interval);
+            return Ok(());
         }
         Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => listed(expr, false)?,
         Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } if is_all(pattern) => {
@@ -95,6 +100,24 @@ fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
             };
             *step = AccessExpr::Dot(Expr::value(Value::SingleQuotedString(name)));
         }
+    }
+}
+
+/// Writes fractions of years and weeks in smaller units.
+fn in_whole_units_of(interval: &mut Interval) {
+    let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) =
+        interval.value.as_mut()
+    else {
+        return;
+    };
+    let whole = match (&interval.leading_field, &interval.last_field) {
+        (None, _) => in_whole_units(text),
+        (Some(unit), None) => in_whole_units(&format!("{text} {unit}")),
+        _ => None,
+    };
+    if let Some(whole) = whole {
+        *text = whole;
+        interval.leading_field = None;
     }
 }
 

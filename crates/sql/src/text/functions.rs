@@ -88,7 +88,7 @@ pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
     let found = MEANINGS.iter().find(|(known, count, _)| *known == name && *count == given.len());
     let Some((.., meaning)) = found else { return Ok(None) };
     let mut meaning = parsed(meaning)?;
-    fill(&mut meaning, &given);
+    fill(&mut meaning, &given)?;
     Ok(Some(meaning))
 }
 

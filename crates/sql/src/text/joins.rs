@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArg, FunctionArgExpr, Join, JoinConstraint, JoinOperator, Select, TableFactor,
     TableWithJoins,
 };
-use tonnage::Result;
+use tonnage::{Error, Result};
 
 use super::documents;
 
@@ -66,6 +66,41 @@ pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
     };
     let name = name.to_string().to_ascii_lowercase();
     OF_DOCUMENTS.contains(&name.as_str()).then_some(name)
+}
+
+/// Refuses a join that says nothing of its rows: whoever forgets ON would get all pairs.
+///
+/// # Errors
+/// `Invalid` for `a JOIN b` alone.
+pub(super) fn refuse_without_condition(table: &TableWithJoins) -> Result<()> {
+    use JoinOperator::{FullOuter, Inner, Join as Plain, Left, LeftOuter, Right, RightOuter};
+    let is_open = |join: &&Join| {
+        let may_look_aside = matches!(
+            join.relation,
+            TableFactor::Derived { lateral: true, .. }
+                | TableFactor::Function { .. }
+                | TableFactor::UNNEST { .. }
+                | TableFactor::Table { args: Some(_), .. }
+        );
+        let is_bare = matches!(
+            join.join_operator,
+            Plain(JoinConstraint::None)
+                | Inner(JoinConstraint::None)
+                | Left(JoinConstraint::None)
+                | LeftOuter(JoinConstraint::None)
+                | Right(JoinConstraint::None)
+                | RightOuter(JoinConstraint::None)
+                | FullOuter(JoinConstraint::None)
+        );
+        is_bare && !join.global && !may_look_aside
+    };
+    match table.joins.iter().find(is_open) {
+        Some(join) => Err(Error::invalid(format!(
+            "JOIN {} needs ON or USING: write JOIN ... ON a.k = b.k, or CROSS JOIN for all pairs",
+            join.relation
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Puts the joins of a SELECT in their forms.

@@ -96,7 +96,7 @@ fn text(expr: &Expr) -> Option<&str> {
 
 /// Whether a text is a path and not the name of a member: such names begin with `$` as well
 /// (`$ref`).
-fn is_path(text: &str) -> bool {
+pub(crate) fn is_path(text: &str) -> bool {
     text == "$" || text.starts_with("$.") || text.starts_with("$[")
 }
 
@@ -115,7 +115,7 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
         } else if let Some(named) = rest.strip_prefix('.') {
             let end = named.find(['.', '[']).unwrap_or(named.len());
             let name = &named[..end];
-            if name.is_empty() || name == "*" {
+            if name.is_empty() || name.contains('*') {
                 return Err(broken());
             }
             (key(name), &named[end..])

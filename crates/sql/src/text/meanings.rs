@@ -2,11 +2,23 @@
 //! expression that each stands for, `$1` being its first argument.
 
 /// Name, number of arguments, and what it stands for.
-pub(super) const MEANINGS: [(&str, usize, &str); 56] = [
+pub(super) const MEANINGS: [(&str, usize, &str); 59] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
     ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
-    ("sign", 1, "CASE WHEN $1 > 0 THEN 1 WHEN $1 < 0 THEN -1 WHEN $1 = 0 THEN 0 END"),
+    (
+        "regr_r2",
+        2,
+        "CASE WHEN regr_sxx($1, $2) > 0 AND regr_syy($1, $2) = 0 THEN 1.0 ELSE regr_r2($1, $2) END",
+    ),
+    ("ifnull", 2, "coalesce($1, $2)"),
+    ("nvl", 2, "coalesce($1, $2)"),
+    // NaN is greater than infinity, and has no sign.
+    (
+        "sign",
+        1,
+        "CASE WHEN $1 > CAST('Infinity' AS DOUBLE) THEN 0 WHEN $1 > 0 THEN 1 WHEN $1 < 0 THEN -1 WHEN $1 = 0 THEN 0 END",
+    ),
     ("gen_random_uuid", 0, "uuid()"),
     ("strftime", 2, "to_char($1, $2)"),
     ("date_add", 2, "$1 + $2"),

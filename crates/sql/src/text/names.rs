@@ -18,6 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use tonnage::Error;
 
+use super::ident::folded;
 use super::walk::{Looker, walk};
 use super::{casts, documents, functions};
 
@@ -26,6 +27,7 @@ pub(super) fn name_columns(select: &mut Select) {
     select.projection.iter_mut().for_each(without_plus);
     select.projection.iter_mut().for_each(show_document);
     name_twins(select);
+    name_casts(select);
     for item in &mut select.projection {
         if let SelectItem::UnnamedExpr(expr) = item
             && (has_literal(expr) || has_test(expr))
@@ -74,7 +76,7 @@ fn has_literal(expr: &Expr) -> bool {
                 Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
                     self.hidden = true
                 }
-                Expr::Value(_) => self.found = true,
+                Expr::Value(_) | Expr::TypedString(_) => self.found = true,
                 // They are written in others, and would be named after those.
                 expr if functions::is_written_in_others(expr) || casts::is_call(expr) => {
                     self.found = true
@@ -118,6 +120,38 @@ fn name_twins(select: &mut Select) {
             rename(item, format!("{short}_{twins}"));
         }
         *twins += 1;
+    }
+}
+
+/// Names what casts a column after the column. The planner does so too, but takes the name for the
+/// column itself: `SELECT x::DATE FROM t ORDER BY x` would have two columns of one name to it.
+fn name_casts(select: &mut Select) {
+    let short = |item: &SelectItem| Some(named(item, true)?.1.to_ascii_lowercase());
+    let is_star = |item: &SelectItem| {
+        matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+    };
+    if select.projection.iter().any(is_star) {
+        return;
+    }
+    let names: Vec<Option<String>> = select.projection.iter().map(short).collect();
+    for (item, name) in select.projection.iter_mut().zip(&names) {
+        if let SelectItem::UnnamedExpr(expr @ Expr::Cast { .. }) = &*item
+            && let Expr::Identifier(column) = last_part(unwrapped(expr))
+            && names.iter().filter(|other| *other == name).count() == 1
+        {
+            let column = folded(&column);
+            rename(item, column);
+        }
+    }
+}
+
+/// A column without the name of its table.
+fn last_part(expr: &Expr) -> Expr {
+    match expr {
+        Expr::CompoundIdentifier(parts) => {
+            parts.last().cloned().map_or_else(|| expr.clone(), Expr::Identifier)
+        }
+        expr => expr.clone(),
     }
 }
 

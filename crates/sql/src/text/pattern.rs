@@ -7,11 +7,42 @@ use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
 use super::dialect::OwnDialect;
-use super::walk::{Rewriter, walk_mut};
+use super::walk::{Looker, Rewriter, walk, walk_mut};
+
+/// Functions that give another value at each call.
+const VOLATILE: [&str; 3] = ["random", "uuid", "gen_random_uuid"];
 
 /// Puts arguments into the places `$1`, `$2` and so on.
-pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) {
-    let _ = walk_mut(meaning, &mut Places(given));
+///
+/// # Errors
+/// `Unsupported` for an argument that differs each time and stands in several places.
+pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
+    let mut places = Places { given, filled: vec![0; given.len()] };
+    walk_mut(meaning, &mut places)?;
+    let twice = given.iter().zip(places.filled).find(|(given, count)| *count > 1 && differs(given));
+    match twice {
+        Some((given, _)) => Err(Error::unsupported(format!(
+            "{given} differs each time, and would be computed twice here: compute it in a subquery of FROM"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a value is another one each time it is computed.
+fn differs(expr: &Expr) -> bool {
+    struct VolatileCalls(bool);
+    impl Looker for VolatileCalls {
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+            if let Expr::Function(function) = expr {
+                let name = function.name.to_string();
+                self.0 |= VOLATILE.iter().any(|known| known.eq_ignore_ascii_case(&name));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut calls = VolatileCalls(false);
+    let _ = walk(expr, &mut calls);
+    calls.0
 }
 
 /// An expression as it is written.
@@ -22,15 +53,21 @@ pub(super) fn parsed(text: &str) -> Result<Expr> {
 }
 
 /// Puts arguments into the places for them.
-struct Places<'a>(&'a [&'a Expr]);
+struct Places<'a> {
+    given: &'a [&'a Expr],
+    /// How often each was put in.
+    filled: Vec<usize>,
+}
 
 impl Rewriter for Places<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
             && let Some(place) =
                 name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
-            && let Some(argument) = place.checked_sub(1).and_then(|place| self.0.get(place))
+            && let Some(place) = place.checked_sub(1)
+            && let Some(argument) = self.given.get(place)
         {
+            self.filled[place] += 1;
             *expr = nested((*argument).clone());
         }
         ControlFlow::Continue(())

@@ -14,7 +14,7 @@ use super::walk::{Rewriter, walk_mut};
 use super::windows::Windows;
 use super::{
     aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
-    row_lists, row_values, sets, similar, stars,
+    row_lists, row_values, sets, similar, stars, values,
 };
 
 /// Mends a statement.
@@ -33,7 +33,9 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
             }
         }
     }
-    walk_mut(statement, &mut Mender)
+    let is_inserted = matches!(statement, Statement::Insert(insert)
+        if insert.source.as_ref().is_some_and(|source| matches!(*source.body, SetExpr::Values(_))));
+    walk_mut(statement, &mut Mender { is_inserted })
 }
 
 /// What an option of EXPLAIN says of itself.
@@ -46,7 +48,10 @@ fn is_wanted(argument: Option<&Expr>) -> Result<bool> {
     }
 }
 
-struct Mender;
+struct Mender {
+    /// Whether the next VALUES are rows of an INSERT, whose types are those of the table.
+    is_inserted: bool,
+}
 
 impl Rewriter for Mender {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -65,6 +70,9 @@ impl Rewriter for Mender {
         }
         if let SetExpr::Values(values) = query.body.as_mut() {
             casts::approximate_columns(values);
+            if !std::mem::take(&mut self.is_inserted) {
+                values::mark(values);
+            }
         }
         broken_off(limited(query).and_then(|()| forms::query(query)))
     }
@@ -88,7 +96,8 @@ impl Rewriter for Mender {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
-        if let Err(error) = joins::of_select(select) {
+        let checked = select.from.iter().try_for_each(joins::refuse_without_condition);
+        if let Err(error) = checked.and_then(|()| joins::of_select(select)) {
             return ControlFlow::Break(error);
         }
         if select.named_window.is_empty() {
@@ -121,6 +130,9 @@ impl Rewriter for Mender {
     fn post_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Error> {
         joins::hand_documents_on(table);
         if let TableFactor::NestedJoin { table_with_joins, .. } = table {
+            if let Err(error) = joins::refuse_without_condition(table_with_joins) {
+                return ControlFlow::Break(error);
+            }
             joins::of_table(table_with_joins);
         }
         ControlFlow::Continue(())

@@ -24,6 +24,7 @@ pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
+use crate::FieldRange;
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource};
 use crate::catalog::{TableEntry, unknown_index};
 use crate::index::Index;
@@ -305,6 +306,14 @@ impl Table {
     /// What the engine says.
     pub fn rows_estimate(&self) -> Result<u64> {
         self.store.engine.rows_estimate(self.entry.space, &Ranges::whole_space())
+    }
+
+    /// About how many rows a range of the first key column has at most.
+    ///
+    /// # Errors
+    /// `Invalid` for a range of another column, or of values of another type.
+    pub fn rows_estimate_in(&self, range: &FieldRange) -> Result<u64> {
+        crate::bulk::get::rows_in_range(&self.store, &self.entry, range)
     }
 
     /// How often rows of this table or of its relatives were changed since the store was opened,

@@ -199,10 +199,11 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
     }
 }
 
-/// Reads `0x` and hexadecimal digits, or base64.
+/// Reads `0x` or `\x` and hexadecimal digits, or base64.
 pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     let text = text.trim();
-    match text.strip_prefix("0x") {
+    // The second is how PostgreSQL writes bytes.
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix(r"\x")) {
         Some(digits) => parse_hex(digits).ok_or_else(|| {
             not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x")
         }),

@@ -66,6 +66,7 @@ fn text_is_read_as_each_type() {
         ),
         ("T", ColumnType::Boolean, Value::Boolean(true)),
         ("0x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
+        (r"\x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
         ("2022-01-03", ColumnType::Timestamp(3), at(1_641_168_000_000, 3)),
         ("2022-01-03T06:00Z", ColumnType::Timestamp(0), at(1_641_189_600, 0)),
         ("2022-01-03 06:00:00 -01:30", ColumnType::Timestamp(0), at(1_641_195_000, 0)),

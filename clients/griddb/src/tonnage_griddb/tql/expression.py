@@ -41,6 +41,8 @@ _INTERVALS = {
 }
 # Comparisons that bound a range, and how they read from the other side.
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+# The most conditions that stand behind each other without parentheses.
+_CHAIN_MAX = 64
 # Units that a column of milliseconds has no room for.
 _FINE = (TimeUnit.MICROSECOND, TimeUnit.NANOSECOND)
 
@@ -68,7 +70,7 @@ class Writer:
         if isinstance(node, Like):
             return self._like(node)
         if isinstance(node, Binary) and node.sign in ("AND", "OR"):
-            return f"({f' {node.sign} '.join(map(self.write, _chain(node)))})"
+            return _tied([self.write(part) for part in _chain(node)], node.sign)
         if isinstance(node, Binary) and node.sign in _FLIPPED:
             return self._comparison(node)
         if isinstance(node, Binary):
@@ -240,6 +242,19 @@ def _chain(node: Binary) -> list[Expression]:
         parts.append(left.right)
         left = left.left
     return [left, *reversed(parts)]
+
+
+def _tied(parts: list[str], sign: str) -> str:
+    """Conditions that AND or OR ties, in their order.
+
+    Tonnage counts each sign of a chain as a level, and refuses SQL of more than 1,024 levels. So
+    the halves of a long chain stand in parentheses, which is one level more than a half has. The
+    answer is the same, NULL included.
+    """
+    if len(parts) > _CHAIN_MAX:
+        half = len(parts) // 2
+        parts = [_tied(parts[:half], sign), _tied(parts[half:], sign)]
+    return f"({f' {sign} '.join(parts)})"
 
 
 def bound(column: Column, sign: str, nanos: int) -> str:

@@ -18,6 +18,7 @@
 
 mod ancestors;
 mod chunk;
+mod cut;
 mod drawn;
 mod keys;
 mod multi;
@@ -39,6 +40,7 @@ pub(crate) use drawn::{
 pub(crate) use keys::keys_left;
 pub use multi::{MultiGet, MultiGetRequest};
 
+pub(crate) use cut::{cut, rows_in_range};
 pub(crate) use multi::multi_get;
 pub use options::BulkGetOptions;
 pub(crate) use options::KEY_MEMORY_BYTES;
@@ -48,5 +50,5 @@ pub use resume::ResumeToken;
 pub(crate) use scan::{PARTS_PER_WORKER, SpaceParts, count, count_space};
 pub use source::{BulkKey, KeySender, KeySource};
 pub use stretch::{BulkGetStretches, Stretch};
-pub(crate) use table::{bulk_get, cut, scan, scan_part, scan_parts};
+pub(crate) use table::{bulk_get, scan, scan_part, scan_parts};
 pub use table_batch::TableBatch;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Direction, Error, FillCache, Part, Result, ScanOptions};
 
+use super::cut::{check_total_order, cut, is_in_order};
 use super::keys::KeyTasks;
 use super::result::Resumable;
 use super::resume::Place;
@@ -76,29 +77,6 @@ pub(super) fn key_read(
     Ok((plan, tasks))
 }
 
-/// Whether all rows are kept in one order.
-fn is_in_order(store: &Inner) -> bool {
-    let capability = store.engine.capability();
-    capability.total_order && capability.shards == 1
-}
-
-/// Refuses what only an engine in total order can do.
-fn check_total_order(store: &Inner, what: &str) -> Result<()> {
-    if is_in_order(store) {
-        return Ok(());
-    }
-    let capability = store.engine.capability();
-    Err(Error::unsupported(match capability.shared {
-        true => format!(
-            "{what}: this store is on a cluster, which keeps its rows in order only under each shard key; read without it, or name the shard keys"
-        ),
-        false => format!(
-            "{what}: this store keeps its rows in {} directories, and in order only under each shard key; read without it, or keep the store in one directory",
-            capability.shards
-        ),
-    }))
-}
-
 /// Reads all rows of a table, by several workers when it is large.
 pub(crate) fn scan(
     store: &Inner,
@@ -111,54 +89,11 @@ pub(crate) fn scan(
     } else {
         1
     };
-    let parts = match narrowed(store, &target, options)? {
-        Some(part) => vec![part],
-        None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
-    };
+    let parts = cut(store, &target, options, parts)?;
     let resumable = (options.direction != Direction::Unordered && is_in_order(store))
         .then(|| resumable(&target, options.direction, false));
     let tasks = SpaceParts::new(parts, options.direction);
     BulkGet::new(ReadPipeline::new(plan, tasks), None, resumable)
-}
-
-/// The part of a table that a scan is narrowed to, if it is.
-fn narrowed(
-    store: &Inner,
-    target: &TableEntry,
-    options: &TableScanOptions,
-) -> Result<Option<Part>> {
-    let (mut start, mut end) = (Vec::new(), Vec::new());
-    if options.range.is_none() && options.start_after.is_none() {
-        return Ok(None);
-    }
-    if let Some(range) = &options.range {
-        target.codec.range_bounds(&[], 0, range, &mut start, &mut end)?;
-        check_total_order(store, "a range across shard keys")?;
-    }
-    if let Some(token) = &options.start_after {
-        check_total_order(store, "start_after")?;
-        Place::of(token, target.space, options.direction, false)?.narrow(&mut start, &mut end);
-    }
-    // Only stores in total order come here: their engines keep ranges of keys.
-    Ok(Some(Part::of_keys(&start, &end)))
-}
-
-/// Whether what is counted or joined by shard key must come from one part.
-fn by_shard_key(options: &TableScanOptions) -> bool {
-    options.limit_per_shard_key.is_some() || !options.relatives.is_empty()
-}
-
-/// Cuts a table into at most `parts` parts, in ascending order of keys.
-pub(crate) fn cut(
-    store: &Inner,
-    target: &TableEntry,
-    options: &TableScanOptions,
-    parts: usize,
-) -> Result<Vec<Part>> {
-    match narrowed(store, target, options)? {
-        Some(part) => Ok(vec![part]),
-        None => SpaceParts::cut(store, target, by_shard_key(options), parts),
-    }
 }
 
 /// Reads the rows of a part, by one worker.

@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 use tonnage::{
-    BulkGetOptions, Direction, FieldRange, KeySource, MultiGetRequest, Row, TableScanOptions,
-    Value, WriteOptions,
+    BulkGetOptions, Direction, FieldRange, KeySource, MultiGetRequest, RelatedRow, Row,
+    TableScanOptions, Value, WriteOptions,
 };
 
 use super::{get, get_from};
@@ -123,4 +123,39 @@ fn a_range_of_nothing_gives_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let range = Some(FieldRange::of("maker").from(MAKERS[1]).before(MAKERS[1]));
     let options = BulkGetOptions { range, ..Default::default() };
     assert_eq!(get(&store, KeySource::all(), &options).len(), 0);
+}
+
+#[rstest]
+fn a_long_range_is_read_in_parts_that_have_each_row_once(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[values(Direction::Unordered, Direction::Forward, Direction::Reverse)] direction: Direction,
+) {
+    let store = on.with_tables("CREATE TABLE many (k LONG, n INTEGER, PRIMARY KEY (k))");
+    let table = store.table("many").unwrap();
+    let rows = (0..300_000_i64).map(|k| Row::new().with("k", k).with("n", 1));
+    store.multi_put([("many", rows.collect::<Vec<_>>())], &Default::default()).unwrap();
+    let (from, to) = (50_001, 251_234);
+    let range = FieldRange::of("k").from(from).before(to);
+    let about = table.rows_estimate_in(&range).unwrap();
+    assert!((150_000..=300_000).contains(&about), "{about}");
+
+    let options = TableScanOptions { direction, range: Some(range), ..Default::default() };
+    let parts = table.scan_parts(&options, 4).unwrap();
+    assert!(parts.len() > 1);
+    let key = |row: tonnage::Result<RelatedRow>| match row.unwrap().row.get("k") {
+        Some(Value::Long(k)) => *k,
+        other => panic!("{other:?}"),
+    };
+    let mut in_parts: Vec<i64> =
+        parts.into_iter().flat_map(|part| part.into_rows().map(key)).collect();
+    in_parts.sort_unstable();
+    assert!(in_parts.into_iter().eq(from..to));
+
+    let mut whole: Vec<i64> = table.scan(&options).unwrap().into_rows().map(key).collect();
+    match direction {
+        Direction::Unordered => whole.sort_unstable(),
+        Direction::Forward => {}
+        Direction::Reverse => whole.reverse(),
+    }
+    assert!(whole.into_iter().eq(from..to));
 }

@@ -1,0 +1,107 @@
+//! Rows in the order of a column, through an index on it: no more of them are read than are wanted.
+//!
+//! The index has values for its leading columns, as conditions say, and goes on with the column of
+//! the order. NULL comes last, or first where the order descends, as in SQL: it has entries of its own,
+//! whose range stands behind the other, or before it.
+
+use std::sync::Arc;
+
+use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
+
+use super::condition::{ColumnCondition, Demands};
+use super::demands::{broken, gather, range};
+use super::index_path::IndexPath;
+use super::ordered::Ordered;
+use super::{SqlTable, value_of};
+
+/// The path through an index that meets all conditions, in this order. Without NULL for what asks for
+/// the end of values.
+pub(crate) fn index_in_order(
+    table: &SqlTable,
+    conditions: &[ColumnCondition],
+    order: Ordered,
+    with_null: bool,
+) -> Result<Option<IndexPath>> {
+    let schema = table.schema();
+    let Some(column) = schema.columns.get(order.column) else { return Ok(None) };
+    // Symbols are ordered by their places there, and what is no number by its sign.
+    let is_as_sql =
+        !matches!(column.column_type, ColumnType::Enum(_) | ColumnType::Float | ColumnType::Double);
+    if !is_as_sql || !conditions.iter().all(|condition| condition.is_decided_by_keys(schema)) {
+        return Ok(None);
+    }
+    let demands = gather(schema, conditions).map_err(broken)?;
+    // Of one value there is no order, and a list has no range.
+    let has_values = |demand: &Demands| demand.values.is_some() || demand.is_null;
+    if demands[order.column].as_ref().is_some_and(has_values) {
+        return Ok(None);
+    }
+    for index in table.indexes.iter().filter(|index| index.is_ready()) {
+        let Some(prefix) = values_before(table, index, &demands, order.column)? else { continue };
+        let named = |condition: &ColumnCondition| {
+            let name = &schema.columns[condition.column].name;
+            index.columns()[..=prefix.len()].iter().any(|indexed| indexed.column == *name)
+        };
+        let is_written = |place: usize| table.written.contains(&place);
+        if !conditions.iter().all(named) || is_written(order.column) {
+            continue;
+        }
+        let values = prefix.len();
+        let name = index.columns()[values].to_string();
+        let demand = demands[order.column].as_ref();
+        let range = range(schema, order.column, demand)?;
+        let present = FieldRange { column: name.clone(), ..range.unwrap_or(FieldRange::of(&name)) };
+        let has_null =
+            with_null && demand.is_none() && table.arrow.field(order.column).is_nullable();
+        let ranges = ranges(prefix, present, has_null, order.descending);
+        return Ok(Some(IndexPath {
+            index: index.clone(),
+            values,
+            entries: index.estimate_entries(&ranges)?,
+            ranges: Arc::new(ranges),
+            is_checked_above: false,
+            is_index_only: false,
+            order: Some(order),
+        }));
+    }
+    Ok(None)
+}
+
+/// The values of an index's columns before the one of the order, if each has one.
+fn values_before(
+    table: &SqlTable,
+    index: &Index,
+    demands: &[Option<Demands>],
+    ordered: usize,
+) -> Result<Option<Vec<Value>>> {
+    let mut values = Vec::new();
+    for indexed in index.columns() {
+        let column = table.schema().column_index(&indexed.column);
+        let Some(column) = column.filter(|_| indexed.path.is_empty()) else { return Ok(None) };
+        if column == ordered {
+            return Ok(Some(values));
+        }
+        match demands[column].as_ref().and_then(|demand| demand.values.as_ref()) {
+            Some(given) if given.len() == 1 => values.push(value_of(given.as_ref())?),
+            _ => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// The entries with values behind the prefix, and those with NULL before or behind these.
+fn ranges(
+    prefix: Vec<Value>,
+    present: FieldRange,
+    has_null: bool,
+    is_null_first: bool,
+) -> Vec<IndexRange> {
+    let null = prefix.iter().cloned().chain([Value::Null]).collect();
+    let present = IndexRange { prefix, range: Some(present) };
+    let null = IndexRange { prefix: null, range: None };
+    match (has_null, is_null_first) {
+        (false, _) => vec![present],
+        (true, true) => vec![null, present],
+        (true, false) => vec![present, null],
+    }
+}

@@ -1,0 +1,44 @@
+//! Functions that give back what they get: marks, and checks on the way.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray};
+use datafusion::common::{Result, exec_err};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::ScalarFunction;
+
+use super::scalar::{Arguments, Gives, Scalar, Work, texts};
+use crate::text::{MARK, is_path};
+
+const VALUE: Scalar = as_it_is(MARK, "VALUES (value)", |arguments| Ok(arguments.arrays[0].clone()));
+const JSON_KEY: Scalar = as_it_is("_json_key", "document -> name", names);
+
+pub(super) const ALL: [Scalar; 2] = [VALUE, JSON_KEY];
+
+const fn as_it_is(name: &'static str, form: &'static str, work: Work) -> Scalar {
+    Scalar { name, form, count: (1, 1), gives: Gives::First, work }
+}
+
+/// The name of a member that is computed.
+pub(crate) fn json_key(name: Expr) -> Expr {
+    let func = Arc::new(JSON_KEY.function());
+    Expr::ScalarFunction(ScalarFunction { func, args: vec![name] })
+}
+
+/// Names of members, or lists of them. A path among them is an error.
+fn names(arguments: &Arguments) -> Result<ArrayRef> {
+    let given = &arguments.arrays[0];
+    let names = match given.as_list_opt::<i32>() {
+        Some(lists) => lists.values(),
+        None => given,
+    };
+    if let Ok(names) = texts(names)
+        && let Some(path) = names.iter().flatten().find(|name| is_path(name))
+    {
+        return exec_err!(
+            "'{path}' is a path, and stands where names of members are computed: write it as a \
+             literal, or give names and places one by one"
+        );
+    }
+    Ok(given.clone())
+}
