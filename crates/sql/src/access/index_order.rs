@@ -23,6 +23,10 @@ pub(crate) fn index_in_order(
     with_null: bool,
 ) -> Result<Option<IndexPath>> {
     let schema = table.schema();
+    // Without a count of changes nobody knows whether rows moved meanwhile (`first_rows.rs`).
+    if !matches!(table.table.change_count(), Ok(Some(_))) {
+        return Ok(None);
+    }
     let Some(column) = schema.columns.get(order.column) else { return Ok(None) };
     // Symbols are ordered by their places there, and what is no number by its sign.
     let is_as_sql =

@@ -12,6 +12,7 @@
 
 mod condition;
 mod demands;
+mod first_rows;
 mod index_choice;
 mod index_order;
 mod index_path;

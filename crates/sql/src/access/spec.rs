@@ -167,7 +167,10 @@ impl ReadSpec {
             _ if self.limit == Some(0) => None,
             Path::All | Path::Range { .. } => Some(Box::new(self.scan()?)),
             Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
-            Path::Index(path) => Some(self.index_scan(path)?),
+            Path::Index(path) => match path.order() {
+                Some(order) => return self.first_rows(path, order, &guard),
+                None => Some(self.index_scan(path)?),
+            },
         };
         Ok(Read::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
     }
@@ -248,7 +251,7 @@ impl ReadSpec {
         Shaped::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
     }
 
-    fn plain(&self, rows: StoredBatches) -> Batches {
+    pub(super) fn plain(&self, rows: StoredBatches) -> Batches {
         Box::new(self.shaped(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
@@ -326,8 +329,8 @@ impl ReadSpec {
         }
     }
 
-    fn index_scan(&self, path: &IndexPath) -> Result<StoredBatches> {
-        let options = IndexScanOptions {
+    pub(super) fn index_options(&self, path: &IndexPath) -> IndexScanOptions {
+        IndexScanOptions {
             direction: self.direction(),
             columns: Some(self.names()),
             limit: self.limit,
@@ -336,18 +339,25 @@ impl ReadSpec {
             max_concurrent_requests: Some(self.workers),
             index_only: path.is_index_only(),
             ..IndexScanOptions::default()
-        };
-        if let Some(rows) = path.open(&self.table, &options)? {
+        }
+    }
+
+    pub(super) fn index_scan(&self, path: &IndexPath) -> Result<StoredBatches> {
+        if let Some(rows) = path.open(&self.table, &self.index_options(path))? {
             return Ok(Box::new(rows));
         }
         if path.is_checked_above {
             // More rows than the index named do no harm there.
             return Ok(Box::new(self.scan()?));
         }
-        Err(Error::unavailable(format!(
+        Err(self.dropped_index())
+    }
+
+    pub(super) fn dropped_index(&self) -> Error {
+        Error::unavailable(format!(
             "an index of {} was dropped as the statement began: try again",
             self.table.table.path()
-        )))
+        ))
     }
 
     fn bulk_get(&self) -> Result<BulkGet> {

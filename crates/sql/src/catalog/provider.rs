@@ -24,8 +24,9 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
 
-/// So few rows are always looked up by an index in their order.
-const FIRST_ROWS_MAX: u64 = 256;
+/// So few rows are always looked up by an index in their order, and no more than so many.
+const FIRST_ROWS_FEW: u64 = 256;
+const FIRST_ROWS_MAX: u64 = 10_000;
 /// What looking a row up costs, in rows of a scan.
 const ROWS_PER_LOOK_UP: u64 = 12;
 
@@ -77,7 +78,8 @@ impl StoreTable {
     pub(crate) fn is_in_order(&self, conditions: &[ColumnCondition], first: FirstRows) -> bool {
         let is_pushed = self.options.push_down && self.latest.is_none() && self.order.is_none();
         let rows = self.table.rows_estimate.unwrap_or(u64::MAX);
-        let is_cheap = first.rows as u64 <= FIRST_ROWS_MAX.max(rows / ROWS_PER_LOOK_UP);
+        let most = (rows / ROWS_PER_LOOK_UP).clamp(FIRST_ROWS_FEW, FIRST_ROWS_MAX);
+        let is_cheap = first.rows as u64 <= most;
         let path = || index_in_order(&self.table, conditions, first.order, true);
         is_pushed && is_cheap && matches!(path(), Ok(Some(_)))
     }
@@ -286,7 +288,7 @@ impl TableProvider for StoreTable {
             return Ok(Arc::new(StoreScan::new(ReadSpec {
                 path: Path::Index(path),
                 direction: first.order.direction(),
-                batch_rows_max: self.options.batch_rows_max.min(first.rows.max(1)),
+                limit: Some(first.rows as u64),
                 ..self.plain_read(state, columns)
             })));
         }

@@ -1,4 +1,6 @@
-use tonnage::{ErrorKind, Row};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tonnage::{ErrorKind, Row, Store};
 use tonnage_sql::{Parameters, Sql, SqlOptions};
 
 use super::{assert_fails, rows, session, session_with, texts};
@@ -178,4 +180,40 @@ fn a_change_that_goes_by_an_index_looks_rows_up() {
     let query = "SELECT count(*) FROM people WHERE age = 60 AND city = 'x'";
     assert!(plan(&sql, query).contains("index only"), "{}", plan(&sql, query));
     assert_eq!(rows(&sql, query), count);
+}
+
+/// The entry of a row that moves may be at neither place when it is looked for: `max` gave the value
+/// of the row below it.
+#[test]
+fn the_end_of_an_index_is_right_while_rows_move() {
+    let directory = tempfile::tempdir().unwrap();
+    for store in ["memory:".to_owned(), directory.path().join("s").display().to_string()] {
+        let sql = Sql::new(Store::open(store).unwrap(), SqlOptions::default()).unwrap();
+        sql.execute("CREATE TABLE t (id LONG, n LONG, PRIMARY KEY (id))").unwrap();
+        sql.execute("INSERT INTO t SELECT value, value FROM range(1000)").unwrap();
+        sql.execute("CREATE INDEX by_n ON t (n)").unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut n = 0;
+                while !is_done.load(Ordering::Relaxed) {
+                    let place = if n % 2 == 0 { 5_000 + n % 7 } else { 2_000 };
+                    let text = format!("UPDATE t SET n = {place} WHERE id = 999");
+                    sql.execute(text.as_str()).unwrap();
+                    n += 1;
+                }
+            });
+            let questions =
+                ["SELECT max(n) FROM t", "SELECT n + 0 AS n FROM t ORDER BY n DESC LIMIT 1"];
+            let asked = questions.iter().cycle().take(600);
+            let told: Vec<_> = asked.map(|question| sql.execute(*question).map(texts)).collect();
+            is_done.store(true, Ordering::Relaxed);
+            for told in told {
+                let most: i64 = told.unwrap()[0][0].parse().unwrap();
+                assert!(most >= 999, "{most}");
+            }
+        });
+        let most = rows(&sql, "SELECT max(n) FROM t")[0][0].clone();
+        assert_eq!(rows(&sql, "SELECT n FROM t ORDER BY n DESC LIMIT 1")[0][0], most);
+    }
 }

@@ -1,0 +1,86 @@
+//! The first rows in the order of an index, as they are at one moment.
+//!
+//! A row whose column changes while an index is read may be passed over: its entry was not there yet
+//! at its new place, and is no more at its old one. Of a condition such a row is one of many; of
+//! `max(x)` it may be the only one. So rows count if nothing was changed meanwhile. After a few
+//! attempts the table is read instead, and sorted.
+
+use arrow::array::RecordBatch;
+use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};
+use tonnage::{Direction, Error, IndexScanOptions, Result};
+
+use super::ordered::Ordered;
+use super::read::Read;
+use super::{IndexPath, ReadSpec};
+use crate::guard::Guard;
+
+const ATTEMPTS: usize = 3;
+/// So many rows more than are wanted are gathered before they are sorted.
+const GATHERED_ROWS: usize = 65_536;
+
+impl ReadSpec {
+    /// The first rows through an index that has an order.
+    pub(super) fn first_rows(
+        &self,
+        path: &IndexPath,
+        order: Ordered,
+        guard: &Guard,
+    ) -> Result<Read> {
+        for _ in 0..ATTEMPTS {
+            let before = self.table.table.change_count()?;
+            let rows = self.plain(self.index_scan(path)?);
+            let rows = Read::new(Some(rows), self.limit, guard.clone());
+            let rows = rows.collect::<Result<Vec<RecordBatch>>>()?;
+            if before.is_some() && before == self.table.table.change_count()? {
+                let rows = Box::new(rows.into_iter().map(Ok));
+                return Ok(Read::new(Some(rows), self.limit, guard.clone()));
+            }
+        }
+        let first = self.sorted_rows(path, order, guard)?;
+        Ok(Read::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
+    }
+
+    /// The same out of a scan of the table, which sees each row once.
+    fn sorted_rows(&self, path: &IndexPath, order: Ordered, guard: &Guard) -> Result<RecordBatch> {
+        let options = IndexScanOptions {
+            direction: Direction::Unordered,
+            limit: None,
+            index_only: false,
+            exactly_once: true,
+            ..self.index_options(path)
+        };
+        let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index())?;
+        let rows = Read::new(Some(self.plain(Box::new(rows))), None, guard.clone());
+        let mut first = RecordBatch::new_empty(self.schema());
+        let (mut gathered, mut count) = (Vec::new(), 0);
+        for batch in rows {
+            let batch = batch?;
+            count += batch.num_rows();
+            gathered.push(batch);
+            if count > GATHERED_ROWS {
+                first = self.first_of(first, &std::mem::take(&mut gathered), order)?;
+                count = 0;
+            }
+        }
+        self.first_of(first, &gathered, order)
+    }
+
+    /// The first of rows, and of others.
+    fn first_of(
+        &self,
+        first: RecordBatch,
+        others: &[RecordBatch],
+        order: Ordered,
+    ) -> Result<RecordBatch> {
+        let failed = |error: arrow::error::ArrowError| Error::internal(error.to_string());
+        let place = self.columns.iter().position(|column| *column == order.column);
+        let place =
+            place.ok_or_else(|| Error::internal("rows are sorted by a column of theirs"))?;
+        let all = std::iter::once(&first).chain(others);
+        let all = concat_batches(&self.schema(), all).map_err(failed)?;
+        let options = SortOptions { descending: order.descending, nulls_first: order.descending };
+        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
+        let places = sort_to_indices(all.column(place), Some(options), limit).map_err(failed)?;
+        take_record_batch(&all, &places).map_err(failed)
+    }
+}
