@@ -1,5 +1,6 @@
 //! How fast a scan of a few columns is beside RocksDB, which only passes over the same bytes:
-//! `cargo run --release -p tonnage-bench --example scan_rate -- STORE TABLE COLUMN,COLUMN [THREADS]`.
+//! `cargo run --release -p tonnage-bench --example scan_rate -- STORE TABLE COLUMN,COLUMN [THREADS]
+//! [CACHE_BYTES]`. The cache is that of RocksDB by itself; 32 MiB, its default, hold no whole table.
 //!
 //! The store has one data directory and this table alone. Rounds take turns: RocksDB's own iterators
 //! over ranges of files, parts of a scan, and a query whose columns are not kept.
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rocksdb::{DB, Options, ReadOptions};
+use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, Options, ReadOptions};
 use tonnage::{Result, Store, TableScanOptions};
 use tonnage_sql::{Sql, SqlOptions};
 
@@ -20,10 +21,11 @@ fn main() -> Result<()> {
     let (directory, table) = (argument("a store"), argument("a table"));
     let columns: Vec<String> = argument("columns").split(',').map(str::to_owned).collect();
     let threads = arguments.next().map_or(2, |threads| threads.parse().expect("a number"));
+    let cache_bytes = arguments.next().map_or(32 << 20, |bytes| bytes.parse().expect("a number"));
 
     let store = Store::open(format!("rocksdb:{directory}"))?;
     store.settle()?;
-    let raw = open_raw(&Path::new(&directory).join("db"));
+    let raw = open_raw(&Path::new(&directory).join("db"), cache_bytes);
     let ranges = ranges(&raw);
     let options = SqlOptions { column_cache_bytes_max: Some(0), ..SqlOptions::default() };
     let sql = Sql::new(store.clone(), options)?;
@@ -60,10 +62,18 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn open_raw(path: &Path) -> DB {
+/// RocksDB with a block cache of so many bytes.
+fn open_raw(path: &Path, cache_bytes: usize) -> DB {
     let options = Options::default();
-    let families = DB::list_cf(&options, path).expect("a RocksDB");
-    DB::open_cf_for_read_only(&options, path, families, false).expect("a RocksDB")
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(&Cache::new_lru_cache(cache_bytes));
+    let family = |name: String| {
+        let mut options = Options::default();
+        options.set_block_based_table_factory(&table);
+        ColumnFamilyDescriptor::new(name, options)
+    };
+    let families = DB::list_cf(&options, path).expect("a RocksDB").into_iter().map(family);
+    DB::open_cf_descriptors_read_only(&options, path, families, false).expect("a RocksDB")
 }
 
 /// The ranges between the first keys of data files.
