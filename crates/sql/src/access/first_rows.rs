@@ -2,8 +2,10 @@
 //!
 //! A row whose column changes while an index is read may be passed over: its entry was not there yet
 //! at its new place, and is no more at its old one. Of a condition such a row is one of many; of
-//! `max(x)` it may be the only one. So rows count if nothing was changed meanwhile. After a few
-//! attempts the table is read instead, and sorted.
+//! `max(x)` it may be the only one. So rows count if nothing was changed meanwhile.
+//!
+//! After a few attempts all rows that meet the conditions are read, and sorted: through the index if
+//! that is how conditions alone would be answered, else by a scan, which sees each row once.
 
 use arrow::array::RecordBatch;
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};
@@ -40,13 +42,14 @@ impl ReadSpec {
         Ok(Read::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
     }
 
-    /// The same out of a scan of the table, which sees each row once.
+    /// The same out of all rows that meet the conditions.
     fn sorted_rows(&self, path: &IndexPath, order: Ordered, guard: &Guard) -> Result<RecordBatch> {
         let options = IndexScanOptions {
             direction: Direction::Unordered,
             limit: None,
+            batch_rows_max: self.batch_rows_max,
             index_only: false,
-            exactly_once: true,
+            exactly_once: !path.pays_for(self.table.table.rows_estimate()?),
             ..self.index_options(path)
         };
         let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index())?;

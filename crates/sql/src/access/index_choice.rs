@@ -15,16 +15,11 @@ use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 use super::SqlTable;
 use super::condition::ColumnCondition;
 use super::demands::{broken, gather};
-use super::index_path::{IndexPath, counted, used};
+use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, counted, used};
 use super::index_ranges::ranges_of;
 use super::json_path::JsonPathCondition;
 use super::path::Path;
 
-/// So few entries are always worth it: reading their rows takes less than a millisecond.
-const ENTRIES_FEW: u64 = 256;
-/// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files
-/// that were in memory, by two threads (see `examples/index_rate.rs`).
-const ROWS_PER_ENTRY: u64 = 12;
 /// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
 /// more readers.
 const ROWS_PER_ENTRY_ALONE: u64 = 2;

@@ -3,12 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tonnage::{Index, IndexRange, IndexRows, IndexScanOptions, Result};
+use tonnage::{FieldRange, Index, IndexRange, IndexRows, IndexScanOptions, Result};
 
 use super::SqlTable;
 use super::condition::ColumnCondition;
 use super::demands::Shown;
 use super::ordered::Ordered;
+
+/// So few entries are always worth it: reading their rows takes less than a millisecond.
+pub(super) const ENTRIES_FEW: u64 = 256;
+/// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files
+/// that were in memory, by two threads (see `examples/index_rate.rs`).
+pub(super) const ROWS_PER_ENTRY: u64 = 12;
 
 /// Ranges of entries of one index.
 #[derive(Clone)]
@@ -41,6 +47,17 @@ impl IndexPath {
     /// The column that rows come in the order of, if any.
     pub(crate) fn order(&self) -> Option<Ordered> {
         self.order
+    }
+
+    /// Whether conditions choose among its entries, and these are looked up for less than a scan of
+    /// so many rows.
+    pub(super) fn pays_for(&self, rows: u64) -> bool {
+        let has_end = |range: &FieldRange| range.low.is_some() || range.high.is_some();
+        let is_chosen = self.values > 0
+            || self.ranges.iter().any(|range| range.range.as_ref().is_some_and(has_end));
+        let is_cheap =
+            self.entries <= ENTRIES_FEW || self.entries.saturating_mul(ROWS_PER_ENTRY) <= rows;
+        is_chosen && is_cheap
     }
 
     /// About how many rows come.
