@@ -163,7 +163,10 @@ fn parser_message(error: &ParserError) -> String {
     }
 }
 
-/// An error at a place of the text.
+/// An error at a place of the text; what stands nowhere in it has line 0.
 pub(crate) fn invalid_at(location: Location, message: impl std::fmt::Display) -> Error {
-    Error::invalid(format!("line {}, column {}: {message}", location.line, location.column))
+    Error::invalid(match location.line {
+        0 => message.to_string(),
+        line => format!("line {line}, column {}: {message}", location.column),
+    })
 }

@@ -1,8 +1,8 @@
 //! Fractions of years, months and weeks in the text of intervals.
 //!
-//! The library cuts a fraction of a year after the month, one of a month after the day, and takes one
-//! of a week for hours. As in
-//! PostgreSQL a year has whole months, rounded, a month has 30 days, and a week has 7.
+//! The library cuts a fraction of a year after the month, and one of a month after the day. It takes
+//! one of a week for hours. As in PostgreSQL a year has whole months, rounded, a month has 30 days,
+//! and a week has 7.
 
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
@@ -22,7 +22,8 @@ struct IntervalParts {
     nanoseconds: i128,
 }
 
-/// A text with a fraction of a year, a month or a week in months, days and seconds; nothing for another one.
+/// A text with a fraction of a year, a month or a week, in months, days and seconds; nothing for
+/// another one.
 pub(crate) fn in_whole_units(text: &str) -> Option<String> {
     if !text.contains('.') {
         return None;

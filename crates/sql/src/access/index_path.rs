@@ -11,10 +11,10 @@ use super::demands::Shown;
 use super::ordered::Ordered;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
-pub(super) const ENTRIES_FEW: u64 = 256;
+pub(crate) const ENTRIES_FEW: u64 = 256;
 /// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files
 /// that were in memory, by two threads (see `examples/index_rate.rs`).
-pub(super) const ROWS_PER_ENTRY: u64 = 12;
+pub(crate) const ROWS_PER_ENTRY: u64 = 12;
 
 /// Ranges of entries of one index.
 #[derive(Clone)]

@@ -30,7 +30,7 @@ mod table;
 pub(crate) use condition::{Bound, ColumnCondition, Test, comparable};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
-pub(crate) use index_path::IndexPath;
+pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordered::Ordered;

@@ -15,8 +15,8 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    ColumnCondition, IndexChoice, IndexPath, Latest, Ordered, Path, ReadSpec, SqlTable, choose,
-    choose_index, index_in_order,
+    ColumnCondition, ENTRIES_FEW, IndexChoice, IndexPath, Latest, Ordered, Path, ROWS_PER_ENTRY,
+    ReadSpec, SqlTable, choose, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
@@ -24,11 +24,8 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
 
-/// So few rows are always looked up by an index in their order, and no more than so many.
-const FIRST_ROWS_FEW: u64 = 256;
+/// No more rows are looked up by an index in their order: they are gathered before they are handed on.
 const FIRST_ROWS_MAX: u64 = 10_000;
-/// What looking a row up costs, in rows of a scan.
-const ROWS_PER_LOOK_UP: u64 = 12;
 
 /// The first rows in the order of a column.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +75,7 @@ impl StoreTable {
     pub(crate) fn is_in_order(&self, conditions: &[ColumnCondition], first: FirstRows) -> bool {
         let is_pushed = self.options.push_down && self.latest.is_none() && self.order.is_none();
         let rows = self.table.rows_estimate.unwrap_or(u64::MAX);
-        let most = (rows / ROWS_PER_LOOK_UP).clamp(FIRST_ROWS_FEW, FIRST_ROWS_MAX);
+        let most = (rows / ROWS_PER_ENTRY).clamp(ENTRIES_FEW, FIRST_ROWS_MAX);
         let is_cheap = first.rows as u64 <= most;
         let path = || index_in_order(&self.table, conditions, first.order, true);
         is_pushed && is_cheap && matches!(path(), Ok(Some(_)))

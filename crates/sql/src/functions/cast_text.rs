@@ -5,14 +5,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryArray};
+use arrow::array::{ArrayRef, BinaryBuilder};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
+use tonnage::{ColumnType, Value};
 
 use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
 use crate::interval_fractions::in_whole_units;
+
+/// What stands before the digits of bytes.
+pub(crate) const HEXADECIMAL: &str = r"\x";
 
 const TIME: Scalar =
     of_text("_time_text", "CAST(text AS TIME)", |arguments| times(arguments, true));
@@ -85,32 +89,23 @@ fn times(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     })
 }
 
-/// Digits behind `\\x` are bytes, as PostgreSQL writes them. Other text is its own bytes.
+/// Digits behind `\x` are bytes, as PostgreSQL writes them. Other text is its own bytes.
 fn bytes(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
-    let of_row = |row| match text_of(&texts, row) {
-        Some(text) => match text.strip_prefix("\\x") {
-            None => Ok(Some(text.as_bytes().to_vec())),
-            Some(digits) => match hexadecimal(digits) {
-                None if is_asked => exec_err!(
-                    "'{text}' is no bytes: behind \\x stand pairs of hexadecimal digits, as in '\\x00ff'"
-                ),
-                bytes => Ok(bytes),
-            },
-        },
-        None => Ok(None),
-    };
-    let rows = (0..arguments.rows).map(of_row).collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(rows.iter().map(Option::as_deref).collect::<BinaryArray>()))
-}
-
-fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| (byte as char).to_digit(16);
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
-        _ => None,
-    };
-    digits.as_bytes().chunks(2).map(pair).collect()
+    let mut rows = BinaryBuilder::with_capacity(arguments.rows, texts.value_data().len());
+    for row in 0..arguments.rows {
+        match text_of(&texts, row) {
+            Some(text) if text.starts_with(HEXADECIMAL) => {
+                match Value::parse(text, ColumnType::Binary) {
+                    Ok(Value::Binary(bytes)) => rows.append_value(bytes),
+                    Err(error) if is_asked => return exec_err!("{}", error.message()),
+                    _ => rows.append_null(),
+                }
+            }
+            text => rows.append_option(text),
+        }
+    }
+    Ok(Arc::new(rows.finish()))
 }
 
 /// Numbers are seconds.

@@ -20,7 +20,7 @@ mod wrapped;
 use datafusion::logical_expr::ScalarUDF;
 
 pub(crate) use cast_text::{
-    decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
+    HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
 };
 pub(crate) use intervals::{
     interval_in_days, length_of, longest_of, microseconds_of, milliseconds_of, over, seconds_of,

@@ -7,7 +7,9 @@ use datafusion::functions_nested::expr_fn::array_length;
 use datafusion::logical_expr::expr::Between;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, TryCast};
 
-use crate::functions::{decimal_text, interval_text, is_leap, is_number, text_bytes, time_text};
+use crate::functions::{
+    HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
+};
 
 /// Numbers in text are seconds of an interval and no time, and may have exponents; `length` of a list counts its items. What
 /// would give another answer is refused.
@@ -75,7 +77,7 @@ fn is_plain(expr: &Expr, kind: &DataType) -> bool {
     let Expr::Literal(scalar, _) = expr else { return false };
     let is_odd = |text: &str| match kind {
         kind if kind.is_decimal() => text.contains(['e', 'E']),
-        kind if kind.is_binary() => text.starts_with("\\x"),
+        kind if kind.is_binary() => text.starts_with(HEXADECIMAL),
         DataType::Time32(_) | DataType::Time64(_) => is_number(text) || is_leap(text),
         _ => is_number(text) || text.contains('.'),
     };

@@ -1,22 +1,20 @@
 //! `ORDER BY x LIMIT n` through an index on x: no more than n rows are read.
 //!
-//! The sort stays as it is, and finds its rows in order; so nothing depends on the reader.
+//! The rule tells the scan which rows come first, and leaves the sort where it is. A scan that takes
+//! such an index says so of its rows, and the sort goes when the plan is carried out.
 
 use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{
-    Expr, Filter, LogicalPlan, Projection, Sort, SubqueryAlias, TableScan,
-};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Sort, SubqueryAlias, TableScan};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::latest::origin;
+use super::above_scan::{origin, over, scan_of, store_table};
 use crate::access::Ordered;
-use crate::catalog::{FirstRows, StoreTable, condition_of};
+use crate::catalog::{FirstRows, condition_of};
 
 /// Tells reads which rows are wanted first.
 #[derive(Debug)]
@@ -64,30 +62,21 @@ fn told(plan: &LogicalPlan, first: FirstRows) -> Option<LogicalPlan> {
         LogicalPlan::Filter(filter) => {
             let LogicalPlan::TableScan(scan) = filter.input.as_ref() else { return None };
             let conditions = split_conjunction(&filter.predicate);
-            let input = Arc::new(told_scan(scan, &conditions, first)?);
-            Filter::try_new(filter.predicate.clone(), input).ok().map(LogicalPlan::Filter)
+            over(plan, told_scan(scan, &conditions, first)?)
         }
-        LogicalPlan::SubqueryAlias(alias) => {
-            let input = Arc::new(told(&alias.input, first)?);
-            SubqueryAlias::try_new(input, alias.alias.clone()).ok().map(LogicalPlan::SubqueryAlias)
-        }
-        LogicalPlan::Projection(projection) => {
-            let input = Arc::new(told(&projection.input, first)?);
-            Projection::try_new(projection.expr.clone(), input).ok().map(LogicalPlan::Projection)
-        }
+        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Projection(Projection { input, .. }) => over(plan, told(input, first)?),
         _ => None,
     }
 }
 
 fn told_scan(scan: &TableScan, conditions: &[&Expr], first: FirstRows) -> Option<LogicalPlan> {
-    let provider = source_as_provider(&scan.source).ok()?;
-    let table = provider.downcast_ref::<StoreTable>()?;
+    let table = store_table(scan)?;
     let wanted = scan.filters.iter().chain(conditions.iter().copied());
     let conditions = wanted.map(|wanted| condition_of(table.table(), wanted));
     let conditions = conditions.collect::<Option<Vec<_>>>()?.concat();
     if scan.fetch.is_some() || !table.is_in_order(&conditions, first) {
         return None;
     }
-    let source = provider_as_source(Arc::new(table.with_order(first)));
-    Some(LogicalPlan::TableScan(TableScan { source, ..scan.clone() }))
+    Some(scan_of(scan, table.with_order(first)))
 }

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result, ScalarValue};
-use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr::{AggregateFunction, NullTreatment, Sort, WindowFunction};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
@@ -25,8 +24,9 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
+use super::above_scan::{origin, over, scan_of, store_scan, store_table, unaliased};
 use crate::access::{Latest, Path, choose, is_ordered_as_sql};
-use crate::catalog::{StoreTable, condition_of};
+use crate::catalog::condition_of;
 
 /// Puts a limit per shard key on reads that need no more.
 #[derive(Debug)]
@@ -180,66 +180,13 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     ascending.map(|ascending| if ascending { Direction::Forward } else { Direction::Reverse })
 }
 
-/// The scan that a plan reads, when nothing but names and filters stand above it.
-fn store_scan(plan: &LogicalPlan) -> Option<(&TableScan, StoreTable)> {
-    match plan {
-        LogicalPlan::TableScan(scan) => {
-            let provider = source_as_provider(&scan.source).ok()?;
-            Some((scan, provider.downcast_ref::<StoreTable>()?.clone()))
-        }
-        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
-        | LogicalPlan::Projection(Projection { input, .. })
-        | LogicalPlan::Filter(Filter { input, .. }) => store_scan(input),
-        _ => None,
-    }
-}
-
-/// The place in the table of the column that an expression is.
-pub(super) fn origin(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
-    let Expr::Column(column) = unaliased(expr) else { return None };
-    let place = plan.schema().index_of_column(column).ok()?;
-    origin_of(plan, place)
-}
-
-fn origin_of(plan: &LogicalPlan, place: usize) -> Option<usize> {
-    match plan {
-        LogicalPlan::TableScan(scan) => match &scan.projection {
-            Some(columns) => columns.get(place).copied(),
-            None => Some(place),
-        },
-        LogicalPlan::SubqueryAlias(alias) => origin_of(&alias.input, place),
-        LogicalPlan::Filter(filter) => origin_of(&filter.input, place),
-        LogicalPlan::Projection(projection) => {
-            origin(&projection.input, projection.expr.get(place)?)
-        }
-        _ => None,
-    }
-}
-
-fn unaliased(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Alias(alias) => unaliased(&alias.expr),
-        expr => expr,
-    }
-}
-
 /// The plan with the limit on its scan; `None` when a filter in between may throw away the very
 /// rows that the limit leaves.
 fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
     match plan {
         LogicalPlan::TableScan(scan) => limited_scan(scan, latest),
-        LogicalPlan::SubqueryAlias(alias) => {
-            let input = limited(&alias.input, latest)?;
-            SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())
-                .ok()
-                .map(LogicalPlan::SubqueryAlias)
-        }
-        LogicalPlan::Projection(projection) => {
-            let input = limited(&projection.input, latest)?;
-            Projection::try_new(projection.expr.clone(), Arc::new(input))
-                .ok()
-                .map(LogicalPlan::Projection)
-        }
+        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Projection(Projection { input, .. }) => over(plan, limited(input, latest)?),
         LogicalPlan::Filter(filter) => {
             let (_, table) = store_scan(&filter.input)?;
             let schema = table.table().schema();
@@ -251,8 +198,7 @@ fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
             if !columns.iter().all(by_shard) || filter.predicate.is_volatile() {
                 return None;
             }
-            let input = limited(&filter.input, latest)?;
-            Filter::try_new(filter.predicate.clone(), Arc::new(input)).ok().map(LogicalPlan::Filter)
+            over(plan, limited(&filter.input, latest)?)
         }
         _ => None,
     }
@@ -261,8 +207,7 @@ fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
 /// Filters that were pushed into the scan are fine when they choose among shard keys, or are a
 /// range that is read under each of them.
 fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
-    let provider = source_as_provider(&scan.source).ok()?;
-    let table = provider.downcast_ref::<StoreTable>()?;
+    let table = store_table(scan)?;
     if table.latest().is_some() || scan.fetch.is_some() || !table.options().push_down {
         return None;
     }
@@ -283,6 +228,5 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             return None;
         }
     }
-    let source = provider_as_source(Arc::new(table.with_latest(latest)));
-    Some(LogicalPlan::TableScan(TableScan { source, ..scan.clone() }))
+    Some(scan_of(scan, table.with_latest(latest)))
 }

@@ -1,5 +1,6 @@
 //! The store as a source of DataFusion's plans.
 
+mod above_scan;
 mod casts;
 mod correlated_names;
 mod correlation;

@@ -86,13 +86,26 @@ pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
             LogicalPlan::Sort(sort)
         }
         LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
-            if let Some(keys) = &mut distinct.sort_expr {
-                ordered_by(keys, schema);
+            if let Some(keys) = &mut distinct.sort_expr
+                && ordered_by(keys, schema)
+            {
+                // It names what the order begins with.
+                distinct.on_expr = with_tests(distinct.on_expr, keys);
             }
             LogicalPlan::Distinct(Distinct::On(distinct))
         }
         node => node,
     }
+}
+
+/// The same groups, told apart by whether there is a value as well where an order is by that.
+fn with_tests(groups: Vec<Expr>, keys: &[Sort]) -> Vec<Expr> {
+    let is_key = |test: &Expr| keys.iter().any(|key| key.expr == *test);
+    let tested = |group: Expr| {
+        let test = Some(group.clone().is_null()).filter(is_key);
+        test.into_iter().chain([group])
+    };
+    groups.into_iter().flat_map(tested).collect()
 }
 
 /// Puts whether there is a value before each key that wants rows without one at the other end than

@@ -5,11 +5,12 @@ use datafusion::sql::sqlparser::ast::{
     WildcardAdditionalOptions,
 };
 
-use tonnage::{Error, Result};
+use tonnage::Result;
 
 use super::outputs::{excluded, last, name_of};
 use super::visible::{Meaning, VisibleColumn, VisibleColumns};
 use crate::distinct_names::distinct_names;
+use crate::error::invalid_at;
 use crate::text::folded;
 
 /// Refuses `* REPLACE (1 AS k)` where there is no `k`: the planner would leave it out.
@@ -20,9 +21,12 @@ pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) ->
         for element in replaced {
             let name = folded(&element.column_name);
             if from.is_whole && !from.has(&name) {
-                return Err(Error::invalid(format!(
-                    "* REPLACE puts values in the place of columns, and {name} is none of them: write *, and the value as a column of its own"
-                )));
+                return Err(invalid_at(
+                    element.column_name.span.start,
+                    format_args!(
+                        "* REPLACE puts values in the place of columns, and {name} is none of them: write *, and the value as a column of its own"
+                    ),
+                ));
             }
         }
     }

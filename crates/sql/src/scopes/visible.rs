@@ -173,10 +173,7 @@ impl VisibleColumns {
             "column {wanted} is ambiguous: several tables have one; write its table before it, as in {}",
             meant.join(" or ").replace('"', "")
         );
-        match name.span.start.line {
-            0 => Error::invalid(message),
-            _ => invalid_at(name.span.start, message),
-        }
+        invalid_at(name.span.start, message)
     }
 
     /// Whether an item of a list is under a name that hides this column: the same column under its

@@ -5,12 +5,13 @@
 //! finds them (`plan/relations.rs`).
 
 use datafusion::sql::sqlparser::ast::{
-    FunctionArg, FunctionArgExpr, Join, JoinConstraint, JoinOperator, Select, TableFactor,
+    FunctionArg, FunctionArgExpr, Join, JoinConstraint, JoinOperator, Select, Spanned, TableFactor,
     TableWithJoins,
 };
-use tonnage::{Error, Result};
+use tonnage::Result;
 
 use super::documents;
+use crate::error::invalid_at;
 
 /// Functions in FROM that make rows of a document.
 pub(super) const OF_DOCUMENTS: [&str; 8] = [
@@ -95,10 +96,13 @@ pub(super) fn refuse_without_condition(table: &TableWithJoins) -> Result<()> {
         is_bare && !join.global && !may_look_aside
     };
     match table.joins.iter().find(is_open) {
-        Some(join) => Err(Error::invalid(format!(
-            "JOIN {} needs ON or USING: write JOIN ... ON a.k = b.k, or CROSS JOIN for all pairs",
-            join.relation
-        ))),
+        Some(join) => Err(invalid_at(
+            join.relation.span().start,
+            format_args!(
+                "JOIN {} needs ON or USING: write JOIN ... ON a.k = b.k, or CROSS JOIN for all pairs",
+                join.relation
+            ),
+        )),
         None => Ok(()),
     }
 }

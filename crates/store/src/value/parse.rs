@@ -205,13 +205,15 @@ pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     // The second is how PostgreSQL writes bytes.
     match text.strip_prefix("0x").or_else(|| text.strip_prefix(r"\x")) {
         Some(digits) => parse_hex(digits).ok_or_else(|| {
-            not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x")
+            not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x")
         }),
         None => BASE64.decode(text).map_err(|error| {
             not_a(
                 text,
                 "a BINARY",
-                format_args!("base64, or hexadecimal digits behind 0x, are needed ({error})"),
+                format_args!(
+                    "base64, or hexadecimal digits behind 0x or \\x, are needed ({error})"
+                ),
             )
         }),
     }
