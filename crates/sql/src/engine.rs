@@ -177,6 +177,8 @@ fn config(options: &SqlOptions) -> SessionConfig {
     settings.optimizer.enable_topk_aggregation = false;
     // It refuses plans that know of fewer columns that they are never NULL than the statement does.
     settings.execution.skip_physical_aggregate_schema_check = true;
+    // The order is chosen before, by better estimates (`plan/join_order`).
+    settings.optimizer.join_reordering = false;
     settings.optimizer.enable_join_dynamic_filter_pushdown = options.push_down;
     settings.optimizer.enable_topk_dynamic_filter_pushdown = options.push_down;
     // Bounds of min and max leave out rows that others beside them want, and those of one step of a

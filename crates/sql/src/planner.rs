@@ -24,7 +24,10 @@ use crate::catalog::{Context, FileTable, Names, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
-use crate::plan::{KeySets, joins_by_hash, or_sorting, with_null_joins};
+use crate::plan::{
+    KeySets, joins_by_hash, or_sorting, with_cheap_conditions_first, with_joins_in_order,
+    with_null_joins,
+};
 use crate::request::Parameters;
 use crate::scopes;
 use crate::text::{CATALOG, FileName, Kind, Looker, SCHEMA, folded, walk};
@@ -306,7 +309,8 @@ fn optimised(
     state: &SessionState,
     logical: &LogicalPlan,
 ) -> std::result::Result<LogicalPlan, DataFusionError> {
-    with_null_joins(state.optimize(logical)?, state)
+    let plan = with_null_joins(state.optimize(logical)?, state)?;
+    with_cheap_conditions_first(with_joins_in_order(plan, state)?)
 }
 
 /// A field that clients can bind: views and dictionaries are the texts or bytes that they stand

@@ -8,6 +8,8 @@ mod files;
 mod functions;
 #[path = "behaviour/indexes.rs"]
 mod indexes;
+#[path = "behaviour/join_order.rs"]
+mod join_order;
 #[path = "behaviour/levels.rs"]
 mod levels;
 #[path = "behaviour/limits.rs"]

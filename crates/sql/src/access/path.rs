@@ -41,6 +41,26 @@ pub(crate) enum Path {
     Index(IndexPath),
 }
 
+impl Path {
+    /// About how many rows of a table it leads to at most.
+    pub(crate) fn rows_estimate(&self, table: &SqlTable) -> Option<u64> {
+        match self {
+            Self::Nothing => Some(0),
+            Self::All => table.rows_estimate,
+            Self::Range { rows, .. } => Some(*rows),
+            Self::Index(path) => Some(path.entries()),
+            Self::Keys { keys, .. } if keys.num_columns() == table.schema().key.len() => {
+                Some(keys.num_rows() as u64)
+            }
+            // How many rows a partial key has is anybody's guess.
+            Self::Keys { keys, .. } => {
+                let guess = keys.num_rows() as u64 * 100;
+                Some(table.rows_estimate.map_or(guess, |all| all.min(guess)))
+            }
+        }
+    }
+}
+
 /// A path, and which of the conditions it answers by itself.
 pub(crate) struct PathChoice {
     pub(crate) path: Path,

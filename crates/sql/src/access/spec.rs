@@ -23,6 +23,8 @@ const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
 const KEPT_ROWS_PER_KEY: u64 = 500;
+/// The same costs as much as this many rows that the readers of a scan pass by.
+const SCANNED_ROWS_PER_KEY: u64 = 20;
 /// The same of one that a scan passes by.
 const KEPT_ROWS_PER_ROW: u64 = 30;
 /// The same of an entry whose row is not looked up.
@@ -90,20 +92,7 @@ impl ReadSpec {
 
     /// About how many rows come at most.
     pub(crate) fn rows_estimate(&self) -> Option<u64> {
-        let path = match &self.path {
-            Path::Nothing => Some(0),
-            Path::All => self.table.rows_estimate,
-            Path::Range { rows, .. } => Some(*rows),
-            Path::Index(path) => Some(path.entries()),
-            Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => {
-                Some(keys.num_rows() as u64)
-            }
-            // How many rows a partial key has is anybody's guess.
-            Path::Keys { keys, .. } => {
-                let guess = keys.num_rows() as u64 * 100;
-                Some(self.table.rows_estimate.map_or(guess, |all| all.min(guess)))
-            }
-        };
+        let path = self.path.rows_estimate(&self.table);
         match (path, self.limit) {
             (Some(rows), Some(limit)) => Some(rows.min(limit)),
             (rows, limit) => rows.or(limit),
@@ -141,10 +130,17 @@ impl ReadSpec {
             && scan().is_faster_kept(&self.path)
     }
 
-    /// Whether a range is so long that a scan costs little more: it may keep columns.
+    /// Whether a scan costs little more than a path: it has more readers, and may keep columns.
     pub(crate) fn is_long(&self, path: &Path) -> bool {
         let all = self.table.rows_estimate.unwrap_or(u64::MAX);
-        matches!(path, Path::Range { rows, .. } if rows.saturating_mul(4) > all)
+        match path {
+            Path::Range { rows, .. } => rows.saturating_mul(4) > all,
+            Path::Keys { keys, .. } => {
+                let may_keep = self.cache.is_some() && self.has_parts();
+                may_keep && (keys.num_rows() as u64).saturating_mul(SCANNED_ROWS_PER_KEY) > all
+            }
+            _ => false,
+        }
     }
 
     /// How many readers a plan gives this, each with rows of its own.

@@ -147,6 +147,14 @@ impl StoreTable {
         )
     }
 
+    /// About how many rows filters leave, where a key or an index finds them.
+    pub(crate) fn rows_found(&self, filters: &[&Expr]) -> Option<u64> {
+        match self.choose_with_indexes(filters, &[]).ok()? {
+            (Path::All, ..) => None,
+            (path, ..) => path.rows_estimate(&self.table),
+        }
+    }
+
     /// The conditions that filters consist of, of those that consist of nothing else.
     fn conditions(&self, filters: &[&Expr]) -> Vec<Option<Vec<ColumnCondition>>> {
         filters.iter().map(|filter| condition_of(&self.table, filter)).collect()

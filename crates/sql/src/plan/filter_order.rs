@@ -1,0 +1,92 @@
+//! The order in which the conditions of a filter are tested.
+//!
+//! Conditions are tested one after the other, and where few rows are left the next ones are tested on
+//! those alone. So what is cheap comes first: numbers and times, then texts, then patterns. These
+//! cannot fail; all others keep their order behind them.
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Expr, ExprSchemable, Filter, Like, LogicalPlan, Operator,
+};
+
+/// How dear a condition is to test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Price {
+    Numbers,
+    Texts,
+    Patterns,
+    /// It may fail, or be anything.
+    Other,
+}
+
+/// The same plan with cheap conditions before dear ones.
+pub(crate) fn with_cheap_conditions_first(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let ordered = plan.transform_up_with_subqueries(|node| {
+        let LogicalPlan::Filter(filter) = &node else { return Ok(Transformed::no(node)) };
+        let Some(predicate) = ordered(&filter.predicate, filter.input.schema()) else {
+            return Ok(Transformed::no(node));
+        };
+        let filter = Filter::try_new(predicate, filter.input.clone())?;
+        Ok(Transformed::yes(LogicalPlan::Filter(filter)))
+    })?;
+    Ok(ordered.data)
+}
+
+fn ordered(predicate: &Expr, schema: &DFSchema) -> Option<Expr> {
+    let mut conditions = split_conjunction(predicate);
+    let is_ordered = conditions.is_sorted_by_key(|condition| price(condition, schema));
+    if is_ordered {
+        return None;
+    }
+    conditions.sort_by_key(|condition| price(condition, schema));
+    conjunction(conditions.into_iter().cloned())
+}
+
+fn price(condition: &Expr, schema: &DFSchema) -> Price {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.is_logic_operator() => {
+            price(left, schema).max(price(right, schema))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
+            of_value(left, schema).max(of_value(right, schema))
+        }
+        Expr::Not(inner) => price(inner, schema),
+        Expr::IsNull(value) | Expr::IsNotNull(value) => of_value(value, schema),
+        Expr::Between(Between { expr, low, high, .. }) => {
+            let [expr, low, high] = [expr, low, high].map(|value| of_value(value, schema));
+            expr.max(low).max(high)
+        }
+        Expr::InList(InList { expr, list, .. }) => {
+            let values = list.iter().map(|value| of_value(value, schema));
+            values.fold(of_value(expr, schema).max(Price::Texts), Price::max)
+        }
+        Expr::Like(Like { expr, pattern, escape_char: None, .. }) => {
+            of_value(expr, schema).max(of_value(pattern, schema)).max(Price::Patterns)
+        }
+        Expr::Column(_) => of_value(condition, schema),
+        _ => Price::Other,
+    }
+}
+
+fn compares(op: Operator) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+}
+
+/// What to compare a column or a literal costs.
+fn of_value(value: &Expr, schema: &DFSchema) -> Price {
+    match value {
+        Expr::Column(_) | Expr::Literal(..) => match value.get_type(schema) {
+            Ok(data_type) if data_type.is_primitive() || data_type == DataType::Boolean => {
+                Price::Numbers
+            }
+            Ok(DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8) => Price::Texts,
+            _ => Price::Other,
+        },
+        _ => Price::Other,
+    }
+}

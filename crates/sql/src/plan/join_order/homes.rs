@@ -1,0 +1,16 @@
+//! Which relation of a tree has a column.
+
+use std::collections::HashMap;
+
+use arrow::datatypes::DataType;
+use datafusion::common::Column;
+
+/// The relation that each column belongs to.
+pub(super) type Homes = HashMap<Column, Home>;
+
+/// A relation, and the type of a column of it.
+#[derive(Clone)]
+pub(super) struct Home {
+    pub(super) relation: usize,
+    pub(super) data_type: DataType,
+}

@@ -1,0 +1,25 @@
+//! Joins that only keep rows, right above the table that has their keys.
+
+use super::semi::KEPT_MAX;
+use super::tree::JoinTree;
+use crate::plan::estimate::rows;
+
+/// The tree with these joins right above the relations that have their keys, where they keep few of
+/// the rows, and what that costs: the rows that are held against them.
+pub(super) fn with_lowered(tree: &JoinTree) -> Option<(JoinTree, f64)> {
+    let (mut lowered, mut cost) = (tree.clone(), 0.0);
+    lowered.semis.clear();
+    for semi in tree.semis.iter().rev() {
+        match semi.home.filter(|_| semi.kept(&tree.relations) <= KEPT_MAX) {
+            Some(home) => {
+                let relation = lowered.relations[home].clone();
+                let tested = rows(&relation);
+                cost += tested;
+                let is_smaller = rows(&semi.plan) < tested;
+                lowered.relations[home] = semi.clone().over(relation, is_smaller).ok()?;
+            }
+            None => lowered.semis.insert(0, semi.clone()),
+        }
+    }
+    (lowered.semis.len() < tree.semis.len()).then_some((lowered, cost))
+}

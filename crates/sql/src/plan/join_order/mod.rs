@@ -1,0 +1,94 @@
+//! The order in which inner joins are carried out.
+//!
+//! The library joins tables as they are written (DataFusion 55). Here the joins of each tree take
+//! the order that gives the fewest rows on the way, by what is known of tables, keys and indexes:
+//! the two parts whose join is smallest come first, then the next two (greedy operator ordering,
+//! Fegaras 1998). A join that only keeps rows (`IN (SELECT ...)`) goes down to the table that has
+//! its keys where that saves rows. A tree stays as it is where another order would save little.
+//!
+//! A hash join holds its left side in memory. That is the smaller one, of outer joins as well.
+
+mod build;
+mod conditions;
+mod cost;
+mod greedy;
+mod homes;
+mod lowered;
+mod semi;
+mod shape;
+mod sides;
+mod tree;
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+use build::built;
+use cost::{Cost, Sides};
+use lowered::with_lowered;
+use tree::JoinTree;
+
+/// Another order must cost less than this part of what the present one does.
+const WORTH: f64 = 0.8;
+
+/// The same plan with its inner joins in the order that costs least.
+pub(crate) fn with_joins_in_order(
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<LogicalPlan> {
+    let ordered = ordered(plan)?;
+    let plan = match ordered.transformed {
+        // Each join hands on only what those above it want.
+        true => OptimizeProjections::new().rewrite(ordered.data, config)?.data,
+        false => ordered.data,
+    };
+    let plan = plan.transform_down(|node| node.map_subqueries(|plan| in_subquery(plan, config)))?;
+    Ok(plan.data)
+}
+
+/// The same of a query within an expression.
+fn in_subquery(
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Subquery(subquery) = plan else { return Ok(Transformed::no(plan)) };
+    let plan = with_joins_in_order(subquery.subquery.as_ref().clone(), config)?;
+    Ok(Transformed::yes(LogicalPlan::Subquery(subquery.with_plan(Arc::new(plan)))))
+}
+
+fn ordered(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let Some(mut tree) = JoinTree::of(&plan) else {
+        return plan.map_children(ordered)?.transform_data(sides::smaller_held);
+    };
+    let mut is_changed = false;
+    for part in tree.parts_mut() {
+        let below = ordered(part.clone())?;
+        is_changed |= below.transformed;
+        *part = below.data;
+    }
+    if let Some(better) = better(&tree) {
+        tree = better;
+    } else if !is_changed {
+        return Ok(Transformed::no(plan));
+    }
+    built(tree, plan.schema()).map(Transformed::yes)
+}
+
+/// The same tree in an order that costs less, if that is worth it.
+fn better(tree: &JoinTree) -> Option<JoinTree> {
+    let present = Cost::of(tree).whole(&tree.shape, Sides::AsWritten);
+    let candidates = [with_lowered(tree), Some((tree.clone(), 0.0))].into_iter().flatten();
+    let ordered = candidates.map(|(mut tree, below)| {
+        let cost = Cost::of(&tree);
+        let shape = greedy::shape(&tree, &cost);
+        let whole = below + cost.whole(&shape, Sides::SmallerHeld);
+        tree.shape = shape;
+        (whole, tree)
+    });
+    let (least, tree) = ordered.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (least < present * WORTH).then_some(tree)
+}

@@ -1,0 +1,73 @@
+//! Joins that only keep rows: those whose keys another query has.
+
+use datafusion::common::{NullEquality, Result};
+use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan};
+
+use super::homes::Homes;
+use crate::plan::estimate::{kept, rows};
+
+/// Above this part of the rows that are kept, a join stays above the others.
+pub(super) const KEPT_MAX: f64 = 0.5;
+
+/// A join that keeps the rows of a tree whose keys a plan has.
+#[derive(Clone, Debug)]
+pub(super) struct Semi {
+    pub(super) plan: LogicalPlan,
+    on: Vec<(Expr, Expr)>,
+    /// The relation that has all its keys.
+    pub(super) home: Option<usize>,
+}
+
+impl Semi {
+    pub(super) fn is_one(join: &Join) -> bool {
+        join.join_type == JoinType::LeftSemi
+            && join.null_equality == NullEquality::NullEqualsNothing
+            && join.filter.is_none()
+            && !join.on.is_empty()
+    }
+
+    pub(super) fn of(join: &Join) -> Self {
+        Self { plan: join.right.as_ref().clone(), on: join.on.clone(), home: None }
+    }
+
+    pub(super) fn find_home(&mut self, homes: &Homes) {
+        let home = |(key, _): &(Expr, Expr)| match key {
+            Expr::Column(column) => Some(homes.get(column)?.relation),
+            _ => None,
+        };
+        let found: Option<Vec<usize>> = self.on.iter().map(home).collect();
+        self.home = found.and_then(|found| {
+            let first = *found.first()?;
+            found.iter().all(|one| *one == first).then_some(first)
+        });
+    }
+
+    /// The part of the rows that it keeps, about.
+    pub(super) fn kept(&self, relations: &[LogicalPlan]) -> f64 {
+        let Some(home) = self.home else { return KEPT_MAX };
+        let home = &relations[home];
+        kept(home, rows(home), self.on.iter().map(|(key, _)| key), rows(&self.plan))
+    }
+
+    /// The rows of a plan that it keeps; the smaller side is held in memory.
+    pub(super) fn over(self, plan: LogicalPlan, is_smaller: bool) -> Result<LogicalPlan> {
+        let (left, right, on, kind) = match is_smaller {
+            true => {
+                let on = self.on.into_iter().map(|(left, right)| (right, left)).collect();
+                (self.plan, plan, on, JoinType::RightSemi)
+            }
+            false => (plan, self.plan, self.on, JoinType::LeftSemi),
+        };
+        let join = Join::try_new(
+            left.into(),
+            right.into(),
+            on,
+            None,
+            kind,
+            JoinConstraint::On,
+            NullEquality::NullEqualsNothing,
+            false,
+        )?;
+        Ok(LogicalPlan::Join(join))
+    }
+}

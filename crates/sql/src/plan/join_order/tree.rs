@@ -1,0 +1,123 @@
+//! A tree of inner joins, taken apart.
+
+use std::collections::HashSet;
+
+use datafusion::common::NullEquality;
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
+
+use super::conditions::{Conditions, FoundCondition};
+use super::homes::{Home, Homes};
+use super::semi::Semi;
+use super::shape::{JoinShape, RELATIONS_MAX};
+
+/// Inner joins, and joins above them that only keep rows.
+#[derive(Clone, Debug)]
+pub(super) struct JoinTree {
+    pub(super) relations: Vec<LogicalPlan>,
+    pub(super) conditions: Conditions,
+    pub(super) shape: JoinShape,
+    /// The lowest comes last.
+    pub(super) semis: Vec<Semi>,
+}
+
+impl JoinTree {
+    /// The tree that a plan is the root of.
+    pub(super) fn of(plan: &LogicalPlan) -> Option<Self> {
+        let (mut semis, mut node) = (Vec::new(), plan);
+        loop {
+            node = match node {
+                LogicalPlan::Join(join) if Semi::is_one(join) => {
+                    semis.push(Semi::of(join));
+                    &join.left
+                }
+                LogicalPlan::Projection(projection) if !semis.is_empty() => {
+                    columns_only(projection)?
+                }
+                LogicalPlan::Join(join) if is_inner(join) => break,
+                _ => return None,
+            };
+        }
+        let mut taken = TakenApart::default();
+        let shape = taken.apart(node);
+        let homes = taken.homes()?;
+        let conditions = Conditions::of(&taken.found, &homes)?;
+        semis.iter_mut().for_each(|semi| semi.find_home(&homes));
+        Some(Self { relations: taken.relations, conditions, shape, semis })
+    }
+
+    /// All plans that are joined.
+    pub(super) fn parts_mut(&mut self) -> impl Iterator<Item = &mut LogicalPlan> {
+        self.relations.iter_mut().chain(self.semis.iter_mut().map(|semi| &mut semi.plan))
+    }
+}
+
+#[derive(Default)]
+struct TakenApart {
+    relations: Vec<LogicalPlan>,
+    found: Vec<FoundCondition>,
+}
+
+impl TakenApart {
+    fn apart(&mut self, plan: &LogicalPlan) -> JoinShape {
+        match inner_join(plan) {
+            Some(join) => {
+                let (left, right) = (self.apart(&join.left), self.apart(&join.right));
+                let equal = |(left, right): &(Expr, Expr)| {
+                    FoundCondition::Equal(left.clone(), right.clone())
+                };
+                self.found.extend(join.on.iter().map(equal));
+                let filters = join.filter.iter().flat_map(split_conjunction);
+                self.found.extend(filters.map(|filter| FoundCondition::Filter(filter.clone())));
+                JoinShape::join(left, right)
+            }
+            None => {
+                self.relations.push(plan.clone());
+                JoinShape::Relation(self.relations.len() - 1)
+            }
+        }
+    }
+
+    /// The relation of each column, if no two go by one name.
+    fn homes(&self) -> Option<Homes> {
+        if self.relations.len() > RELATIONS_MAX {
+            return None;
+        }
+        let (mut homes, mut names, mut bare) = (Homes::new(), HashSet::new(), HashSet::new());
+        for (relation, plan) in self.relations.iter().enumerate() {
+            for (column, field) in plan.schema().columns().into_iter().zip(plan.schema().fields()) {
+                let is_new = names.insert(column.name.clone());
+                if column.relation.is_none() {
+                    bare.insert(column.name.clone());
+                }
+                if !is_new && bare.contains(&column.name) {
+                    return None;
+                }
+                let home = Home { relation, data_type: field.data_type().clone() };
+                if homes.insert(column, home).is_some() {
+                    return None;
+                }
+            }
+        }
+        Some(homes)
+    }
+}
+
+/// The join that a plan is, below projections that only leave columns out.
+fn inner_join(plan: &LogicalPlan) -> Option<&Join> {
+    match plan {
+        LogicalPlan::Join(join) => is_inner(join).then_some(join),
+        LogicalPlan::Projection(projection) => inner_join(columns_only(projection)?),
+        _ => None,
+    }
+}
+
+fn is_inner(join: &Join) -> bool {
+    join.join_type == JoinType::Inner && join.null_equality == NullEquality::NullEqualsNothing
+}
+
+/// What is below a projection that hands on columns as they are.
+fn columns_only(projection: &Projection) -> Option<&LogicalPlan> {
+    let is_column = |expr: &Expr| matches!(expr, Expr::Column(_));
+    projection.expr.iter().all(is_column).then_some(projection.input.as_ref())
+}
