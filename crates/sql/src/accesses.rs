@@ -8,6 +8,7 @@ use tonnage::{Error, Result, Store};
 
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
+use crate::statistics::{self, AnalyzeStatement};
 use crate::text::{Cursor, Kind, Looker, Piece, walk, with_location};
 use crate::write::ViewStatement;
 use crate::{show, summary, views, write};
@@ -196,6 +197,19 @@ fn of_piece(
                 write::CopyOf::Query(query) => read(&query.parse()?, &mut note),
             }
         }
+        // Whoever may not change a table may not change how it is read either.
+        Kind::Analyze => {
+            let named = AnalyzeStatement::read(piece)?.tables;
+            let mut paths: Vec<String> = named.into_iter().map(|table| table.path).collect();
+            if paths.is_empty() {
+                let all = store.tables().into_iter().map(|table| table.path().to_owned());
+                paths.extend(all.filter(|path| path != statistics::TABLE));
+            }
+            for path in paths {
+                note(path.clone(), Access::Read);
+                note(path, Access::Define);
+            }
+        }
         // Refused wherever somebody guards the store.
         Kind::Session | Kind::Transaction | Kind::Execute => {}
         Kind::Show if show::setting(piece).is_some() => {}
@@ -207,6 +221,12 @@ fn of_piece(
             } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
                 if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
                     note(told("statistics"), Access::Read);
+                    return Ok(());
+                }
+            } else if cursor.word("STATISTICS") {
+                // The ends of columns are values of their tables.
+                if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
+                    note(statistics::TABLE.to_owned(), Access::Read);
                     return Ok(());
                 }
             } else if cursor.word("TABLES") || cursor.word("VIEWS") {
@@ -367,6 +387,8 @@ mod tests {
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES ON a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES"), [read("information_schema.statistics")]);
+        assert_eq!(accesses("SHOW STATISTICS FROM a"), [read("a")]);
+        assert_eq!(accesses("SHOW STATISTICS"), [read("_statistics")]);
         assert_eq!(accesses("SHOW TABLES"), [read("information_schema.tables")]);
         assert_eq!(accesses("EXPLAIN SELECT 1 FROM a"), [read("a")]);
     }
@@ -417,6 +439,13 @@ mod tests {
                 did("a", Access::Read)
             ]
         );
+        for text in ["ANALYZE public.A", "VACUUM (VERBOSE, ANALYZE) a", "VACUUM analyze a (x, y)"] {
+            assert_eq!(
+                accesses(text),
+                [did("a", Access::Read), did("a", Access::Define)],
+                "{text}"
+            );
+        }
         assert_eq!(accesses("COPY a FROM 'x.csv'"), [did("a", Access::Insert)]);
         assert_eq!(
             accesses("CREATE VIEW v AS SELECT x FROM b; DROP VIEW v"),

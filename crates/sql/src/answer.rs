@@ -224,12 +224,14 @@ mod tests {
     use crate::catalog::Context;
     use crate::column_cache::ColumnCache;
     use crate::options::SqlOptions;
+    use crate::statistics::StatisticsCache;
 
     fn engine() -> Arc<Engine> {
         let store = Store::open("memory:").unwrap();
         let columns = Arc::new(ColumnCache::new(store.clone(), 0));
         let options = Arc::new(SqlOptions::default());
-        let context = Context { store, options, columns, transaction: None };
+        let statistics = Arc::new(StatisticsCache::new(store.clone()));
+        let context = Context { store, options, columns, statistics, transaction: None };
         Arc::new(Engine::new(&context).unwrap())
     }
 

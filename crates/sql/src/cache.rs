@@ -8,6 +8,7 @@ use tonnage::{Result, Store, TableEntry};
 
 use crate::access::SqlTable;
 use crate::direct::Simple;
+use crate::statistics::StatisticsVersion;
 use crate::text::{Piece, pieces};
 
 /// Longer texts are rarely the same twice, and hold much memory.
@@ -28,6 +29,8 @@ pub(crate) struct CachedPlan {
     /// Whether it was optimised, and may be run as it is.
     pub(crate) is_optimised: bool,
     pub(crate) tables: Vec<Arc<TableEntry>>,
+    /// The statistics that it was made with.
+    pub(crate) statistics: StatisticsVersion,
 }
 
 impl Statement {

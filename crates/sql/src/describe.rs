@@ -72,7 +72,7 @@ impl Sql {
             }
             Kind::Show | Kind::Describe => (Some(self.shown(piece)?.schema()), Types::new()),
             Kind::Summarize => (Some(summary::summary_schema()), Types::new()),
-            Kind::Definition | Kind::Session | Kind::Transaction | Kind::Copy => {
+            Kind::Definition | Kind::Session | Kind::Analyze | Kind::Transaction | Kind::Copy => {
                 (None, Types::new())
             }
             Kind::Execute => {

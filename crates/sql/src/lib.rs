@@ -59,6 +59,7 @@ mod session_statement;
 mod settings;
 mod shifts;
 mod show;
+mod statistics;
 mod summary;
 mod text;
 mod transaction;

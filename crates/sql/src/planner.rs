@@ -71,7 +71,10 @@ impl Planner {
     fn kept_plan(&self, statement: &Statement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
-            None => statement.plan(&self.context.store),
+            None => {
+                let statistics = self.context.statistics.version();
+                statement.plan(&self.context.store).filter(|plan| plan.statistics == statistics)
+            }
         }
     }
 
@@ -211,6 +214,8 @@ impl Planner {
 
     /// Plans a statement, and keeps the plan where that is right.
     fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<CachedPlan> {
+        // What is analysed meanwhile makes the plan anew the next time.
+        let statistics = self.context.statistics.version();
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
         // Views may change without a table that does.
         let keeps = !views::expand(&self.context.store, &mut parsed)? && sets.is_empty();
@@ -222,8 +227,8 @@ impl Planner {
         let logical =
             if is_lasting { optimised(state, &logical).map_err(from_datafusion)? } else { logical };
         let keeps = keeps && tables.is_some() && self.context.transaction.is_none();
-        let plan =
-            CachedPlan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
+        let tables = tables.unwrap_or_default();
+        let plan = CachedPlan { tables, logical, is_optimised: is_lasting, statistics };
         if keeps {
             statement.keep(plan.clone());
         }

@@ -18,6 +18,7 @@ use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
+use crate::statistics::{StatisticsCache, analysed};
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
 use crate::{function_list, session_statement, show, summary, write};
@@ -47,7 +48,9 @@ impl Sql {
         options.check()?;
         let cache = Cache::new(options.plans_max);
         let columns = Arc::new(ColumnCache::new(store.clone(), options.column_cache_bytes()));
-        let context = Context { store, options: Arc::new(options), columns, transaction: None };
+        let statistics = Arc::new(StatisticsCache::new(store.clone()));
+        let options = Arc::new(options);
+        let context = Context { store, options, columns, statistics, transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
         let (settings, transaction) = (Settings::default(), Mutex::default());
@@ -179,6 +182,9 @@ impl Sql {
                     Some(transaction) => transaction.statement(run),
                     None => run(),
                 }
+            }
+            Kind::Analyze => {
+                analysed(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
             }
             Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
                 write::Copied::From(changes) => Answer::Changed(changes),

@@ -1,5 +1,5 @@
-//! Statements that change nothing but the session: SET, RESET, USE, PREPARE, DEALLOCATE; and VACUUM,
-//! ANALYZE and CHECKPOINT, which other databases need more than this one.
+//! Statements that change nothing but the session: SET, RESET, USE, PREPARE, DEALLOCATE; and VACUUM
+//! and CHECKPOINT, which other databases need more than this one.
 
 use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -159,14 +159,13 @@ pub(crate) fn execution(
     }
 }
 
-/// `VACUUM [words] [table]`, `ANALYZE [table]`: there is nothing to do, if the table is there.
+/// `VACUUM [words] [table]`: there is nothing to do, if the table is there.
 fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
-    let is_vacuum = cursor.is_word("VACUUM");
     cursor.next();
     if cursor.token(&Token::LParen) {
         while !matches!(cursor.next(), Some(Token::RParen) | None) {}
     }
-    while ["FULL", "FREEZE", "VERBOSE", "ANALYZE"].iter().any(|word| cursor.word(word)) {}
+    while ["FULL", "FREEZE", "VERBOSE"].iter().any(|word| cursor.word(word)) {}
     if !cursor.is_at_end() {
         let place = cursor.location();
         let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
@@ -175,11 +174,7 @@ fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
             error.at(format_args!("line {}, column {}", place.line, place.column))
         })?;
     }
-    Ok(match is_vacuum {
-        true => "nothing to do: the store cleans up by itself",
-        false => "nothing to do: plans ask the store for its sizes",
-    }
-    .to_owned())
+    Ok("nothing to do: the store cleans up by itself".to_owned())
 }
 
 /// `SHOW name` and `SHOW ALL`.

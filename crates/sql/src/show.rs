@@ -8,11 +8,12 @@ use tonnage::{Error, Index, Result, Store, TableSchema};
 
 use crate::catalog::indexes;
 use crate::error::invalid_at;
+use crate::statistics::listed;
 use crate::text::{Cursor, Kind, Piece};
 use crate::views;
 
-/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW CREATE TABLE t`
-/// and `DESCRIBE t`.
+/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW STATISTICS
+/// [FROM t]`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
 pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     let mut cursor = Cursor::new(piece);
     let is_show = cursor.word("SHOW");
@@ -42,6 +43,10 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     if cursor.word("INDEXES") || cursor.word("INDEX") {
         return indexed(store, &mut cursor);
     }
+    if cursor.word("STATISTICS") {
+        let of_table = of_table(store, &mut cursor)?;
+        return listed(store, of_table.as_deref());
+    }
     if cursor.word("CREATE") {
         if !cursor.word("TABLE") {
             return Err(cursor.expected("TABLE"));
@@ -50,14 +55,15 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
     Err(cursor.expected(
-        "TABLES, VIEWS, COLUMNS FROM, INDEXES, FUNCTIONS, CREATE TABLE or the name of a setting",
+        "TABLES, VIEWS, COLUMNS FROM, INDEXES, STATISTICS, FUNCTIONS, CREATE TABLE or the name of a \
+         setting",
     ))
 }
 
 /// The name of the setting that a SHOW asks for, if it asks for one.
 pub(crate) fn setting(piece: &Piece) -> Option<String> {
-    const OTHERS: [&str; 7] =
-        ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "CREATE", "FUNCTIONS"];
+    const OTHERS: [&str; 8] =
+        ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "STATISTICS", "CREATE", "FUNCTIONS"];
     let mut cursor = Cursor::new(piece);
     if !cursor.word("SHOW") || OTHERS.iter().any(|word| cursor.is_word(word)) {
         return None;
@@ -101,11 +107,7 @@ fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
 
 /// The indexes of a table, or of all, one by one.
 fn indexed(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
-    let of_table = match cursor.word("FROM") || cursor.word("IN") || cursor.word("ON") {
-        true => Some(table(store, cursor)?.path.clone()),
-        false => None,
-    };
-    cursor.end()?;
+    let of_table = of_table(store, cursor)?;
     let mut indexes = indexes(store);
     indexes.retain(|index| of_table.as_ref().is_none_or(|path| path == index.table_path()));
     let of_each = |tell: &dyn Fn(&Index) -> String| indexes.iter().map(tell).collect::<Vec<_>>();
@@ -119,6 +121,14 @@ fn indexed(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
         ("columns", of_each(&columns)),
         ("ready", of_each(&|index| if index.is_ready() { "yes" } else { "no" }.to_owned())),
     ])
+}
+
+/// The path of the table behind FROM, if one is named.
+fn of_table(store: &Store, cursor: &mut Cursor) -> Result<Option<String>> {
+    let is_named = cursor.word("FROM") || cursor.word("IN") || cursor.word("ON");
+    let path = is_named.then(|| table(store, cursor).map(|schema| schema.path.clone()));
+    let path = path.transpose()?;
+    cursor.end().map(|()| path)
 }
 
 fn key_part(schema: &TableSchema, column: usize) -> &'static str {

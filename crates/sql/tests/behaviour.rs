@@ -22,6 +22,8 @@ mod noting;
 mod requests;
 #[path = "behaviour/row_lists.rs"]
 mod row_lists;
+#[path = "behaviour/statistics.rs"]
+mod statistics;
 #[path = "../../store/tests/behaviour/stepped.rs"]
 #[allow(dead_code, reason = "nothing is dropped here")]
 mod stepped;

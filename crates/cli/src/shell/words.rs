@@ -171,7 +171,7 @@ const NAMES_TOO: [&str; 33] = [
 ];
 
 /// Statements by their first word: how they are written.
-pub(super) const STATEMENTS: [(&str, &str); 25] = [
+pub(super) const STATEMENTS: [(&str, &str); 26] = [
     (
         "SELECT",
         "columns FROM table [JOIN ...] [WHERE ...] [GROUP BY ...] [HAVING ...] [ORDER BY ...] [LIMIT n]",
@@ -206,11 +206,15 @@ pub(super) const STATEMENTS: [(&str, &str); 25] = [
     ("DROP TABLE", "[IF EXISTS] name"),
     ("DROP INDEX", "[IF EXISTS] name [ON table]"),
     ("DROP VIEW", "[IF EXISTS] name"),
-    ("SHOW", "TABLES | VIEWS | INDEXES | COLUMNS FROM table | CREATE TABLE table | ALL | setting"),
+    (
+        "SHOW",
+        "TABLES | VIEWS | INDEXES | STATISTICS | COLUMNS FROM table | CREATE TABLE table | ALL | setting",
+    ),
     ("SET", "setting = value"),
     ("PREPARE", "name AS statement; EXECUTE name (value, ...)"),
     ("DESCRIBE", "table | SELECT ..."),
     ("SUMMARIZE", "table | SELECT ..."),
+    ("ANALYZE", "[table [(column, ...)]]"),
     ("EXPLAIN", "[ANALYZE] [VERBOSE] statement"),
 ];
 

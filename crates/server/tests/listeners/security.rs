@@ -129,6 +129,7 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
         "DESCRIBE secrets",
         "DESCRIBE SELECT * FROM secrets",
         "SUMMARIZE secrets",
+        "SHOW STATISTICS FROM secrets",
         "SUMMARIZE SELECT * FROM secrets",
         "TABLE secrets",
         "FROM secrets",
@@ -162,12 +163,18 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
             "may not read secrets",
         ),
         ("COPY secrets FROM 'secrets.csv'", "may not insert secrets"),
+        ("ANALYZE ships", "may not define ships"),
+        ("VACUUM ANALYZE secrets", "may not read secrets"),
         ("WITH a AS (SELECT 1 AS id) UPDATE ships SET name = 'b' FROM a", "may not update ships"),
     ] {
         let error = ann.update(text).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
     }
     assert_eq!(guarded.root().update("UPDATE ships SET name = 'b'").unwrap(), 1);
+    assert_eq!(guarded.root().update("ANALYZE ships").unwrap(), 0);
+    let error = ann.query("SHOW STATISTICS").unwrap_err();
+    assert!(error.contains("may not read _statistics"), "{error}");
+    assert_eq!(ann.query("SHOW STATISTICS FROM ships").unwrap().num_rows(), 2);
 }
 
 /// The administrator of a store is not that of its machine.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tonnage::{Index, Store, Table, TableSchema};
 
+use crate::statistics::TableStatistics;
+
 /// Under this key a field keeps the name that its column was declared with.
 const DECLARED: &str = "tonnage:declared";
 /// The column of row versions, for statements that change rows.
@@ -21,6 +23,8 @@ pub(crate) struct SqlTable {
     pub(crate) arrow: SchemaRef,
     /// About how many rows there may be at most.
     pub(crate) rows_estimate: Option<u64>,
+    /// What ANALYZE found of it, which may be out of date.
+    pub(crate) statistics: Option<Arc<TableStatistics>>,
     /// Whether a scan of everything comes in key order.
     pub(crate) total_order: bool,
     /// The secondary indexes. Whatever keeps this asks for the table again once they change.
@@ -42,6 +46,7 @@ impl SqlTable {
             table,
             arrow: Arc::new(Schema::new(fields)),
             rows_estimate: None,
+            statistics: None,
             total_order,
             indexes,
             written,
@@ -52,6 +57,20 @@ impl SqlTable {
     pub(crate) fn with_estimate(mut self) -> Self {
         self.rows_estimate = self.table.rows_estimate().ok();
         self
+    }
+
+    /// The same with what ANALYZE found of it.
+    pub(crate) fn with_statistics(mut self, statistics: Option<Arc<TableStatistics>>) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
+    /// About how many rows there are, without those of its relatives if ANALYZE told of them.
+    pub(crate) fn rows_about(&self) -> Option<u64> {
+        match &self.statistics {
+            Some(statistics) => Some(statistics.rows_now(self.rows_estimate)),
+            None => self.rows_estimate,
+        }
     }
 
     /// The same with the version and the expiry of each row as last columns, for a statement that

@@ -30,6 +30,7 @@ use crate::access::SqlTable;
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
+use crate::statistics::StatisticsCache;
 use crate::text::{CATALOG, FileName, SCHEMA};
 use crate::transaction::Transaction;
 
@@ -40,6 +41,8 @@ pub(crate) struct Context {
     pub(crate) options: Arc<SqlOptions>,
     /// Columns of tables that rest.
     pub(crate) columns: Arc<ColumnCache>,
+    /// What ANALYZE found of tables.
+    pub(crate) statistics: Arc<StatisticsCache>,
     /// The transaction that is open.
     pub(crate) transaction: Option<Arc<Transaction>>,
 }
@@ -185,7 +188,9 @@ impl SchemaProvider for Names {
             Ok(table) => {
                 let transaction = self.context.transaction.as_ref();
                 let changed = transaction.and_then(|open| open.changed(&table.table));
-                let table = Target::seen(self.target.as_ref(), table.with_estimate());
+                let statistics = self.context.statistics.look_up(&table.table);
+                let table = table.with_estimate().with_statistics(statistics);
+                let table = Target::seen(self.target.as_ref(), table);
                 let stored = StoreTable::new(table, self.context.options.clone());
                 // What a statement changes it changes by what is stored last.
                 let stored = match self.target {

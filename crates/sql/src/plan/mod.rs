@@ -37,6 +37,7 @@ mod patterns;
 mod pushdown;
 mod relations;
 mod scan;
+mod scan_statistics;
 mod sorted_joins;
 mod subqueries;
 mod types;

@@ -11,6 +11,10 @@
 //! In plans with one of these nothing is handed down. The static filters, which the library would
 //! hand down likewise, are where they belong since the logical plan.
 //!
+//! An aggregate is never answered by what is known of the rows beforehand (`AggregateStatistics`):
+//! `count(DISTINCT a), count(DISTINCT b)` of the rows with one value of each is 1 for that, though
+//! there may be no such row. All that the store knows beforehand are estimates.
+//!
 //! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a
 //! projection of its own that fails with an internal error; then the plan stays as it is.
 
@@ -20,6 +24,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{NullEquality, Result};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::aggregate_statistics::AggregateStatistics;
 use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -36,7 +41,8 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
     let early = FilterPushdown::new();
     let late = FilterPushdown::new_post_optimization();
     let mut rules = PhysicalOptimizer::new().rules;
-    rules.retain(|rule| rule.name() != early.name());
+    let known = AggregateStatistics::new();
+    rules.retain(|rule| ![early.name(), known.name()].contains(&rule.name()));
     let narrowing = ProjectionPushdown::new();
     for rule in &mut rules {
         if rule.name() == late.name() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
@@ -31,6 +30,7 @@ use tonnage::{Direction, Error};
 
 use super::dynamic::{is_dynamic, may_narrow, narrowed};
 use super::parts::SharedRead;
+use super::scan_statistics::statistics_of;
 use crate::access::{
     Ordered, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
 };
@@ -207,14 +207,7 @@ impl ExecutionPlan for StoreScan {
         _: &[Arc<Statistics>],
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        let mut statistics = Statistics::new_unknown(&self.schema);
-        if let Some(rows) = self.spec.rows_estimate() {
-            statistics.num_rows = Precision::Inexact(rows as usize);
-            // Whoever compares the sides of a join looks at bytes first.
-            statistics.total_byte_size =
-                Precision::Inexact(rows as usize * 16 * self.schema.fields().len().max(1));
-        }
-        Ok(Arc::new(statistics))
+        Ok(Arc::new(statistics_of(&self.spec, &self.schema)))
     }
 
     fn supports_limit_pushdown(&self) -> bool {

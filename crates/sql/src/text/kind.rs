@@ -21,9 +21,10 @@ pub(crate) enum Kind {
     Delete,
     Truncate,
     Merge,
-    /// SET, RESET, USE, PREPARE, DEALLOCATE, VACUUM, ANALYZE, CHECKPOINT: nothing but the session
-    /// changes.
+    /// SET, RESET, USE, PREPARE, DEALLOCATE, VACUUM, CHECKPOINT: nothing but the session changes.
     Session,
+    /// ANALYZE, by itself or behind VACUUM.
+    Analyze,
     /// BEGIN, COMMIT, ROLLBACK and their other names.
     Transaction,
     /// COPY between a table and a file.
@@ -64,8 +65,8 @@ impl Kind {
             ("PREPARE", Kind::Session),
             ("DEALLOCATE", Kind::Session),
             ("VACUUM", Kind::Session),
-            ("ANALYZE", Kind::Session),
-            ("ANALYSE", Kind::Session),
+            ("ANALYZE", Kind::Analyze),
+            ("ANALYSE", Kind::Analyze),
             ("CHECKPOINT", Kind::Session),
             ("BEGIN", Kind::Transaction),
             ("START", Kind::Transaction),
@@ -81,7 +82,17 @@ impl Kind {
         let mut words = statement.iter().map(|token| &token.token);
         let first = words.find(|token| **token != Token::LParen);
         let Some(Token::Word(word)) = first else { return Kind::Unknown };
+        if word.value.eq_ignore_ascii_case("VACUUM") && words.any(is_analyze) {
+            return Kind::Analyze;
+        }
         let kind = KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
         kind.map_or(Kind::Unknown, |(_, kind)| *kind)
     }
+}
+
+/// Whether a token is the word ANALYZE.
+fn is_analyze(token: &Token) -> bool {
+    let Token::Word(word) = token else { return false };
+    let is = |name: &str| word.value.eq_ignore_ascii_case(name);
+    word.quote_style.is_none() && (is("ANALYZE") || is("ANALYSE"))
 }

@@ -12,6 +12,7 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
+use crate::statistics::forget;
 use crate::text::{Cursor, Kind, Piece};
 
 /// A statement that changes rows, read.
@@ -97,6 +98,11 @@ pub(super) fn run(
     written: &mut Written,
 ) -> Result<Changes> {
     let reading = read(planner, piece)?;
+    if piece.kind == Kind::Truncate {
+        // Before its rows: should that fail, nothing has happened yet.
+        forget(&planner.context.store, &reading.table, &guard.terms().options())?;
+        planner.context.statistics.has_changed();
+    }
     let change = reading.change(planner, piece, parameters, guard);
     match piece.kind {
         Kind::Update => update(&change, written),

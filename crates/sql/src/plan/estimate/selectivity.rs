@@ -27,7 +27,7 @@ pub(in crate::plan) fn selectivity_of_all<'a>(
     let others: Vec<&Expr> =
         conditions.into_iter().filter(|condition| !ranges.note(unaliased(condition))).collect();
     let others = others.into_iter().map(|condition| of_one(condition, input));
-    ranges.part() * others.product::<f64>()
+    ranges.part(input) * others.product::<f64>()
 }
 
 /// The part of a plan's rows for which a condition is true.
@@ -53,8 +53,8 @@ fn of_one(condition: &Expr, input: &LogicalPlan) -> f64 {
         Expr::Like(Like { negated, pattern, .. }) => {
             of(if begins(pattern) { PREFIX } else { LIKE }, *negated)
         }
-        Expr::IsNull(_) => NULL,
-        Expr::IsNotNull(_) => 1.0 - NULL,
+        Expr::IsNull(value) => null(value, input),
+        Expr::IsNotNull(value) => 1.0 - null(value, input),
         Expr::Literal(value, _) => f64::from(u8::from(value.to_string() == "true")),
         Expr::Column(_) => 0.5,
         _ => OTHER,
@@ -86,6 +86,12 @@ fn equal(expr: &Expr, input: &LogicalPlan) -> f64 {
     };
     let values = source(input, column).and_then(|source| source.values());
     values.map_or(EQUAL, |values| 1.0 / values.max(1.0))
+}
+
+/// The part of the rows that have no value.
+fn null(expr: &Expr, input: &LogicalPlan) -> f64 {
+    let Expr::Column(column) = unaliased(expr) else { return NULL };
+    source(input, column).and_then(|source| source.nulls()).unwrap_or(NULL)
 }
 
 fn begins(pattern: &Expr) -> bool {

@@ -6,6 +6,7 @@ use tonnage::ColumnType;
 
 use crate::catalog::StoreTable;
 use crate::plan::above_scan::{store_table, unaliased};
+use crate::statistics::ColumnStatistics;
 
 /// A column of a table of the store.
 pub(in crate::plan) struct ColumnSource {
@@ -60,7 +61,26 @@ fn of_expression(input: &LogicalPlan, expr: &Expr) -> Option<ColumnSource> {
 impl ColumnSource {
     /// About how many rows the table has.
     pub(in crate::plan) fn rows(&self) -> Option<f64> {
-        self.table.table().rows_estimate.map(|rows| rows as f64)
+        self.table.table().rows_about().map(|rows| rows as f64)
+    }
+
+    /// What ANALYZE found of the column.
+    pub(in crate::plan) fn statistics(&self) -> Option<&ColumnStatistics> {
+        self.table.table().statistics.as_ref()?.column(self.column)
+    }
+
+    /// The part of the rows that have no value, if that is known.
+    pub(in crate::plan) fn nulls(&self) -> Option<f64> {
+        let rows = self.table.table().statistics.as_ref()?.rows();
+        Some(self.statistics()?.nulls as f64 / rows.max(1) as f64)
+    }
+
+    /// How many values were found, among the rows that there are now.
+    fn found_values(&self) -> Option<f64> {
+        let table = self.table.table();
+        let analysed = table.statistics.as_ref()?.rows();
+        let (_, values) = self.statistics()?.among(analysed, table.rows_about()?);
+        Some(values.max(1) as f64)
     }
 
     /// About how many values the column has in the whole table, if that is known.
@@ -68,6 +88,9 @@ impl ColumnSource {
         let schema = self.table.table().schema();
         if schema.key.as_slice() == [self.column] {
             return self.rows();
+        }
+        if let Some(values) = self.found_values() {
+            return Some(values);
         }
         match &schema.columns.get(self.column)?.column_type {
             ColumnType::Boolean => Some(2.0),

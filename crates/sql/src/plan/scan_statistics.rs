@@ -1,0 +1,59 @@
+//! What DataFusion may know of a scan before it runs.
+//!
+//! All of it is said to be inexact, for the table may have changed since it was analysed. In
+//! DataFusion 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not
+//! for the ends of columns, which are kept from it therefore: a filter narrows the range of a
+//! column (`FilterExec::statistics_helper`), and takes what is left for exact.
+//!
+//! 1. Where one value is left, as 9 of a range that ended there once, below `a >= 9`, the column is
+//!    a constant for it. Rows that came later then leave a sort as they came.
+//! 2. Where no value is left there are exactly no values, though rows have come there.
+
+use arrow::datatypes::SchemaRef;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, Statistics};
+
+use crate::access::{Path, ReadSpec};
+
+/// The estimates of a read that gives columns of this schema.
+pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
+    let mut statistics = Statistics::new_unknown(schema);
+    let Some(rows) = rows_of(spec) else { return statistics };
+    statistics.num_rows = Precision::Inexact(rows as usize);
+    // Whoever compares the sides of a join looks at bytes first.
+    let bytes = (rows as usize).saturating_mul(16 * schema.fields().len().max(1));
+    statistics.total_byte_size = Precision::Inexact(bytes);
+    for (place, column) in spec.columns.iter().enumerate() {
+        if let Some(found) = column_of(spec, *column, rows) {
+            statistics.column_statistics[place] = found;
+        }
+    }
+    statistics
+}
+
+/// About how many rows come. The engine weighs the rows of relatives with those of the table; what
+/// was analysed tells how large a part the table has of that.
+fn rows_of(spec: &ReadSpec) -> Option<u64> {
+    let rows = spec.rows_estimate();
+    let Some(statistics) = &spec.table.statistics else { return rows };
+    let all = statistics.rows_now(spec.table.rows_estimate);
+    match spec.path {
+        Path::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
+        _ => rows.map(|rows| rows.min(all.max(1))),
+    }
+}
+
+fn column_of(spec: &ReadSpec, column: usize, rows: u64) -> Option<ColumnStatistics> {
+    let statistics = spec.table.statistics.as_ref()?;
+    let found = statistics.column(column)?;
+    let all = statistics.rows_now(spec.table.rows_estimate);
+    let (_, distinct) = found.among(statistics.rows(), all);
+    let (nulls, _) = found.among(statistics.rows(), rows);
+    Some(ColumnStatistics {
+        null_count: Precision::Inexact(nulls as usize),
+        // A part of the rows may have all the values, or be as many; none at all would make a join
+        // of it look empty.
+        distinct_count: Precision::Inexact(distinct.min(rows).max(1) as usize),
+        ..ColumnStatistics::new_unknown()
+    })
+}

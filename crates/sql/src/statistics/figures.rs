@@ -1,0 +1,108 @@
+//! The query that finds the figures of columns, and what it found.
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{Int64Type, UInt64Type};
+use datafusion::common::ScalarValue;
+use tonnage::{Column, ColumnType, Error, Result};
+
+use super::scalar_text::text_of;
+use super::stored::StoredColumn;
+
+/// The figures of one column in the answer; the number of rows stands before those of all columns.
+const FIGURES: usize = 4;
+
+/// Whether a column has figures: whether its values can be told apart.
+pub(super) fn has_figures(column_type: ColumnType) -> bool {
+    !matches!(
+        column_type,
+        ColumnType::Json | ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_)
+    )
+}
+
+/// The query for some columns of a table, which is named as a statement names it.
+pub(super) fn query(table: &str, columns: &[&Column]) -> String {
+    let figures = columns.iter().enumerate().map(|(place, column)| figures(place, column));
+    format!("SELECT count(*) AS n, {} FROM {table}", figures.collect::<Vec<_>>().join(", "))
+}
+
+fn figures(place: usize, column: &Column) -> String {
+    let name = quoted(&column.name.to_ascii_lowercase());
+    let ends = match ends_among(column.column_type) {
+        Some(condition) => {
+            let filter = condition.map(|condition| condition(&name)).unwrap_or_default();
+            format!("min({name}){filter} AS a{place}, max({name}){filter} AS z{place}")
+        }
+        None => format!("NULL AS a{place}, NULL AS z{place}"),
+    };
+    // The library has no hash of doubles for this.
+    let told_apart = match column.column_type {
+        ColumnType::Float | ColumnType::Double => format!("CAST({name} AS VARCHAR)"),
+        _ => name.clone(),
+    };
+    format!("count({name}) AS c{place}, approx_distinct({told_apart}) AS d{place}, {ends}")
+}
+
+/// A filter of an aggregate over a column of this name.
+type EndCondition = fn(&str) -> String;
+
+/// Whether a column has ends, and among which of its values: NaN and infinity say nothing of where
+/// the others are.
+fn ends_among(column_type: ColumnType) -> Option<Option<EndCondition>> {
+    match column_type {
+        ColumnType::Float | ColumnType::Double => Some(Some(|name| {
+            let infinity = |text: &str| format!("CAST('{text}' AS DOUBLE)");
+            let (low, high) = (infinity("-Infinity"), infinity("Infinity"));
+            format!(" FILTER (WHERE {name} > {low} AND {name} < {high})")
+        })),
+        ColumnType::Integer
+        | ColumnType::Long
+        | ColumnType::Number { .. }
+        | ColumnType::String
+        | ColumnType::Timestamp(_)
+        | ColumnType::Date
+        | ColumnType::Time => Some(None),
+        _ => None,
+    }
+}
+
+/// The number of rows that an answer tells, and what it tells of the columns asked for.
+pub(super) fn found(columns: &[&Column], answer: &RecordBatch) -> Result<(u64, Vec<StoredColumn>)> {
+    let rows = count(answer, 0)?;
+    let of_column = |(place, column): (usize, &&Column)| {
+        let at = 1 + place * FIGURES;
+        let values = count(answer, at)?.min(rows);
+        Ok(StoredColumn {
+            id: column.id,
+            name: column.name.clone(),
+            column_type: column.column_type.to_string(),
+            rows,
+            nulls: rows - values,
+            // It is about right, and there cannot be more than this.
+            distinct: count(answer, at + 1)?.clamp(values.min(1), values),
+            least: end(answer, at + 2, column),
+            greatest: end(answer, at + 3, column),
+        })
+    };
+    let columns = columns.iter().enumerate().map(of_column).collect::<Result<_>>()?;
+    Ok((rows, columns))
+}
+
+fn count(answer: &RecordBatch, column: usize) -> Result<u64> {
+    let array = answer.column(column);
+    let signed = array.as_primitive_opt::<Int64Type>().map(|counts| counts.value(0) as u64);
+    let count = signed.or_else(|| Some(array.as_primitive_opt::<UInt64Type>()?.value(0)));
+    count.filter(|_| array.is_valid(0)).ok_or_else(|| {
+        Error::internal(format!("ANALYZE: a count is a {}, not a number", array.data_type()))
+    })
+}
+
+/// The end of a column, if there is one and it can be kept.
+fn end(answer: &RecordBatch, at: usize, column: &Column) -> Option<String> {
+    let value = ScalarValue::try_from_array(answer.column(at), 0).ok()?;
+    text_of(&value.cast_to(&column.column_type.data_type()).ok()?)
+}
+
+/// A name in quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

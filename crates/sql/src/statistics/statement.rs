@@ -1,0 +1,70 @@
+//! ANALYZE as it is written.
+
+use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use tonnage::Result;
+
+use crate::catalog::path_of_parts;
+use crate::text::{Cursor, Piece};
+
+/// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same behind `VACUUM [words]`.
+pub(crate) struct AnalyzeStatement {
+    /// The tables named; none for all that there are.
+    pub(crate) tables: Vec<AnalyzedTable>,
+}
+
+/// A table that is to be analysed.
+pub(crate) struct AnalyzedTable {
+    /// Its path, in lower case.
+    pub(crate) path: String,
+    pub(super) place: Location,
+    /// The columns named; none for all that there are.
+    pub(super) columns: Vec<(String, Location)>,
+}
+
+impl AnalyzeStatement {
+    pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        const OPTIONS: [&str; 5] = ["FULL", "FREEZE", "VERBOSE", "ANALYZE", "ANALYSE"];
+        let mut cursor = Cursor::new(piece);
+        cursor.next();
+        if cursor.token(&Token::LParen) {
+            while !matches!(cursor.next(), Some(Token::RParen) | None) {}
+        }
+        while OPTIONS.iter().any(|word| cursor.word(word)) {}
+        let mut tables = Vec::new();
+        while !cursor.is_at_end() {
+            tables.push(table(&mut cursor)?);
+            if !cursor.token(&Token::Comma) {
+                cursor.end()?;
+            } else if cursor.is_at_end() {
+                return Err(cursor.expected("the name of a table"));
+            }
+        }
+        Ok(Self { tables })
+    }
+}
+
+fn table(cursor: &mut Cursor) -> Result<AnalyzedTable> {
+    let place = cursor.location();
+    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
+    let parts: Vec<String> = path.split('.').map(str::to_ascii_lowercase).collect();
+    let columns = columns(cursor)?;
+    Ok(AnalyzedTable { path: path_of_parts(&parts), place, columns })
+}
+
+fn columns(cursor: &mut Cursor) -> Result<Vec<(String, Location)>> {
+    let mut columns = Vec::new();
+    if !cursor.token(&Token::LParen) {
+        return Ok(columns);
+    }
+    loop {
+        let place = cursor.location();
+        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
+        columns.push((name.to_owned(), place));
+        if cursor.token(&Token::RParen) {
+            return Ok(columns);
+        }
+        if !cursor.token(&Token::Comma) {
+            return Err(cursor.expected("',' or ')'"));
+        }
+    }
+}
