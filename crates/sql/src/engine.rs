@@ -33,6 +33,11 @@ use crate::text::{CATALOG, SCHEMA};
 /// How long the last handle waits for statements that were left before their end.
 const ENDING_MAX: Duration = Duration::from_secs(1);
 
+/// The keys of a join that are listed for the read on its other side: these many at most, and each
+/// for so many bytes of the memory of a session.
+const LISTED_VALUES_MAX: usize = 1 << 18;
+const LISTED_VALUE_BYTES: usize = 1 << 10;
+
 /// The stack of each thread: plans are trees, and run level by level. Only what is used takes memory.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -167,7 +172,9 @@ fn config(options: &SqlOptions) -> SessionConfig {
     // pool: together they stay small beside it.
     settings.optimizer.hash_join_inlist_pushdown_max_size =
         (options.memory_bytes_max / 16).min(64 << 20) / options.workers();
-    settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 18;
+    // Each part of a join lists its own, and holds a value several times while it is handed on.
+    settings.optimizer.hash_join_inlist_pushdown_max_distinct_values =
+        (options.memory_bytes_max / LISTED_VALUE_BYTES).min(LISTED_VALUES_MAX) / options.workers();
     // What each sort keeps for its merge: many of them must fit.
     settings.execution.sort_spill_reservation_bytes =
         (options.memory_bytes_max / 32).min(settings.execution.sort_spill_reservation_bytes);

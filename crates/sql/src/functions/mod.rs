@@ -11,6 +11,7 @@ mod lists;
 mod marks;
 mod moments;
 mod names;
+mod positions;
 mod rounded;
 mod scalar;
 mod text;
@@ -46,6 +47,7 @@ pub(crate) fn scalars() -> Vec<ScalarUDF> {
     let own = all.into_iter().flatten().map(Scalar::function);
     own.chain(buckets::functions())
         .chain(lengthened::functions())
+        .chain(positions::functions())
         .chain(std::iter::once(rounded::function()))
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
@@ -14,6 +14,7 @@ use crate::functions::{holds_null, without_null};
 ///
 /// 1. NULL is no common item of two lists, as `&&` and `@>` of PostgreSQL have it.
 /// 2. The mean of nothing but NULL is NULL, and a double.
+/// 3. `concat` writes lists of a fixed length as others, not their items alone.
 pub(super) fn without_null_items(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match &mut part {
         Expr::ScalarFunction(ScalarFunction { func, args })
@@ -28,6 +29,18 @@ pub(super) fn without_null_items(mut part: Expr, schema: &DFSchema) -> Transform
         {
             let has_none = !holds_null(args[1].clone());
             Transformed::yes(part.and(has_none))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if func.name() == "concat"
+                && args.iter().any(|list| item_of(list, schema).is_some()) =>
+        {
+            for list in args.iter_mut() {
+                if let Some(item) = item_of(list, schema) {
+                    let list_type = DataType::List(item);
+                    *list = Expr::Cast(Cast::new(Box::new(list.clone()), list_type));
+                }
+            }
+            Transformed::yes(part)
         }
         Expr::AggregateFunction(AggregateFunction { func, params })
             if func.name() == "avg" && is_null(&params.args, schema) =>
@@ -52,6 +65,14 @@ fn may_hold_null(list: &Expr) -> bool {
             items.logical_null_count() > 0
         }
         _ => true,
+    }
+}
+
+/// What the items of a list of a fixed length are.
+fn item_of(list: &Expr, schema: &DFSchema) -> Option<FieldRef> {
+    match list.get_type(schema) {
+        Ok(DataType::FixedSizeList(item, _)) => Some(item),
+        _ => None,
     }
 }
 
