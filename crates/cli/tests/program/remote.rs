@@ -59,6 +59,15 @@ fn statements_are_carried_out_by_the_server() {
 }
 
 #[test]
+fn many_statements_go_to_the_server_in_one_call() {
+    let remote = Remote::new().with_ships(3);
+    remote.place.write("all.sql", "SELECT count(*) AS n FROM ships; SELECT nme FROM ships");
+    let run = remote.run(&["sql", "--fetch-all", "all.sql"]).ends(2);
+    assert_eq!(run.lines(), ["n", "3"]);
+    run.says(&["1: 1 row", "2: ", "nme", "1 of 2 statements failed"]);
+}
+
+#[test]
 fn a_statement_that_is_wrong_is_shown_where() {
     let remote = Remote::new().with_ships(1);
     remote.run(&["sql", "SELECT nme FROM ships"]).ends(3).says(&["nme"]);

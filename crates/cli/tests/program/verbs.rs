@@ -54,6 +54,29 @@ fn indexes_are_made_shown_and_dropped() {
 }
 
 #[test]
+fn sql_carries_out_many_statements_in_one_call() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (a LONG, b STRING, PRIMARY KEY (a))"]).ends(0);
+    place.run(&["sql", "INSERT INTO t VALUES (1, 'one'), (2, 'two')"]).ends(0);
+    place.write("all.sql", "SELECT b FROM t WHERE a = 2;\nSELECT max(a) AS m FROM t;");
+    let run = place.run(&["sql", "--fetch-all", "all.sql"]).ends(0);
+    assert_eq!(run.lines(), ["b", "two", "m", "2"]);
+    run.says(&["1: 1 row", "2: 1 row", "2 statements in one call"]);
+    // One that fails keeps no other from its answer.
+    place.write("bad.sql", "SELECT nosuch FROM t; SELECT count(*) AS n FROM t; SELECT 1 +");
+    let run = place.run(&["sql", "--fetch-all", "bad.sql"]).ends(2);
+    assert_eq!(run.lines(), ["n", "2"]);
+    run.says(&["1: ", "nosuch", "2: 1 row", "3: ", "2 of 3 statements failed"]);
+    place.write("none.sql", "-- nothing");
+    place.run(&["sql", "--fetch-all", "none.sql"]).ends(3).says(&["there is no statement"]);
+    place
+        .run(&["sql", "--fetch-all", "nosuch.sql"])
+        .ends(3)
+        .says(&["nosuch.sql", "cannot be read"]);
+    place.run(&["sql", "--fetch-all", "all.sql", "-c", "SELECT 1"]).ends(3);
+}
+
+#[test]
 fn sql_answers_queries_and_changes_rows() {
     let place = Place::new();
     place.run(&["sql", "CREATE TABLE t (a LONG, b STRING, PRIMARY KEY (a))"]).ends(0);

@@ -5,6 +5,7 @@
 //! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
 //! error.
 
+mod fetch_all;
 mod outlet;
 mod server;
 
@@ -48,6 +49,10 @@ pub(crate) struct SqlArgs {
     /// Read the statements from a file
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Read the statements from a file, and carry all out in one call, side by side: aggregates over
+    /// the same rows share one read, and one that fails keeps no other from its answer
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "command"])]
+    fetch_all: Option<PathBuf>,
     /// Make the store if there is none
     #[arg(long)]
     create: bool,
@@ -69,6 +74,7 @@ Examples:
   tonnage sql --format jsonl -c 'SELECT * FROM phones.images LIMIT 3'
   tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"
   tonnage sql -f statements.sql --timeout 30s
+  tonnage sql --fetch-all questions.sql             all in one call, side by side
 
 Each statement is carried out by itself. If one fails, what came before it stays, and the exit
 code is 2. It is 3 if the first one is refused.
@@ -83,10 +89,13 @@ impl SqlArgs {
         let (store, statements) = self.given()?;
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
-        if statements.is_none() && self.file.is_none() && std::io::stdin().is_terminal() {
+        if statements.is_none() && self.texts().is_none() && std::io::stdin().is_terminal() {
             return self.shell(globals);
         }
         let text = self.text(statements)?;
+        if self.fetch_all.is_some() {
+            return self.fetch_all(globals, &text);
+        }
         if globals.is_server() {
             return self.run_on_server(globals, &text);
         }
@@ -101,13 +110,18 @@ impl SqlArgs {
             [one] => (None, Some(one.as_str())),
             [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
         };
-        match (statements, &self.command, &self.file) {
+        match (statements, &self.command, self.texts()) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Failure::usage(
-                "statements are given twice: give them once, as they are, with -c or with -f",
+                "statements are given twice: give them once, as they are, with -c, -f or --fetch-all",
             )),
             (None, Some(command), _) => Ok((store, Some(command))),
             _ => Ok((store, statements)),
         }
+    }
+
+    /// The file that has the statements.
+    fn texts(&self) -> Option<&PathBuf> {
+        self.file.as_ref().or(self.fetch_all.as_ref())
     }
 
     fn shell(&self, globals: &Globals) -> CliResult {
@@ -244,7 +258,7 @@ impl SqlArgs {
     }
 
     fn text(&self, given: Option<&str>) -> CliResult<String> {
-        let read = match (given, &self.file) {
+        let read = match (given, self.texts()) {
             (Some(text), _) => return Ok(text.to_owned()),
             (None, Some(path)) if path.as_os_str() != "-" => {
                 std::fs::read_to_string(path).map_err(|error| (path.display().to_string(), error))
