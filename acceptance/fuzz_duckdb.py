@@ -169,6 +169,10 @@ class Round:
         if any(refused):
             if all(refused):
                 self.counts["changes refused by all"] += 1
+                # Rows are written one by one, and the error tells how many were.
+                if "rows changed before that" in str(told[0]):
+                    self.counts["explained: a change that fails midway keeps what it wrote"] += 1
+                    return False
             elif reason := explained(told[0] if refused[0] else told[1], told[2]):
                 self.counts[f"explained: {reason}"] += 1
                 return False
