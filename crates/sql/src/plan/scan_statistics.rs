@@ -20,7 +20,7 @@ pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
     let mut statistics = Statistics::new_unknown(schema);
     let Some(rows) = rows_of(spec) else { return statistics };
     statistics.num_rows = Precision::Inexact(rows as usize);
-    // Whoever compares the sides of a join looks at bytes first.
+    // Whether a join holds a side once, or a part of it for each thread, goes by bytes first.
     let bytes = (rows as usize).saturating_mul(16 * schema.fields().len().max(1));
     statistics.total_byte_size = Precision::Inexact(bytes);
     for (place, column) in spec.columns.iter().enumerate() {
@@ -35,8 +35,10 @@ pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
 /// was analysed tells how large a part the table has of that.
 fn rows_of(spec: &ReadSpec) -> Option<u64> {
     let rows = spec.rows_estimate();
-    let Some(statistics) = &spec.table.statistics else { return rows };
-    let all = statistics.rows_now(spec.table.rows_estimate);
+    if spec.table.statistics.is_none() {
+        return rows;
+    }
+    let all = spec.table.rows_about()?;
     match spec.path {
         Path::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
         _ => rows.map(|rows| rows.min(all.max(1))),
@@ -46,7 +48,7 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
 fn column_of(spec: &ReadSpec, column: usize, rows: u64) -> Option<ColumnStatistics> {
     let statistics = spec.table.statistics.as_ref()?;
     let found = statistics.column(column)?;
-    let all = statistics.rows_now(spec.table.rows_estimate);
+    let all = spec.table.rows_about()?;
     let (_, distinct) = found.among(statistics.rows(), all);
     let (nulls, _) = found.among(statistics.rows(), rows);
     Some(ColumnStatistics {

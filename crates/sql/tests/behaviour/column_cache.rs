@@ -252,3 +252,21 @@ fn columns_that_are_kept_are_scanned_where_an_index_would_look_up_many_rows() {
     assert!(plan(&sql).contains("path=index by_n"), "{}", plan(&sql));
     assert_eq!(rows(&sql, simple).len(), 51);
 }
+
+/// A join looked up 149,000 of 1.5 M rows by their keys, each time anew, and kept nothing.
+#[test]
+fn a_join_that_finds_many_keys_scans_and_keeps_and_one_that_finds_few_looks_up() {
+    let kept_tables = |keys: i64| {
+        let (sql, _directory) = filled();
+        sql.execute("CREATE TABLE u (k LONG, PRIMARY KEY (SHARD(k)))").unwrap();
+        let wanted: Vec<Row> = (0..keys).map(|k| Row::new().with("k", k)).collect();
+        sql.store().multi_put([("u", wanted)], &Default::default()).unwrap();
+        for _ in 0..4 {
+            let found = rows(&sql, "SELECT count(t.n + 1) FROM t JOIN u ON t.k = u.k");
+            assert_eq!(found, [[keys.to_string()]]);
+        }
+        sql.column_cache().tables
+    };
+    assert_eq!(kept_tables(20), 2, "both tables are scanned");
+    assert_eq!(kept_tables(2), 1, "rows of the large one are looked up");
+}

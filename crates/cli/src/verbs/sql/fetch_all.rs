@@ -7,7 +7,8 @@ use tonnage_client::Fetched;
 use tonnage_sql::{Answer, Request};
 
 use super::outlet::RowOutlet;
-use super::{AndThenInterrupted, SqlArgs, pointed, print};
+use super::server::rows_changed;
+use super::{SqlArgs, pointed, print, while_it_ran};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::output::{describe_changes, describe_count};
@@ -32,9 +33,9 @@ impl SqlArgs {
             let number = place + 1;
             match described {
                 Ok(described) => globals.info(format_args!("{number}: {described}")),
-                Err(failure) => {
+                Err(error) => {
                     failed += 1;
-                    let failure = pointed(statement, failure);
+                    let failure = pointed(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));
                 }
             }
@@ -49,23 +50,30 @@ impl SqlArgs {
         }
     }
 
+    /// What became of each statement. What is wrong with the output, or an interruption, is no
+    /// failure of one statement, and ends the run.
     fn fetched_from_store(
         &self,
         globals: &Globals,
         statements: &[&str],
-    ) -> CliResult<Vec<CliResult<String>>> {
+    ) -> CliResult<Vec<Result<String>>> {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create)?)?;
         let requests = statements.iter().map(|text| Request::new(*text).cancel(&cancel));
         let mut outlet = RowOutlet::new(&self.output);
-        let answers = sql.fetch_all(requests).into_iter().map(|answer| {
-            Ok(match answer.and_then_interrupted()? {
-                Answer::Rows(rows) => describe_count(print(&mut outlet, rows)?),
-                Answer::Changed(changes) => describe_changes(&changes),
-                Answer::Done(done) => done.to_string(),
-            })
-        });
-        let described = answers.collect();
+        let answers = sql.fetch_all(requests);
+        interrupt::check(&cancel)?;
+        let mut described = Vec::with_capacity(answers.len());
+        for answer in answers {
+            described.push(match answer {
+                Ok(Answer::Rows(rows)) => {
+                    Ok(describe_count(print(&mut outlet, rows).map_err(while_it_ran)?))
+                }
+                Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
+                Ok(Answer::Done(done)) => Ok(done.to_string()),
+                Err(error) => Err(error),
+            });
+        }
         outlet.finish()?;
         Ok(described)
     }
@@ -74,30 +82,24 @@ impl SqlArgs {
         &self,
         globals: &Globals,
         statements: &[&str],
-    ) -> CliResult<Vec<CliResult<String>>> {
+    ) -> CliResult<Vec<Result<String>>> {
         let client = self.connect(globals)?;
         let asked: Vec<_> = statements.iter().map(|text| ((*text).to_owned(), vec![])).collect();
         let mut outlet = RowOutlet::new(&self.output);
-        let answers = client.fetch_all(&asked)?.into_iter();
-        let described = answers.map(|answer| served(answer, &mut outlet)).collect();
+        let mut described = Vec::with_capacity(asked.len());
+        for answer in client.fetch_all(&asked)? {
+            described.push(match answer {
+                Ok(Fetched::Rows(schema, batches)) => {
+                    let mut output = outlet.open(schema).map_err(while_it_ran)?;
+                    batches.iter().try_for_each(|batch| output.write(batch))?;
+                    Ok(describe_count(outlet.close(output)?))
+                }
+                Ok(Fetched::Changed(changes)) => Ok(rows_changed(changes.total())),
+                Ok(Fetched::Done(done)) => Ok(done.to_string()),
+                Err(error) => Err(error),
+            });
+        }
         outlet.finish()?;
         Ok(described)
     }
-}
-
-fn served(answer: Result<Fetched>, outlet: &mut RowOutlet) -> CliResult<String> {
-    Ok(match answer? {
-        Fetched::Rows(schema, batches) => {
-            let mut output = outlet.open(schema)?;
-            for batch in &batches {
-                output.write(batch)?;
-            }
-            describe_count(outlet.close(output)?)
-        }
-        Fetched::Changed(changes) => match changes.total() {
-            0 => "no rows changed".to_owned(),
-            count => format!("{} changed", describe_count(count)),
-        },
-        Fetched::Done(done) => done.to_string(),
-    })
 }

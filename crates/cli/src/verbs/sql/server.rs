@@ -86,12 +86,16 @@ fn answer(client: &Client, statement: &str, outlet: &mut RowOutlet) -> CliResult
     }
     Ok(match client.sql(statement)? {
         Answer::Rows(rows) => describe_count(print_served(outlet, rows)?),
-        Answer::Changed(changes) => match changes.total() {
-            0 => "no rows changed".to_owned(),
-            count => format!("{} changed", describe_count(count)),
-        },
+        Answer::Changed(changes) => rows_changed(changes.total()),
         Answer::Done(done) => done.to_string(),
     })
+}
+
+pub(super) fn rows_changed(count: u64) -> String {
+    match count {
+        0 => "no rows changed".to_owned(),
+        count => format!("{} changed", describe_count(count)),
+    }
 }
 
 fn print_served(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {

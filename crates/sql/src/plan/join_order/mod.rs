@@ -80,15 +80,20 @@ fn ordered(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 
 /// The same tree in an order that costs less, if that is worth it.
 fn better(tree: &JoinTree) -> Option<JoinTree> {
-    let present = Cost::of(tree).whole(&tree.shape, Sides::AsWritten);
-    let candidates = [with_lowered(tree), Some((tree.clone(), 0.0))].into_iter().flatten();
-    let ordered = candidates.map(|(mut tree, below)| {
-        let cost = Cost::of(&tree);
-        let shape = greedy::shape(&tree, &cost);
-        let whole = below + cost.whole(&shape, Sides::SmallerHeld);
-        tree.shape = shape;
-        (whole, tree)
+    let cost = Cost::of(tree);
+    let present = cost.whole(&tree.shape, Sides::AsWritten);
+    let plain = in_order(tree.clone(), &cost);
+    let lowered = with_lowered(tree).map(|(lowered, tested)| {
+        let (whole, lowered) = in_order(lowered.clone(), &Cost::of(&lowered));
+        (tested + whole, lowered)
     });
+    let ordered = lowered.into_iter().chain([plain]);
     let (least, tree) = ordered.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (least < present * WORTH).then_some(tree)
+}
+
+/// A tree in the order that joins the smallest first, and what it costs then.
+fn in_order(tree: JoinTree, cost: &Cost) -> (f64, JoinTree) {
+    let shape = greedy::shape(&tree, cost);
+    (cost.whole(&shape, Sides::SmallerHeld), JoinTree { shape, ..tree })
 }

@@ -1,6 +1,6 @@
 //! What is joined with what.
 
-/// RelationSet of a tree, a bit each.
+/// Relations of a tree, a bit each.
 pub(super) type RelationSet = u64;
 
 /// The most relations that a tree has.
