@@ -3,7 +3,7 @@
 //! | folder | what |
 //! |---|---|
 //! | [`system`] | what is measured: one trait, `System`, and its implementations |
-//! | `generate` | which record comes next and what it holds: YCSB's distributions, keys, values |
+//! | [`generate`] | which record comes next and what it holds: YCSB's distributions, keys, values |
 //! | [`measure`] | clocks, histograms, a reading every second, and the machine |
 //! | [`workload`] | what is done: one module each, all through `System` |
 //! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs, HTML; compared |
@@ -12,7 +12,7 @@
 //! [`report::Report`]. Nothing here prints.
 
 mod choice;
-mod generate;
+pub mod generate;
 pub mod measure;
 pub mod report;
 pub mod system;

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 ///    number not acknowledged.
 /// 3. It moves the window's beginning past all marks, clearing them.
 #[derive(Debug)]
-pub(crate) struct AcknowledgedCounter {
+pub struct AcknowledgedCounter {
     next: AtomicU64,
     /// All numbers below are acknowledged.
     end: AtomicU64,
@@ -26,7 +26,7 @@ impl AcknowledgedCounter {
     const WINDOW: u64 = 1 << 16;
 
     /// The first number that is given out is `first`; all below count as acknowledged.
-    pub(crate) fn new(first: u64) -> Self {
+    pub fn new(first: u64) -> Self {
         AcknowledgedCounter {
             next: AtomicU64::new(first),
             end: AtomicU64::new(first),
@@ -34,12 +34,12 @@ impl AcknowledgedCounter {
         }
     }
 
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
     /// The next number; it is acknowledged when the claim is dropped.
-    pub(crate) fn claim(&self) -> InsertClaim<'_> {
+    pub fn claim(&self) -> InsertClaim<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         while number - self.end().min(number) >= Self::WINDOW {
             std::thread::yield_now();
@@ -64,9 +64,9 @@ impl AcknowledgedCounter {
 
 /// A number whose record is being inserted.
 #[derive(Debug)]
-pub(crate) struct InsertClaim<'a> {
+pub struct InsertClaim<'a> {
     counter: &'a AcknowledgedCounter,
-    pub(crate) number: u64,
+    pub number: u64,
 }
 
 impl Drop for InsertClaim<'_> {

@@ -9,14 +9,12 @@ mod counter;
 mod distribution;
 mod hash;
 mod permutation;
-#[cfg(test)]
-mod statistics;
 mod values;
 mod zipfian;
 
-pub(crate) use counter::{AcknowledgedCounter, InsertClaim};
-pub(crate) use distribution::{Distribution, below};
-pub(crate) use hash::{fnv1a_64, mix, ordered_key, pair_key, ycsb_hash};
-pub(crate) use permutation::Permutation;
-pub(crate) use values::ValueGenerator;
-pub(crate) use zipfian::Zipfian;
+pub use counter::{AcknowledgedCounter, InsertClaim};
+pub use distribution::{Distribution, below};
+pub use hash::{fnv1a_64, mix, ordered_key, pair_key, ycsb_hash};
+pub use permutation::Permutation;
+pub use values::ValueGenerator;
+pub use zipfian::{Zipfian, zeta};

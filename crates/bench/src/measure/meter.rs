@@ -12,22 +12,22 @@ use crate::report::Run;
 
 /// How a run is measured.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MeasurePlan {
+pub struct MeasurePlan {
     /// What it is called in progress lines.
-    pub(crate) phase: String,
+    pub phase: String,
     /// The operations' names; a recorder names one by its number. When there are none, only
     /// [`Meter::add`] counts.
-    pub(crate) operations: Vec<&'static str>,
+    pub operations: Vec<&'static str>,
     /// What is measured in the beginning counts only for the series.
-    pub(crate) warm_up: Duration,
+    pub warm_up: Duration,
     /// The run ends after so long, warm-up not counted, done or not.
-    pub(crate) seconds_max: Option<Duration>,
+    pub seconds_max: Option<Duration>,
     /// Operations (or rows) that the whole run has, where it is known: for progress.
-    pub(crate) total: Option<u64>,
+    pub total: Option<u64>,
 }
 
 /// What the threads of a run tell what they did. Shared by all of them.
-pub(crate) struct Meter<'a> {
+pub struct Meter<'a> {
     pub(super) plan: &'a MeasurePlan,
     started: Instant,
     /// What started before this belongs to the warm-up.
@@ -47,14 +47,14 @@ impl<'a> Meter<'a> {
     }
 
     /// A recorder for one thread.
-    pub(crate) fn recorder(&self) -> Recorder<'_> {
+    pub fn recorder(&self) -> Recorder<'_> {
         let thread = Arc::new(Mutex::new(Totals::new(self.plan.operations.len())));
         self.threads.lock().push(thread.clone());
         Recorder { meter: self, thread }
     }
 
     /// Rows of a bulk call went by: they count for throughput, series and progress.
-    pub(crate) fn add(&self, rows: u64, bytes: u64) {
+    pub fn add(&self, rows: u64, bytes: u64) {
         let mut bulk = self.bulk.lock();
         bulk.done += rows;
         if Instant::now() >= self.measured_from {
@@ -65,7 +65,7 @@ impl<'a> Meter<'a> {
 
     /// Counts as failures, outside of any recorder, what is missing of an expected count or beyond
     /// it.
-    pub(crate) fn expect(&self, what: &str, expected: u64, counted: u64) {
+    pub fn expect(&self, what: &str, expected: u64, counted: u64) {
         if counted != expected {
             let message = || format!("{what}: {counted}, but it must be {expected}");
             self.bulk.lock().failed(None, counted.abs_diff(expected), message);
@@ -74,17 +74,17 @@ impl<'a> Meter<'a> {
 
     /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked
     /// before each operation.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.over.is_cancelled()
     }
 
     /// The same for sources, which outlive the meter.
-    pub(crate) fn stop_flag(&self) -> Cancel {
+    pub fn stop_flag(&self) -> Cancel {
         self.over.clone()
     }
 
     /// The moment the run began: what due times are counted from.
-    pub(crate) fn started(&self) -> Instant {
+    pub fn started(&self) -> Instant {
         self.started
     }
 
@@ -129,7 +129,7 @@ impl<'a> Meter<'a> {
 }
 
 /// What one thread tells what it did.
-pub(crate) struct Recorder<'a> {
+pub struct Recorder<'a> {
     meter: &'a Meter<'a>,
     thread: Arc<Mutex<Totals>>,
 }
@@ -139,7 +139,7 @@ impl Recorder<'_> {
     /// is how many rows it did: failures are counted apart and are in no histogram. One without
     /// rows, which were told by [`Meter::add`] or are those of another operation that it is part
     /// of, is only timed, under its own name.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         operation: usize,
         started: Instant,

@@ -11,25 +11,21 @@ mod environment;
 mod meter;
 mod process;
 mod sampler;
-#[cfg(test)]
-mod tests;
 mod totals;
 
 use std::sync::mpsc;
 use std::time::Instant;
 
 pub use environment::{DataDirectory, Disk, Environment};
-pub(crate) use meter::{MeasurePlan, Meter};
-pub use sampler::Watcher;
-use sampler::{Sampler, SystemGauges};
-#[cfg(test)]
-pub(crate) use tests::{NoWatcher, PhaseWatcher};
+pub use meter::{MeasurePlan, Meter, Recorder};
+use sampler::Sampler;
+pub use sampler::{NoWatcher, SystemGauges, Watcher};
 /// Whether a run is over. Set once, never taken back.
 pub(crate) use tonnage::Cancel as StopFlag;
 use tonnage::Result;
 
 /// What was measured in one run, which has no name yet.
-pub(crate) use crate::report::Run as Measured;
+pub use crate::report::Run as Measured;
 use crate::report::format;
 
 /// Measures `work`, which drives a system from as many threads as it likes. A thread of this
@@ -38,7 +34,7 @@ use crate::report::format;
 ///
 /// # Errors
 /// Those of `work`. Failures that it recorded are no errors.
-pub(crate) fn measure(
+pub fn measure(
     plan: &MeasurePlan,
     gauges: &SystemGauges<'_>,
     watcher: &dyn Watcher,

@@ -40,8 +40,14 @@ pub trait Watcher: Sync {
     }
 }
 
+/// Is told and says nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoWatcher;
+
+impl Watcher for NoWatcher {}
+
 /// Reads the gauges of the system that is measured.
-pub(crate) type SystemGauges<'a> = dyn Fn() -> Result<Gauges> + Sync + 'a;
+pub type SystemGauges<'a> = dyn Fn() -> Result<Gauges> + Sync + 'a;
 
 /// What readings are differences of.
 #[derive(Clone, Copy)]

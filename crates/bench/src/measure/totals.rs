@@ -153,3 +153,33 @@ impl OperationTotals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_the_sorted_times_within_a_thousandth(
+            mut nanos in prop::collection::vec(1u64..3_000_000_000_000, 1..400)
+        ) {
+            let mut totals = Totals::new(1);
+            for &time in &nanos {
+                totals.worked(0, 1, Duration::from_nanos(time), None, false);
+            }
+            let service = totals.reports(&["READ"]).remove(0).service;
+            nanos.sort_unstable();
+            for percentile in &service.percentiles {
+                let rank = (percentile.percent / 100.0 * nanos.len() as f64).ceil().max(1.0) as usize;
+                let exact = nanos[rank - 1] as f64 / 1e3;
+                let apart = (percentile.us - exact).abs();
+                prop_assert!(apart <= exact * 1e-3 + 1e-3, "{percentile:?} is not {exact}");
+            }
+            let mean = nanos.iter().sum::<u64>() as f64 / nanos.len() as f64 / 1e3;
+            prop_assert!((service.mean_us - mean).abs() <= mean * 1e-3 + 1e-3);
+            prop_assert_eq!(service.histogram().unwrap().unwrap().len(), nanos.len() as u64);
+        }
+    }
+}

@@ -20,10 +20,10 @@ const NANOS_PER_MS: f64 = 1e6;
 
 impl Latency {
     /// The percentiles that reports give.
-    pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+    pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
     /// The distribution of a histogram of nanoseconds.
-    pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn of(histogram: &Histogram<u64>) -> Self {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let at = |percent: f64| us(histogram.value_at_quantile(percent / 100.0));
         let mut encoded = Vec::new();
@@ -44,12 +44,12 @@ impl Latency {
     }
 
     /// A percentile that the report gives, microseconds; 0 when it does not.
-    pub(crate) fn at(&self, percent: f64) -> f64 {
+    pub fn at(&self, percent: f64) -> f64 {
         self.percentiles.iter().find(|known| known.percent == percent).map_or(0.0, |known| known.us)
     }
 
     /// The whole histogram, nanoseconds. Nothing when nothing was measured.
-    pub(crate) fn histogram(&self) -> Result<Option<Histogram<u64>>> {
+    pub fn histogram(&self) -> Result<Option<Histogram<u64>>> {
         if self.histogram.is_empty() {
             return Ok(None);
         }

@@ -24,12 +24,3 @@ pub use model::{
     Run, Second,
 };
 pub use summary::summary;
-
-/// What reports must hold, in every format.
-#[cfg(test)]
-mod tests {
-    mod compared;
-    mod files;
-    mod page;
-    mod sample;
-}

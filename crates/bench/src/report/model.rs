@@ -32,7 +32,7 @@ pub struct Report {
 
 impl Report {
     /// The format that this program writes.
-    pub(crate) const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 1;
 }
 
 /// One thing that was measured: one phase of one workload on one target, repeats included.
@@ -76,18 +76,18 @@ pub struct Run {
 
 impl Run {
     /// The name and the target, and the number of threads: what sets it apart in a list.
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         format!("{} / {} / {}", self.name, self.target, threads(self.threads))
     }
 
     /// A label; empty where there is none of that name.
-    pub(crate) fn label(&self, name: &str) -> &str {
+    pub fn label(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
 
     /// Whether it is better than another run, from which it differs in threads alone: it is faster,
     /// or does with fewer threads what the other does.
-    pub(crate) fn beats(&self, other: &Run) -> bool {
+    pub fn beats(&self, other: &Run) -> bool {
         let order = self.throughput().total_cmp(&other.throughput());
         (&self.name, &self.target) == (&other.name, &other.target)
             && order.then(other.threads.cmp(&self.threads)).is_gt()
@@ -95,14 +95,14 @@ impl Run {
 
     /// Service time of all operations together; nothing for bulk calls that were not timed one by
     /// one.
-    pub(crate) fn latency(&self) -> Option<&Latency> {
+    pub fn latency(&self) -> Option<&Latency> {
         let all = self.operations.last().filter(|operation| operation.count > 0);
         all.map(|operation| &operation.service)
     }
 
     /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there
     /// is one repeat.
-    pub(crate) fn spread(&self) -> Option<f64> {
+    pub fn spread(&self) -> Option<f64> {
         let (least, most) = self.slowest_and_fastest();
         (self.throughputs.len() > 1 && self.throughput() > 0.0)
             .then(|| (most - least) / self.throughput())
@@ -115,7 +115,7 @@ impl Run {
     }
 
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
-    pub(crate) fn throughput(&self) -> f64 {
+    pub fn throughput(&self) -> f64 {
         let mut sorted = self.throughputs.clone();
         sorted.sort_by(f64::total_cmp);
         match sorted.len() {
@@ -231,17 +231,17 @@ pub struct Chart {
 }
 
 impl Chart {
-    pub(crate) fn bars(title: &str, x_label: &str, y_label: &str) -> Self {
+    pub fn bars(title: &str, x_label: &str, y_label: &str) -> Self {
         let [title, x_label, y_label] = [title, x_label, y_label].map(str::to_owned);
         Chart { title, x_label, y_label, ..Chart::default() }
     }
 
-    pub(crate) fn lines(title: &str, x_label: &str, y_label: &str) -> Self {
+    pub fn lines(title: &str, x_label: &str, y_label: &str) -> Self {
         Chart { kind: ChartKind::Lines, ..Self::bars(title, x_label, y_label) }
     }
 
     /// Adds a point to the series of a name.
-    pub(crate) fn add(&mut self, name: &str, point: (f64, f64)) {
+    pub fn add(&mut self, name: &str, point: (f64, f64)) {
         match self.series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
             None => self.series.push(ChartSeries { name: name.to_owned(), points: vec![point] }),
@@ -249,7 +249,7 @@ impl Chart {
     }
 
     /// Adds a bar, if there is one, to the series of a name and to a category, which is made.
-    pub(crate) fn add_bar(&mut self, category: &str, name: &str, height: Option<f64>) {
+    pub fn add_bar(&mut self, category: &str, name: &str, height: Option<f64>) {
         let place = self.categories.iter().position(|known| known == category);
         let place = place.unwrap_or_else(|| {
             self.categories.push(category.to_owned());
@@ -261,7 +261,7 @@ impl Chart {
     }
 
     /// Whether there is something to see.
-    pub(crate) fn is_drawn(&self) -> bool {
+    pub fn is_drawn(&self) -> bool {
         !self.series.is_empty()
     }
 }

@@ -13,17 +13,14 @@ mod library;
 mod raw;
 mod remote;
 mod spec;
-#[cfg(test)]
-pub(crate) mod tests;
 
-pub use spec::SystemKind;
-pub(crate) use spec::SystemSpec;
+pub use spec::{SystemKind, SystemSpec};
 use tonnage::arrow::array::{Array, RecordBatch};
 use tonnage::{Durability, Error, Result, Row};
 
 /// What a system may or may not offer, beside YCSB's records and pairs, which all do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feature {
+pub enum Feature {
     /// Tables with bulk put and bulk get of rows, and partial keys.
     Tables,
     /// One call over several tables.
@@ -34,13 +31,14 @@ pub(crate) enum Feature {
 
 /// A system under test. Every method may be called from several threads; methods of a feature that
 /// it does not offer answer `Unsupported`.
-pub(crate) trait System: Send + Sync {
+pub trait System: Send + Sync {
     /// Its name in reports: `tonnage-rocksdb`, `tonnage-memory`, `rocksdb`.
     fn name(&self) -> &str;
 
     /// How it is set up, as names and values for the report.
     fn settings(&self) -> Vec<(String, String)>;
 
+    /// Whether it offers a feature.
     fn offers(&self, feature: Feature) -> bool;
 
     /// Makes a place for YCSB's records.
@@ -87,25 +85,26 @@ pub(crate) trait System: Send + Sync {
 }
 
 /// Takes batches of an answer.
-pub(crate) type RowSink<'a> = dyn FnMut(&RecordBatch) -> Result<()> + 'a;
+pub type RowSink<'a> = dyn FnMut(&RecordBatch) -> Result<()> + 'a;
 
 /// Takes batches of several answers, each with the number of its statement.
-pub(crate) type AnswerSink<'a> = dyn FnMut(usize, &RecordBatch) -> Result<()> + 'a;
+pub type AnswerSink<'a> = dyn FnMut(usize, &RecordBatch) -> Result<()> + 'a;
 
 /// Fields of a record, one after the other.
-pub(crate) type Fields<'i, 'f> = dyn ExactSizeIterator<Item = &'f [u8]> + 'i;
+pub type Fields<'i, 'f> = dyn ExactSizeIterator<Item = &'f [u8]> + 'i;
 
 /// Records in key order, from a key on.
-pub(crate) struct RecordScan<'a> {
-    pub(crate) start: &'a str,
+pub struct RecordScan<'a> {
+    /// The least key.
+    pub start: &'a str,
     /// So many at most.
-    pub(crate) count: usize,
+    pub count: usize,
     /// All fields, or those asked for by number.
-    pub(crate) fields: Option<&'a [usize]>,
+    pub fields: Option<&'a [usize]>,
 }
 
 /// A session of one thread: one record, pair or row at a time.
-pub(crate) trait Client: Send {
+pub trait Client: Send {
     /// Reads a record: all its fields, or those asked for by number. Gives whether it is there; its
     /// fields stand in `into`.
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool>;
@@ -157,54 +156,57 @@ pub(crate) trait Client: Send {
 
 /// A reading of a system's inner state.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Gauges {
+pub struct Gauges {
     /// Bytes of data on disk.
-    pub(crate) disk_bytes: u64,
+    pub disk_bytes: u64,
     /// Bytes that compaction still has to rewrite.
-    pub(crate) compaction_pending_bytes: u64,
+    pub compaction_pending_bytes: u64,
     /// Whether writes are being slowed down or held up at this moment.
-    pub(crate) stalled: bool,
+    pub stalled: bool,
 }
 
 /// What YCSB's records look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RecordShape {
+pub struct RecordShape {
     /// YCSB's default is `usertable`.
-    pub(crate) table: String,
+    pub table: String,
     /// Fields of a record, named `field0`, `field1` and so on.
-    pub(crate) fields: usize,
+    pub fields: usize,
 }
 
 /// Fields end to end, in one buffer that is used again.
-pub(crate) type Record = tonnage_engine::Slices;
+pub type Record = tonnage_engine::Slices;
 
 /// Gives a batch of keys, each with what belongs to it, to the sink entry by entry, made as it is
 /// asked for. False, without a call, when there are no more.
-pub(crate) type BatchSource<V> = Box<dyn FnMut(&mut BatchSink<'_, V>) -> Result<bool> + Send>;
+pub type BatchSource<V> = Box<dyn FnMut(&mut BatchSink<'_, V>) -> Result<bool> + Send>;
 
 /// Takes a key and what belongs to it.
-pub(crate) type BatchSink<'a, V> = dyn FnMut(&[u8], &V) -> Result<()> + 'a;
+pub type BatchSink<'a, V> = dyn FnMut(&[u8], &V) -> Result<()> + 'a;
 
 /// YCSB's records.
-pub(crate) type RecordSource = BatchSource<Record>;
+pub type RecordSource = BatchSource<Record>;
 
 /// Pairs. Where keys alone are wanted, values are empty.
-pub(crate) type PairSource = BatchSource<[u8]>;
+pub type PairSource = BatchSource<[u8]>;
 
 /// Rows or keys of a table, batch after batch, made as they are asked for.
-pub(crate) type Rows = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+pub type Rows = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// What a bulk put is fed with; each source is a stream of its own.
-pub(crate) enum PutInput {
+pub enum PutInput {
+    /// YCSB's records.
     Records(RecordShape, Vec<RecordSource>),
+    /// Pairs.
     Pairs(Vec<PairSource>),
+    /// Rows of one table.
     Rows(&'static str, Vec<Rows>),
     /// Rows of several tables in one call.
     Tables(Vec<(String, RecordBatch)>),
 }
 
 /// What a bulk get asks for.
-pub(crate) enum GetKeys {
+pub enum GetKeys {
     /// Pairs, with the number of batches where it is known.
     Pairs(PairSource, Option<usize>),
     /// Rows of one table by whole or partial keys, as record batches of the key columns; rows of
@@ -215,54 +217,55 @@ pub(crate) enum GetKeys {
 }
 
 /// Is told of rows that go by, and their bytes.
-pub(crate) type TellRows<'a> = &'a (dyn Fn(u64, u64) + Sync);
+pub type TellRows<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// How a bulk call is done.
 #[derive(Clone)]
-pub(crate) struct BulkOptions<'a> {
+pub struct BulkOptions<'a> {
     /// What an acknowledged entry survives.
-    pub(crate) durability: Durability,
+    pub durability: Durability,
     /// Memory that the call may take, by the system's own default when none.
-    pub(crate) memory_bytes_max: Option<usize>,
+    pub memory_bytes_max: Option<usize>,
     /// Requests in flight at most, by the system's own default when none: what the parallelism
     /// sweep turns.
-    pub(crate) parallelism: Option<usize>,
+    pub parallelism: Option<usize>,
     /// Whether entries are stored over whatever is there, without a look; else stored ones are
     /// kept, and counted.
-    pub(crate) overwrite: bool,
+    pub overwrite: bool,
     /// Is told of entries read or found, and their bytes, as the call goes on. Called from several
     /// threads.
-    pub(crate) progress: TellRows<'a>,
+    pub progress: TellRows<'a>,
 }
 
 impl<'a> BulkOptions<'a> {
     /// A call by the system's own defaults that keeps what is stored.
-    pub(crate) fn new(durability: Durability, progress: TellRows<'a>) -> BulkOptions<'a> {
+    pub fn new(durability: Durability, progress: TellRows<'a>) -> BulkOptions<'a> {
         let (memory_bytes_max, parallelism, overwrite) = (None, None, false);
         BulkOptions { durability, memory_bytes_max, parallelism, overwrite, progress }
     }
 
     /// The same for a call that nobody looks at.
-    pub(crate) fn quiet(durability: Durability) -> BulkOptions<'static> {
+    pub fn quiet(durability: Durability) -> BulkOptions<'static> {
         BulkOptions::new(durability, &|_, _| {})
     }
 }
 
 /// What a bulk call did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BulkDone {
+pub struct BulkDone {
     /// Entries stored, or rows found.
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// Entries whose key was there before and that were left alone.
-    pub(crate) existed: u64,
-    pub(crate) failed: u64,
+    pub existed: u64,
+    /// Entries that were refused.
+    pub failed: u64,
     /// Bytes of keys and values that went in or came out.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 impl BulkDone {
     /// Adds what another part of a call did.
-    pub(crate) fn add(&mut self, part: &BulkDone) {
+    pub fn add(&mut self, part: &BulkDone) {
         self.rows += part.rows;
         self.existed += part.existed;
         self.failed += part.failed;

@@ -46,17 +46,17 @@ const MIB: usize = 1 << 20;
 
 /// A system that is not made yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SystemSpec {
+pub struct SystemSpec {
     /// Which system.
-    pub(crate) kind: SystemKind,
+    pub kind: SystemKind,
     /// Where its data goes: an empty directory. The memory engine leaves it alone.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// Memory for its block cache and memtables together, enforced; its own default when none.
-    pub(crate) memory_bytes: Option<usize>,
+    pub memory_bytes: Option<usize>,
     /// Whether data files are read and written past the operating system's cache.
-    pub(crate) direct_io: bool,
+    pub direct_io: bool,
     /// What an acknowledged single write of a YCSB record survives.
-    pub(crate) durability: Durability,
+    pub durability: Durability,
 }
 
 impl SystemSpec {
@@ -64,7 +64,7 @@ impl SystemSpec {
     pub(super) const MEMTABLES: usize = 3;
 
     /// A system with its own defaults.
-    pub(crate) fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
+    pub fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
         SystemSpec {
             kind,
             directory: directory.into(),
@@ -75,7 +75,7 @@ impl SystemSpec {
     }
 
     /// Makes it, empty; a directory that holds something is refused.
-    pub(crate) fn open(&self) -> Result<Box<dyn System>> {
+    pub fn open(&self) -> Result<Box<dyn System>> {
         if self.kind != SystemKind::TonnageMemory {
             self.claim_directory()?;
         }

@@ -3,8 +3,6 @@
 pub mod billion;
 pub mod bulk;
 mod columns;
-#[cfg(test)]
-mod fixture;
 mod harness;
 mod loops;
 pub mod matrix;

@@ -13,8 +13,6 @@ mod job;
 mod options;
 mod source;
 mod summary;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 

@@ -12,8 +12,6 @@ mod calls;
 mod data;
 mod options;
 mod summary;
-#[cfg(test)]
-mod tests;
 
 pub use options::{BulkBenchOptions, DataKind, KeyPart};
 use tonnage::Result;

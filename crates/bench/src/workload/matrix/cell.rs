@@ -83,3 +83,17 @@ impl<'a> CellData<'a> {
         labels([("size", &format!("{}x", self.size)), ("directory", &self.place.label)])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_write_most_come_last() {
+        let options = MatrixOptions { threads: vec![1, 2], ..MatrixOptions::default() };
+        let data = CellData::all(&options).next().unwrap();
+        let cells = data.cells(&options);
+        let order: Vec<_> = cells.iter().map(|cell| cell.labels["workload"].as_str()).collect();
+        assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
+    }
+}

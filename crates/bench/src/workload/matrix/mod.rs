@@ -17,8 +17,6 @@ mod cell;
 mod charts;
 mod options;
 mod outcome;
-#[cfg(test)]
-mod tests;
 
 pub use options::MatrixOptions;
 use tonnage::Result;

@@ -22,8 +22,6 @@ mod over;
 mod question;
 mod rows;
 mod summary;
-#[cfg(test)]
-mod tests;
 
 use tonnage::Result;
 

@@ -24,22 +24,22 @@ use crate::workload::loops::split;
 
 /// How records are loaded.
 #[derive(Clone, Debug)]
-pub(crate) struct LoadPlan {
+pub struct LoadPlan {
     /// What it is called in progress lines.
-    pub(crate) name: String,
+    pub name: String,
     /// Threads, or sources of the bulk put.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// Whether records are put in bulk instead of one by one. A bulk put is durable at its end, and
     /// knows no rate.
-    pub(crate) bulk: bool,
+    pub bulk: bool,
 }
 
 /// A system that holds a workload's records.
 ///
 /// It remembers the records that runs inserted, so that the next run of the same data inserts new
 /// ones and may ask for all.
-pub(crate) struct Dataset<'a> {
-    pub(crate) system: &'a dyn System,
+pub struct Dataset<'a> {
+    pub system: &'a dyn System,
     watcher: &'a dyn Watcher,
     loaded: CoreOptions,
     /// Records are numbered from `insertstart` up to this, exclusive.
@@ -49,7 +49,7 @@ pub(crate) struct Dataset<'a> {
 impl<'a> Dataset<'a> {
     /// Makes the place for the records of a workload in an empty system and puts them there: YCSB's
     /// load phase. Failed inserts are no errors: they are counted.
-    pub(crate) fn load(
+    pub fn load(
         system: &'a dyn System,
         core: &CoreOptions,
         plan: &LoadPlan,
@@ -83,7 +83,7 @@ impl<'a> Dataset<'a> {
     /// The warm-up of the plan is part of the workload's `operationcount`; the run ends after the
     /// workload's own `maxexecutiontime` when the plan has none. `seed` makes draws that are
     /// different: it is the number of the repeat.
-    pub(crate) fn run(
+    pub fn run(
         &mut self,
         core: &CoreOptions,
         plan: MeasurePlan,

@@ -168,4 +168,12 @@ fn above_zero<T: Default + PartialOrd>(given: T) -> Option<T> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    /// Once a file called `a` in the directory of the day was taken for the workload that was meant.
+    #[test]
+    fn a_letter_is_a_core_workload_whatever_files_there_are() {
+        let is_core = super::is_core_letter;
+        assert!(is_core("a") && is_core("F"));
+        assert!(!is_core("g") && !is_core("workloada") && !is_core("./a"));
+    }
+}

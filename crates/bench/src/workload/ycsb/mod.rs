@@ -28,8 +28,5 @@ mod summary;
 
 pub use bench::run;
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
-pub(crate) use dataset::{Dataset, LoadPlan};
+pub use dataset::{Dataset, LoadPlan};
 pub use options::{Phase, Workload, YcsbOptions};
-
-#[cfg(test)]
-mod tests;

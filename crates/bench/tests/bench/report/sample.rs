@@ -1,10 +1,11 @@
-//! A made-up report that looks like one of the real ones.
+//! A made-up report that looks like one of the real ones, and what its files hold.
+
+use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-
-use crate::measure::{Disk, Environment};
-use crate::report::{
-    Chart, Latency, OperationReport, ProgressPoint, Report, Run, Second, labels, named,
+use tonnage_bench::measure::{Disk, Environment};
+use tonnage_bench::report::{
+    Chart, Latency, OperationReport, ProgressPoint, Report, Run, Second, write,
 };
 
 /// Workloads, sizes, and what raw RocksDB does of them in a second.
@@ -23,12 +24,17 @@ const TARGETS: [(&str, f64); 3] =
 /// A report of 18 runs on three targets, with stalls, failures, notes and charts, and a name that
 /// HTML must escape.
 pub(super) fn report() -> Report {
-    let mut report = Report::new(
-        "matrix",
-        "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3",
-        labels([("records", &"1,000,000"), ("memory", &"1 GiB"), ("direct I/O", &"on")]),
-        environment(),
-    );
+    let mut report = Report {
+        format: 1,
+        workload: "matrix".to_owned(),
+        command: "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3".to_owned(),
+        started: "2026-11-20T08:30:00Z".to_owned(),
+        environment: environment(),
+        settings: texts([("records", "1,000,000"), ("memory", "1 GiB"), ("direct I/O", "on")]),
+        runs: Vec::new(),
+        charts: Vec::new(),
+        notes: Vec::new(),
+    };
     for (workload, distribution, size, rate) in CELLS {
         for (target, factor) in TARGETS {
             let name = format!("{workload} / {distribution} / {size} / ssd");
@@ -43,6 +49,17 @@ pub(super) fn report() -> Report {
         "The machine was busy when the benchmark began (load average 1.4 on 2 cores).".to_owned(),
     ];
     report
+}
+
+/// What one of the files of a report holds.
+pub(super) fn written(report: &Report, file: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    write(report, directory.path()).unwrap();
+    std::fs::read_to_string(directory.path().join(file)).unwrap()
+}
+
+fn texts<const N: usize>(texts: [(&str, &str); N]) -> BTreeMap<String, String> {
+    texts.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
 }
 
 fn environment() -> Environment {
@@ -69,8 +86,8 @@ pub(super) fn run(name: &str, target: &str, rate: f64) -> Run {
     Run {
         name: name.to_owned(),
         target: target.to_owned(),
-        labels: labels([("workload", &&name[..1]), ("phase", &"run")]),
-        settings: labels([("cache", &"512 MiB"), ("compression", &"lz4")]),
+        labels: texts([("workload", &name[..1]), ("phase", "run")]),
+        settings: texts([("cache", "512 MiB"), ("compression", "lz4")]),
         threads: 4,
         operations_count: (rate * 55.0) as u64,
         seconds: 55.0,
@@ -82,12 +99,14 @@ pub(super) fn run(name: &str, target: &str, rate: f64) -> Run {
         progress: (1..=50)
             .map(|step| ProgressPoint { percent: f64::from(step) * 2.0, throughput: rate })
             .collect(),
-        figures: named([
+        figures: [
             ("memory_peak_bytes", 1.3e9),
             ("disk_bytes", 1.17e9),
             ("settle_seconds", 4.2),
             ("cpu_cores_mean", 1.93),
-        ]),
+        ]
+        .map(|(name, figure)| (name.to_owned(), figure))
+        .into(),
         ..Run::default()
     }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::ErrorKind;
+use tonnage_bench::measure::NoWatcher;
+use tonnage_bench::report::{Report, Run};
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::RunOptions;
+use tonnage_bench::workload::tables::{Subject, TableKey, TablesOptions, run};
 
-use super::*;
-use crate::measure::NoWatcher;
-use crate::report::Run;
-use crate::system::SystemKind;
-use crate::workload::RunOptions;
-use crate::workload::fixture::{assert_all_worked, on_tiny};
+use crate::common::{assert_all_worked, on_tiny};
 
 fn tiny(run: RunOptions) -> TablesOptions {
     TablesOptions {

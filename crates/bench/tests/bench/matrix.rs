@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use rstest::rstest;
+use tonnage_bench::measure::NoWatcher;
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::RunOptions;
+use tonnage_bench::workload::matrix::{MatrixOptions, run};
+use tonnage_bench::workload::ycsb::{Requests, Workload};
 
-use super::*;
-use crate::measure::{NoWatcher, PhaseWatcher};
-use crate::system::SystemKind;
-use crate::workload::RunOptions;
-use crate::workload::fixture::{assert_all_worked, on_tiny};
-use crate::workload::ycsb::{Requests, Workload};
+use crate::common::{PhaseWatcher, assert_all_worked, on_tiny};
 
 fn tiny(run: RunOptions) -> MatrixOptions {
     MatrixOptions {
@@ -36,15 +36,6 @@ fn every_cell_is_measured_on_every_target(
         assert_eq!(run.throughputs.len(), 2, "{}", run.name);
         assert!(run.operations_count > 0, "{}", run.name);
     }
-}
-
-#[test]
-fn cells_that_write_most_come_last() {
-    let options = tiny(RunOptions::default());
-    let data = CellData::all(&options).next().unwrap();
-    let cells = data.cells(&options);
-    let order: Vec<_> = cells.iter().map(|cell| cell.labels["workload"].as_str()).collect();
-    assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
 }
 
 #[test]

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::Result;
+use tonnage_bench::measure::{MeasurePlan, Measured, NoWatcher};
+use tonnage_bench::report::{Report, Run};
+use tonnage_bench::system::{Record, System, SystemKind};
+use tonnage_bench::workload::RunOptions;
+use tonnage_bench::workload::ycsb::{
+    CoreOptions, Dataset, LoadPlan, Phase, Workload, YcsbOptions, run,
+};
 
-use super::*;
-use crate::measure::{MeasurePlan, Measured, NoWatcher, PhaseWatcher};
-use crate::report::{Report, Run};
-use crate::system::tests::open;
-use crate::system::{Record, System, SystemKind};
-use crate::workload::RunOptions;
-use crate::workload::fixture::on_tiny;
+use crate::common::{PhaseWatcher, on_tiny};
+use crate::systems::open;
 
 const RECORDS: u64 = 500;
 const OPERATIONS: u64 = 1000;

@@ -1,7 +1,8 @@
 //! The HTML page.
 
-use super::sample;
-use crate::report::{Report, compare, html};
+use tonnage_bench::report::{Report, compare};
+
+use super::sample::{self, written};
 
 /// Elements that have no end.
 const VOID: [&str; 3] = ["meta", "br", "!DOCTYPE"];
@@ -33,10 +34,12 @@ fn well_formed(page: &str) -> (String, String) {
 #[test]
 fn it_holds_every_run_and_every_element_ends() {
     let report = sample::report();
-    let (texts, _) = well_formed(&html::page(&report));
+    let (texts, _) = well_formed(&written(&report, "report.html"));
     for run in &report.runs {
         assert!(texts.contains(&run.name) && texts.contains(&run.target), "{}", run.title());
-        assert!(texts.contains(&crate::report::format::whole(run.throughput())));
+        let rate = format!("{:.0}", run.throughput());
+        let (thousands, rest) = rate.split_at(rate.len() - 3);
+        assert!(texts.contains(&format!("{thousands},{rest}")), "{rate}");
     }
     for text in [
         report.command.as_str(),
@@ -55,7 +58,7 @@ fn text_of_others_is_escaped() {
     let mut report = sample::report();
     report.command = "<script>alert('1')</script>".to_owned();
     report.runs[0].target = "a\"b<c>".to_owned();
-    let page = html::page(&report);
+    let page = written(&report, "report.html");
     assert!(!page.contains("<script") && !page.contains("<ssd>") && !page.contains("<by>"));
     assert!(page.contains("&lt;script&gt;"));
     assert!(page.contains("the disk of &lt;ssd&gt; &amp; its neighbour"));
@@ -64,7 +67,7 @@ fn text_of_others_is_escaped() {
 
 #[test]
 fn it_needs_no_network() {
-    let page = html::page(&sample::report());
+    let page = written(&sample::report(), "report.html");
     let (_, tags) = well_formed(&page);
     for reference in ["http://", "https://", "src=", "href=", "url("] {
         assert!(!tags.contains(reference), "{reference}");
@@ -77,12 +80,12 @@ fn reports_with_little_in_them_are_pages_too() {
     let report = sample::report();
     let empty =
         Report { runs: Vec::new(), charts: Vec::new(), notes: Vec::new(), ..report.clone() };
-    well_formed(&html::page(&empty));
+    well_formed(&written(&empty, "report.html"));
     let mut bulk = report.runs[0].clone();
     (bulk.operations, bulk.series, bulk.progress, bulk.throughputs) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let bulk = Report { runs: vec![bulk], charts: Vec::new(), ..report };
-    let (texts, _) = well_formed(&html::page(&bulk));
+    let (texts, _) = well_formed(&written(&bulk, "report.html"));
     assert!(!texts.contains("Charts"), "one bar is no chart");
 }
 
@@ -92,7 +95,7 @@ fn numbers_that_are_none_break_no_chart() {
     report.charts[0].series[0].points[0].1 = f64::NAN;
     report.charts[1].series[0].points[1] = (f64::INFINITY, 1.0);
     report.charts[1].series[1].points.iter_mut().for_each(|point| *point = (0.0, 0.0));
-    well_formed(&html::page(&report));
+    well_formed(&written(&report, "report.html"));
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! Properties as YCSB reads them: files of Java's format, and `name=value` from the command line.
 
-mod lines;
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
+use java_properties::{LineContent, PropertiesIter};
 use tonnage::{Error, Result};
 
 /// Properties by name. What is given later wins.
@@ -32,15 +29,22 @@ pub(super) fn read(path: &Path) -> Result<Properties> {
 
 /// Takes the bytes of a file; `path` is for messages.
 fn parse(bytes: &[u8], path: &Path) -> Result<Properties> {
-    // Java reads such files as Latin-1, where each byte is the character of the same number.
-    let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
-    let property = |line: lines::LogicalLine| -> Result<(String, Property)> {
-        let origin = format!("{}, line {}", path.display(), line.number);
-        let (name, value) = lines::split(&line.text)
-            .map_err(|problem| Error::invalid(format!("{origin}: {problem}")))?;
-        Ok((name.clone(), Property { name, value, origin }))
-    };
-    lines::logical_lines(&text).into_iter().map(property).collect()
+    let mut properties = Properties::new();
+    for line in PropertiesIter::new(bytes) {
+        let line = line.map_err(|error| {
+            let at = error.line_number().unwrap_or_default();
+            Error::invalid(format!(
+                "{}, line {at}: {error}: give four hexadecimal digits behind \\u, or two \
+                 backslashes for one",
+                path.display()
+            ))
+        })?;
+        let origin = format!("{}, line {}", path.display(), line.line_number());
+        if let LineContent::KVPair(name, value) = line.consume_content() {
+            properties.insert(name.clone(), Property { name, value, origin });
+        }
+    }
+    Ok(properties)
 }
 
 impl Property {
@@ -107,5 +111,49 @@ impl Property {
     /// Names the property, where it was given, and what to give instead.
     fn message(&self, remedy: &str) -> String {
         format!("{}: {}={}: {remedy}", self.origin, self.name, self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(bytes: &[u8]) -> Result<Vec<(String, String, String)>> {
+        let properties = parse(bytes, Path::new("workload"))?;
+        let all = properties.into_values();
+        Ok(all.map(|Property { name, value, origin }| (name, value, origin)).collect())
+    }
+
+    #[test]
+    fn names_values_and_lines_are_those_of_java() {
+        let text = b"# one\\\r\na: b\\\n  c\r\rd\\ e = \\u0041\xe9\nd\\ e=later";
+        let expected = [("a", "bc", "workload, line 2"), ("d e", "later", "workload, line 6")];
+        let expected = expected.map(|(name, value, at)| (name.into(), value.into(), at.into()));
+        assert_eq!(parsed(text).unwrap(), expected);
+        assert_eq!(parsed(b"a=\\u0041\xe9").unwrap()[0].1, "A\u{e9}");
+    }
+
+    #[test]
+    fn a_broken_escape_is_named_with_its_line() {
+        for text in [&b"x=1\na=\\u00g1"[..], b"x=1\na=\\u12", b"x=1\na=\\ud800"] {
+            let error = parsed(text).unwrap_err().to_string();
+            assert!(error.contains("workload, line 2: "), "{error}");
+            assert!(error.contains("four hexadecimal digits"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_argument_without_name_or_equals_sign_is_refused() {
+        for argument in ["recordcount", "=5", ""] {
+            let error = Property::from_argument(argument).unwrap_err().to_string();
+            assert!(error.contains("NAME=VALUE"), "{error}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = parsed(&bytes);
+        }
     }
 }

@@ -11,9 +11,9 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tonnage::ErrorKind;
 use tonnage::arrow::array::{AsArray, RecordBatch};
 use tonnage::arrow::datatypes::Float64Type;
+use tonnage_bench::report::{Report, read, summary, write};
 
-use super::sample;
-use crate::report::{Report, csv, read, summary, write, ycsb_text};
+use super::sample::{self, written};
 
 #[test]
 fn a_report_comes_back_from_its_directory_and_from_its_file() {
@@ -65,7 +65,7 @@ fn parsed(section: &str) -> BTreeMap<(&str, &str), f64> {
 fn a_tool_for_ycsb_reads_each_section_of_the_text() {
     let mut report = sample::report();
     report.runs[1].operations[0].failed = 3;
-    let text = ycsb_text::text(&report);
+    let text = written(&report, "report.txt");
     let sections: Vec<&str> = text.split("\n\n").collect();
     assert_eq!(sections.len(), report.runs.len());
     let run = &report.runs[1];
@@ -115,14 +115,14 @@ fn tables_have_a_line_for_each_operation_and_each_reading() {
     let mut report = sample::report();
     report.runs[2].name = "a, \"quoted\"".to_owned();
     report.runs[3].operations.clear();
-    let runs = csv::runs(&report);
+    let runs = written(&report, "runs.csv");
     let operations: usize = report.runs.iter().map(|run| run.operations.len().max(1)).sum();
     assert_eq!(runs.lines().count(), 1 + operations);
     assert!(runs.lines().next().unwrap().ends_with("label_phase,label_workload"));
     assert!(runs.contains("\n\"a, \"\"quoted\"\"\",rocksdb,4,"));
     let fields = |line: &str| line.replace("\"a, ", "\"a ").split(',').count();
     assert!(runs.lines().all(|line| fields(line) == fields(runs.lines().next().unwrap())));
-    let series = csv::series(&report);
+    let series = written(&report, "series.csv");
     let readings: usize = report.runs.iter().map(|run| run.series.len()).sum();
     assert_eq!(series.lines().count(), 1 + readings);
     assert!(series.contains("\na / uniform / 0.33x / ssd,tonnage-rocksdb,4,1,true,"));

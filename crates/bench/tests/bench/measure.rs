@@ -5,45 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use proptest::prelude::*;
 use tonnage::{Error, Result};
-
-use super::meter::Recorder;
-use super::*;
-use crate::report::Second;
-use crate::system::Gauges;
-
-/// Is told and says nothing.
-pub(crate) struct NoWatcher;
-
-impl Watcher for NoWatcher {}
-
-/// Remembers the phases, and gives up when it has seen so many.
-pub(crate) struct PhaseWatcher {
-    seen: Mutex<Vec<String>>,
-    phases_max: usize,
-}
-
-impl PhaseWatcher {
-    pub(crate) fn until(phases_max: usize) -> Self {
-        PhaseWatcher { seen: Default::default(), phases_max }
-    }
-
-    /// How many began with a prefix.
-    pub(crate) fn seen(&self, prefix: &str) -> usize {
-        self.seen.lock().unwrap().iter().filter(|phase| phase.starts_with(prefix)).count()
-    }
-}
-
-impl Watcher for PhaseWatcher {
-    fn begin(&self, phase: &str, _total: Option<u64>) {
-        self.seen.lock().unwrap().push(phase.to_owned());
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.seen("") >= self.phases_max
-    }
-}
+use tonnage_bench::measure::{
+    MeasurePlan, Measured, Meter, NoWatcher, Recorder, SystemGauges, Watcher, measure,
+};
+use tonnage_bench::report::Second;
+use tonnage_bench::system::Gauges;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -86,29 +53,6 @@ fn bytes(measured: &Measured) -> f64 {
 
 fn ago(duration: Duration) -> Instant {
     Instant::now().checked_sub(duration).unwrap()
-}
-
-proptest! {
-    #[test]
-    fn percentiles_are_those_of_the_sorted_times_within_a_thousandth(
-        mut nanos in prop::collection::vec(1u64..3_000_000_000_000, 1..400)
-    ) {
-        let mut totals = totals::Totals::new(1);
-        for &time in &nanos {
-            totals.worked(0, 1, Duration::from_nanos(time), None, false);
-        }
-        let service = totals.reports(&["READ"]).remove(0).service;
-        nanos.sort_unstable();
-        for percentile in &service.percentiles {
-            let rank = (percentile.percent / 100.0 * nanos.len() as f64).ceil().max(1.0) as usize;
-            let exact = nanos[rank - 1] as f64 / 1e3;
-            let apart = (percentile.us - exact).abs();
-            prop_assert!(apart <= exact * 1e-3 + 1e-3, "{percentile:?} is not {exact}");
-        }
-        let mean = nanos.iter().sum::<u64>() as f64 / nanos.len() as f64 / 1e3;
-        prop_assert!((service.mean_us - mean).abs() <= mean * 1e-3 + 1e-3);
-        prop_assert_eq!(service.histogram().unwrap().unwrap().len(), nanos.len() as u64);
-    }
 }
 
 #[test]

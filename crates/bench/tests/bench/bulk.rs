@@ -2,13 +2,13 @@
 
 use rstest::rstest;
 use tonnage::{Durability, ErrorKind};
+use tonnage_bench::measure::NoWatcher;
+use tonnage_bench::report::{Report, Run};
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::bulk::{BulkBenchOptions, DataKind, KeyPart, run};
+use tonnage_bench::workload::{KeyOrder, RunOptions};
 
-use super::*;
-use crate::measure::NoWatcher;
-use crate::report::Run;
-use crate::system::SystemKind;
-use crate::workload::fixture::{assert_all_worked, on_tiny};
-use crate::workload::{KeyOrder, RunOptions};
+use crate::common::{assert_all_worked, on_tiny};
 
 fn tiny(run: RunOptions) -> BulkBenchOptions {
     BulkBenchOptions {

@@ -1,7 +1,10 @@
-use rstest::rstest;
-use tonnage::ErrorKind;
+//! What workloads a command line of YCSB names.
 
-use super::*;
+use std::time::Duration;
+
+use rstest::rstest;
+use tonnage::{ErrorKind, Result};
+use tonnage_bench::workload::ycsb::{CoreOptions, InsertOrder, Lengths, Mix, Requests, Workload};
 
 fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
@@ -26,13 +29,6 @@ fn files(texts: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
 #[test]
 fn a_core_workload_needs_no_file() {
     assert_eq!(one(&["workloadb"], &[]).unwrap(), Workload::builtin("b").unwrap());
-}
-
-/// Once a file called `a` in the directory of the day was taken for the workload that was meant.
-#[test]
-fn a_letter_is_a_core_workload_whatever_files_there_are() {
-    assert!(is_core_letter("a") && is_core_letter("F"));
-    assert!(!is_core_letter("g") && !is_core_letter("workloada") && !is_core_letter("./a"));
 }
 
 #[test]
@@ -119,13 +115,7 @@ fn every_core_property_is_understood() {
         field_length: Lengths::Zipfian,
         read_all_fields: false,
         write_all_fields: true,
-        mix: crate::workload::ycsb::Mix {
-            read: 0.1,
-            update: 0.2,
-            insert: 0.3,
-            scan: 0.4,
-            read_modify_write: 0.5,
-        },
+        mix: Mix { read: 0.1, update: 0.2, insert: 0.3, scan: 0.4, read_modify_write: 0.5 },
         requests: Requests::Hotspot,
         hotspot_data_fraction: 0.3,
         hotspot_operation_fraction: 0.7,

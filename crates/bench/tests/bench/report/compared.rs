@@ -3,10 +3,10 @@
 use rstest::rstest;
 use tonnage::arrow::array::AsArray;
 use tonnage::arrow::datatypes::Float64Type;
+use tonnage_bench::report::Verdict::{Faster, Slower, TooFewReadings, WithinNoise};
+use tonnage_bench::report::{Comparison, NoiseSource, Report, Run, Verdict, compare};
 
 use super::sample;
-use crate::report::Verdict::{Faster, Slower, TooFewReadings, WithinNoise};
-use crate::report::{Comparison, NoiseSource, Report, Run, Verdict, compare};
 
 fn report(runs: Vec<Run>) -> Report {
     Report { runs, ..sample::report() }
@@ -96,7 +96,7 @@ fn targets_are_not_mixed_up_where_a_side_has_several() {
 #[test]
 fn other_machines_programs_and_settings_are_told() {
     let (a, mut b) = (sample::report(), sample::report());
-    assert!(compare(&a, &b).differences.is_empty());
+    assert!(compare(&a, &b).notes().is_empty());
     b.environment.memory_bytes = 64 << 30;
     b.environment.load_average = 9.0;
     b.environment.disks[0].free_bytes = 1;

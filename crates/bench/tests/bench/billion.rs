@@ -1,13 +1,13 @@
 //! The whole workload on tiny inputs, on each system.
 
 use rstest::rstest;
+use tonnage_bench::measure::NoWatcher;
+use tonnage_bench::report::{Report, Run};
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::billion::{Api, BillionOptions, Phase, run};
+use tonnage_bench::workload::{KeyOrder, RunOptions};
 
-use super::*;
-use crate::measure::{NoWatcher, PhaseWatcher};
-use crate::report::Run;
-use crate::system::SystemKind;
-use crate::workload::fixture::{assert_all_worked, on_tiny};
-use crate::workload::{KeyOrder, RunOptions};
+use crate::common::{PhaseWatcher, assert_all_worked, on_tiny};
 
 fn phases(report: &Report) -> Vec<&str> {
     report.runs.iter().map(|run: &Run| run.labels["phase"].as_str()).collect()

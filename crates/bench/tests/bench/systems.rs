@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rstest::rstest;
 use tempfile::TempDir;
-use tonnage::{Durability, ErrorKind};
-
-use super::*;
+use tonnage::{Durability, Error, ErrorKind};
+use tonnage_bench::system::{
+    BatchSource, BulkDone, BulkOptions, Client, Feature, GetKeys, PairSource, PutInput, Record,
+    RecordScan, RecordShape, System, SystemKind, SystemSpec,
+};
 
 /// Those that are in this process.
 const LOCAL: [SystemKind; 3] =
