@@ -3,8 +3,7 @@
 //! Along the ring the share of it that so many rows took tells the rest: partitions lie there at
 //! random. Cassandra's own estimates know nothing of what was written lately.
 
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, SpaceId};
+use tonnage_engine::{Direction, NEVER_MS, Projection, Ranges, Result, Rows, SpaceId};
 
 use crate::bucket::Bucket;
 use crate::cluster::rows;

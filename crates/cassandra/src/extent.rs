@@ -1,7 +1,6 @@
 //! What a scan or a deletion covers: a range of one partition, or a stretch of the ring.
 
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{Error, Part, Ranges, Result};
+use tonnage_engine::{Error, Part, Ranges, Result, append_successor};
 
 use crate::bucket::Bucket;
 use crate::store::OpenStore;

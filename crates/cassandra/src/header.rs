@@ -13,8 +13,7 @@
 //! may reach a node late, after its writer has given it up. If the row were gone without a trace, a
 //! request for a new row would find none, and bring back what was deleted since.
 
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, NEVER_MS, Result};
 
 const PLAIN_LEN: usize = 17;
 pub(crate) const MARKED_LEN: usize = 25;

@@ -16,8 +16,7 @@ use std::collections::VecDeque;
 
 use scylla::response::query_result::QueryRowsResult;
 use scylla::statement::Consistency;
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{Direction, Error, Projection, Result, Rows};
+use tonnage_engine::{Direction, Error, Projection, Result, Rows, append_successor};
 
 use crate::bucket::Bucket;
 use crate::cluster::rows;

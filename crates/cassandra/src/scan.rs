@@ -6,11 +6,9 @@
 use std::sync::Arc;
 
 use scylla::statement::Consistency as Level;
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::position::not_of_this_scan;
 use tonnage_engine::{
-    Consistency, Deadline, KeyPosition, Part, Ranges, Result, Rows, ScanOptions, ScanPosition,
-    Scanner, SpaceId,
+    Consistency, Deadline, KeyPosition, NEVER_MS, Part, Ranges, Result, Rows, ScanOptions,
+    ScanPosition, Scanner, SpaceId, not_of_this_scan,
 };
 
 use crate::blocking::by;

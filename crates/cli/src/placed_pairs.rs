@@ -2,8 +2,7 @@
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
-use tonnage::kv::BulkPairs;
-use tonnage::{Error, Key, PairBatch, Result};
+use tonnage::{BulkPairs, Error, Key, PairBatch, Result};
 use tonnage_client::{Rows, key_of_row};
 
 use crate::exit::{CliResult, Failure};

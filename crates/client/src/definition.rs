@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tonnage::{Error, Outcome, Result, Store, TableDefinition, TableEntry};
+use tonnage::{DdlOutcome, Error, Result, Store, TableDefinition, TableEntry};
 
 use crate::client::Client;
 
@@ -13,7 +13,7 @@ impl Client {
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn define(&self, text: &str) -> Result<Vec<Outcome>> {
+    pub fn define(&self, text: &str) -> Result<Vec<DdlOutcome>> {
         let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
         answers.iter().map(|answer| outcome_of(answer).ok_or_else(|| strange(self))).collect()
     }
@@ -46,7 +46,7 @@ impl Client {
         let ends = path.char_indices().filter(|(_, char)| *char == '.').map(|(end, _)| end);
         for end in ends.chain([path.len()]) {
             let asked = format!("DESCRIBE {}", quoted(&path[..end]));
-            let Some(Outcome::Description(ddl)) = self.define(&asked)?.pop() else {
+            let Some(DdlOutcome::Description(ddl)) = self.define(&asked)?.pop() else {
                 return Err(strange(self));
             };
             copy.execute(&ddl)?;
@@ -66,31 +66,31 @@ fn strange(client: &Client) -> Error {
     Error::internal(format!("{server}: the answer to a definition is of another version"))
 }
 
-pub(crate) fn outcome_of(answer: &[u8]) -> Option<Outcome> {
+pub(crate) fn outcome_of(answer: &[u8]) -> Option<DdlOutcome> {
     let answer: Json = serde_json::from_slice(answer).ok()?;
     let (name, told) = answer.as_object()?.iter().next()?;
     let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());
     let flag = |member: &str| told.get(member)?.as_bool();
     Some(match name.as_str() {
-        "created" => Outcome::Created { table: text("table")?, new: flag("new")? },
-        "dropped" => Outcome::Dropped { table: text("table")?, existed: flag("existed")? },
-        "altered" => Outcome::Altered { table: text("table")? },
-        "created_index" => Outcome::CreatedIndex {
+        "created" => DdlOutcome::Created { table: text("table")?, new: flag("new")? },
+        "dropped" => DdlOutcome::Dropped { table: text("table")?, existed: flag("existed")? },
+        "altered" => DdlOutcome::Altered { table: text("table")? },
+        "created_index" => DdlOutcome::CreatedIndex {
             index: text("index")?,
             table: text("table")?,
             new: flag("new")?,
         },
-        "dropped_index" => Outcome::DroppedIndex {
+        "dropped_index" => DdlOutcome::DroppedIndex {
             index: text("index")?,
             table: text("table")?,
             existed: flag("existed")?,
         },
         "tables" => {
             let names = told.as_array()?.iter().map(|name| Some(name.as_str()?.to_owned()));
-            Outcome::Tables(names.collect::<Option<_>>()?)
+            DdlOutcome::Tables(names.collect::<Option<_>>()?)
         }
-        "description" => Outcome::Description(told.as_str()?.to_owned()),
-        "told" => Outcome::Told(told.as_str()?.to_owned()),
+        "description" => DdlOutcome::Description(told.as_str()?.to_owned()),
+        "told" => DdlOutcome::Message(told.as_str()?.to_owned()),
         _ => return None,
     })
 }

@@ -23,7 +23,7 @@ pub enum Fetched {
     /// How many rows a statement changed.
     Changed(Changes),
     /// What a definition did.
-    Done(tonnage::Outcome),
+    Done(tonnage::DdlOutcome),
 }
 
 impl Client {

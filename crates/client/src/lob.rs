@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
-use tonnage::lob::{copy_lob, put_each};
+use tonnage::internal::{copy_lob, put_each};
 use tonnage::{
     Cancel, Error, ErrorKind, GetOptions, Key, LobInfo, LobOptions, LobSource, LobsReport, Result,
     WriteOptions,

@@ -7,7 +7,7 @@ use arrow_flight::{FlightDescriptor, Ticket};
 use futures::TryStreamExt;
 use prost::Message;
 use serde::Deserialize;
-use tonnage::{Error, Outcome, Result};
+use tonnage::{DdlOutcome, Error, Result};
 
 use crate::client::Client;
 use crate::definition::outcome_of;
@@ -22,7 +22,7 @@ pub enum Answer {
     /// How many rows a statement changed.
     Changed(Changes),
     /// What a definition did.
-    Done(Outcome),
+    Done(DdlOutcome),
 }
 
 /// How many rows a statement changed.

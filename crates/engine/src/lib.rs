@@ -15,39 +15,39 @@
 //! - **Nothing is silent.** Writes say what they did, loads report every entry, and what an engine
 //!   cannot do is answered with [`ErrorKind::Unsupported`].
 //!
-//! The [`memory`] engine is the strict model that all others are compared with. The behaviour suite
-//! (`conformance`, behind the feature of that name) runs against every engine.
+//! The memory engine ([`MemoryEngine`]) is the strict model that all others are compared with. The
+//! behaviour suite (`conformance`, behind the feature of that name) runs against every engine.
 
 #![warn(missing_debug_implementations)]
 
-pub mod capability;
-pub mod checkpoint;
+mod capability;
+mod checkpoint;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
-pub mod cuts;
-pub mod deadline;
-pub mod engine;
-pub mod entries;
-pub mod error;
-pub mod header;
-pub mod level;
-pub mod load;
+mod cuts;
+mod deadline;
+mod engine;
+mod entries;
+mod error;
+mod header;
+mod level;
+mod load;
 mod machine;
-pub mod memory;
-pub mod part;
+mod memory;
+mod part;
 mod placement;
-pub mod position;
-pub mod range;
-pub mod read;
-pub mod rows;
-pub mod scan;
-pub mod shape;
-pub mod shard;
-pub mod slices;
-pub mod space;
-pub mod statistics;
-pub mod write;
+mod position;
+mod range;
+mod read;
+mod rows;
+mod scan;
+mod shape;
+mod shard;
+mod slices;
+mod space;
+mod statistics;
+mod write;
 
 pub use capability::Capability;
 pub use checkpoint::{CheckpointFile, StagedCheckpoint};
@@ -57,14 +57,15 @@ pub use deadline::Deadline;
 pub use engine::Engine;
 pub use entries::Entries;
 pub use error::{Error, ErrorKind, ErrorPlace, Result};
+pub use header::{Header, NEVER_MS};
 pub use level::{Acks, Consistency, Levels};
 pub use load::{LoadObserver, LoadOptions, LoadSession, OnExisting, StoredRun};
 pub use machine::{cores, memory_bytes};
 pub use memory::MemoryEngine;
 pub use part::Part;
 pub use placement::placement_hash;
-pub use position::{KeyPosition, ScanPosition};
-pub use range::Ranges;
+pub use position::{KeyPosition, ScanPosition, not_of_this_scan};
+pub use range::{Ranges, append_successor};
 pub use read::ReadOptions;
 pub use rows::Rows;
 pub use scan::{Direction, FillCache, KeyFilter, Projection, ScanOptions, Scanner, Verdict};

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tonnage::schema::{ColumnDefinition, TableDefinition};
+use tonnage::{ColumnDefinition, TableDefinition};
 
 use crate::arrow_in::schema_of;
 use crate::read_options::seconds;

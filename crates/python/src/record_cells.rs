@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use tonnage::Value;
-use tonnage::schema::{is_json, timestamp_unit};
+use tonnage::internal::{is_json, timestamp_unit};
 
 /// The day 1970-01-01 as `date.fromordinal` counts.
 const EPOCH_ORDINAL: i64 = 719_163;

@@ -53,7 +53,7 @@ impl OpenStore {
         let Ok(len) = space.shape.shard_key_len(start) else { return Ok(ShardSpan::All) };
         let shard_key = &start[..len];
         let mut successor = Vec::with_capacity(len);
-        tonnage_engine::range::append_successor(shard_key, &mut successor);
+        tonnage_engine::append_successor(shard_key, &mut successor);
         let within = if end.is_empty() {
             successor.is_empty()
         } else {

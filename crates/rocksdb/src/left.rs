@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use tonnage_engine::header::Header;
-use tonnage_engine::{Operation, SpaceId, WriteBatch};
+use tonnage_engine::{Header, Operation, SpaceId, WriteBatch};
 
 /// What batches leave for those after them in the same call: the header of each row put, nothing
 /// for each row deleted.

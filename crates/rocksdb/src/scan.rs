@@ -12,12 +12,10 @@ use std::sync::Arc;
 
 use rocksdb::DBRawIterator;
 use self_cell::self_cell;
-use tonnage_engine::header::Header;
-use tonnage_engine::position::not_of_this_scan;
-use tonnage_engine::range::append_successor;
 use tonnage_engine::{
-    Deadline, Direction, FillCache, KeyPosition, Projection, Ranges, Result, Rows, ScanOptions,
-    ScanPosition, Scanner, SpaceId, SpaceInfo, Verdict,
+    Deadline, Direction, FillCache, Header, KeyPosition, Projection, Ranges, Result, Rows,
+    ScanOptions, ScanPosition, Scanner, SpaceId, SpaceInfo, Verdict, append_successor,
+    not_of_this_scan,
 };
 
 use crate::delete_range::ShardSpan;

@@ -7,8 +7,7 @@
 //! 3. Each value's header is read too.
 
 use rocksdb::{DBRawIterator, LiveFile};
-use tonnage_engine::header::Header;
-use tonnage_engine::{Damage, Deadline, Result, VerifyReport};
+use tonnage_engine::{Damage, Deadline, Header, Result, VerifyReport};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;

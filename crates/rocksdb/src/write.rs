@@ -30,10 +30,9 @@
 use std::sync::Arc;
 
 use rocksdb::{ColumnFamily, ReadOptions};
-use tonnage_engine::header::Header;
 use tonnage_engine::{
-    Condition, Deadline, Durability, Error, Operation, Result, SpaceId, SpaceInfo, WriteBatch,
-    WriteOutcome, prefixed_shard,
+    Condition, Deadline, Durability, Error, Header, Operation, Result, SpaceId, SpaceInfo,
+    WriteBatch, WriteOutcome, prefixed_shard,
 };
 
 use crate::attempt::Attempt;

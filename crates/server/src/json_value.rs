@@ -1,7 +1,7 @@
 //! JSON values as values of columns.
 
 use serde_json::Value as Json;
-use tonnage::value::json_text::{self, JsonKind};
+use tonnage::internal::json_text::{self, JsonKind};
 use tonnage::{Column, ColumnType, Error, Result, Value};
 
 /// The value for a column: numbers and booleans as JSON has them, everything else as its text. A

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tonnage::value::json_text::{self, JsonKind};
+use tonnage::internal::json_text::{self, JsonKind};
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_sql::{Parameters, Request};
 

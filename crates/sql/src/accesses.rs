@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, TableFactor, Visit};
-use tonnage::ddl::Statement as Definition;
-use tonnage::{Error, Result, Store};
+use tonnage::{Error, Result, Statement as Definition, Store};
 
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
@@ -248,7 +247,7 @@ fn of_piece(
 
 /// What definitions do, as the store reads them.
 fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Access)) -> Result<()> {
-    for definition in tonnage::ddl::parse(text)? {
+    for definition in tonnage::parse_ddl(text)? {
         let path = match definition {
             Definition::CreateTable { definition, .. } => definition.path,
             Definition::CreateIndex { definition, .. } => definition.table,

@@ -9,7 +9,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tonnage::{Error, Outcome, Result};
+use tonnage::{DdlOutcome, Error, Result};
 
 use crate::access::declared;
 use crate::distinct_names::with_distinct_names;
@@ -24,7 +24,7 @@ pub enum Answer {
     /// How many rows were written: of INSERT, UPSERT, UPDATE, DELETE.
     Changed(Changes),
     /// What was defined: of CREATE, DROP, ALTER.
-    Done(Outcome),
+    Done(DdlOutcome),
 }
 
 impl Answer {

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
-use tonnage::ddl::Statement as Definition;
-use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
+use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
 
 use crate::answer::{Answer, Rows};
 use crate::cache::{Cache, Statement, Statements};
@@ -158,7 +157,7 @@ impl Sql {
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
                 let told = write::define_view(planner, &view, &request.text)?;
-                Ok(Answer::Done(Outcome::Told(told)))
+                Ok(Answer::Done(DdlOutcome::Message(told)))
             }
             Kind::Definition => match write::CreateAs::read(piece)? {
                 Some(create) => write::create_as(planner, &create, &request.parameters, &guard),
@@ -184,19 +183,19 @@ impl Sql {
                 }
             }
             Kind::Analyze => {
-                analysed(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
+                analysed(planner, piece, &guard).map(|told| Answer::Done(DdlOutcome::Message(told)))
             }
             Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
                 write::Copied::From(changes) => Answer::Changed(changes),
-                write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
+                write::Copied::To(told) => Answer::Done(DdlOutcome::Message(told)),
             }),
             Kind::Session | Kind::Transaction | Kind::Execute if !self.options().is_local => {
                 Err(no_session(piece))
             }
             Kind::Session => session_statement::run(self.settings(), self.store(), piece)
-                .map(|told| Answer::Done(Outcome::Told(told))),
+                .map(|told| Answer::Done(DdlOutcome::Message(told))),
             Kind::Transaction => {
-                self.transact(piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
+                self.transact(piece, &guard).map(|told| Answer::Done(DdlOutcome::Message(told)))
             }
             Kind::Execute => {
                 let (name, values) =
@@ -256,9 +255,9 @@ impl Sql {
         }
     }
 
-    fn define(&self, text: &str, guard: &Guard) -> Result<Outcome> {
+    fn define(&self, text: &str, guard: &Guard) -> Result<DdlOutcome> {
         let missing = || Error::internal("a definition had no outcome");
-        match tonnage::ddl::parse(text)?.pop().ok_or_else(missing)? {
+        match tonnage::parse_ddl(text)?.pop().ok_or_else(missing)? {
             // The one definition that may take long.
             Definition::CreateIndex { definition, if_not_exists } => {
                 let options = CreateIndexOptions {
@@ -268,7 +267,11 @@ impl Sql {
                     ..CreateIndexOptions::default()
                 };
                 let new = self.store().create_index(&definition, &options)?;
-                Ok(Outcome::CreatedIndex { index: definition.name, table: definition.table, new })
+                Ok(DdlOutcome::CreatedIndex {
+                    index: definition.name,
+                    table: definition.table,
+                    new,
+                })
             }
             _ => match guard.time_left() {
                 None => self.store().execute(text)?,

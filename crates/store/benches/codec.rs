@@ -9,9 +9,8 @@ use std::time::Instant;
 use arrow::array::{
     ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray,
 };
-use tonnage::codec::{Limits, TableCodec};
-use tonnage::ddl::{Statement, parse};
-use tonnage::{Row, TableSchema};
+use tonnage::internal::{CodecLimits as Limits, TableCodec};
+use tonnage::{Row, Statement, TableSchema, parse_ddl};
 use tonnage_engine::{Rows, Slices};
 
 const POSITIONS: &str = "CREATE TABLE positions (mmsi LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, sog DOUBLE, cog DOUBLE, name STRING, \
@@ -66,7 +65,8 @@ fn measure(what: &str, rows_each: usize, mut run: impl FnMut()) {
 fn main() {
     let batch_rows =
         std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(8_192);
-    let Statement::CreateTable { definition, .. } = parse(POSITIONS).expect("sound DDL").remove(0)
+    let Statement::CreateTable { definition, .. } =
+        parse_ddl(POSITIONS).expect("sound DDL").remove(0)
     else {
         unreachable!("one CREATE TABLE")
     };

@@ -3,18 +3,18 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Acks, Clock, Consistency, Engine, Error, Levels, Result, SpaceId, cores};
+use tonnage_engine::{
+    Acks, Clock, Consistency, Engine, Error, Levels, NEVER_MS, Result, SpaceId, cores,
+};
 
 use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
 use crate::index::{Janitor, WriteGate};
-use crate::kv::Key;
 use crate::levels::AtLevels;
 use crate::read::ReadAhead;
 use crate::row::Row;
-use crate::table::WriteOptions;
+use crate::single_calls::WriteOptions;
 
 /// What a store is made of.
 pub(crate) struct Inner {
@@ -114,18 +114,5 @@ impl Inner {
         let owner = family.first().ok_or_else(dropped)?.classifier.classify(key)?;
         let is_owner = |entry: &Arc<TableEntry>| owner == KeyOwner::Table(entry.schema.table_id);
         family.into_iter().find(is_owner).ok_or_else(dropped)
-    }
-
-    /// The path of the table that a key belongs to and its key columns; the pair's key for a
-    /// key/value pair.
-    pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
-        if space == self.pairs {
-            return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
-        }
-        let entry = self.owner_of(space, key)?;
-        let mut rows = tonnage_engine::Rows::new();
-        rows.push(key, &[], 0, NEVER_MS, 0);
-        let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;
-        Ok((entry.schema.path.clone(), Row::from_batch(&batch, 0)?))
     }
 }

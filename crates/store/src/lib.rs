@@ -1,61 +1,89 @@
 //! Tonnage: a bulk-first store of tables and key/value pairs.
 //!
 //! Records come in by the million through [`Store::bulk_put`] and go out by the million through
-//! [`Table::bulk_get`]; single rows and pairs are there too ([`Table`], [`KeyValue`]). Everything
-//! stands on one storage contract ([`tonnage_engine`]), kept by RocksDB for stores on disk and by a
+//! [`Table::bulk_get`]. Single rows and pairs are there too: [`Table`], [`KeyValue`]. Everything
+//! stands on one storage contract, [`tonnage_engine`]. RocksDB keeps it for stores on disk, and a
 //! memory engine for tests.
 //!
 //! ```
 //! # fn main() -> tonnage::Result<()> {
-//! use tonnage::{BulkGetOptions, BulkPutOptions, KeySource, Row, Store, Value};
+//! use tonnage::{BulkGetOptions, BulkPutOptions, Direction, KeySource, Row, Store};
 //!
 //! let store = Store::open("memory:")?;
-//! store.execute("CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, PRIMARY KEY (SHARD(ship), at))")?;
+//! store.execute(
+//!     "CREATE TABLE positions (ship LONG, at LONG, lat DOUBLE, PRIMARY KEY (SHARD(ship), at))",
+//! )?;
 //!
 //! let rows: Vec<Row> = (0..1000)
-//!     .map(|n| Row::new().with("ship", Value::Long(n % 10)).with("at", format!("2022-01-03T00:{:02}:00", n / 20)).with("lat", 48.5))
+//!     .map(|n| Row::new().with("ship", n % 10).with("at", n / 10).with("lat", 48.5))
 //!     .collect();
 //! let put = store.multi_put([("positions", rows)], &BulkPutOptions::default())?;
-//! assert_eq!(put.report.total.inserted + put.report.total.existed, 1000);
+//! assert_eq!(put.report.total.inserted, 1000);
 //!
 //! // The latest position of three ships.
-//! let options = BulkGetOptions { limit_per_key: Some(1), direction: tonnage::Direction::Reverse, ..Default::default() };
-//! let ships = KeySource::keys([1, 2, 3].map(|ship| Row::new().with("ship", Value::Long(ship))));
-//! for batch in store.table("positions")?.bulk_get(ships, &options)? {
-//!     println!("{} rows of {}", batch?.rows.num_rows(), "positions");
+//! let latest = BulkGetOptions {
+//!     direction: Direction::Reverse,
+//!     limit_per_key: Some(1),
+//!     ..BulkGetOptions::default()
+//! };
+//! let ships = KeySource::keys([1, 2, 3].map(|ship| Row::new().with("ship", ship)));
+//! for batch in store.table("positions")?.bulk_get(ships, &latest)? {
+//!     println!("{} rows", batch?.rows.num_rows());
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # What to call
+//!
+//! | you have | put it with | get it with |
+//! |---|---|---|
+//! | one row | [`Table::put`], [`Table::put_if_absent`] | [`Table::get`] |
+//! | a row again and again, on one thread | [`RowSession::put`] | [`RowSession::get`] |
+//! | rows that go in together or not at all | [`Store::atomic_write`] | |
+//! | some thousand rows, in one table or many | [`Store::multi_put`] | [`Store::multi_get`] |
+//! | streams of millions of rows | [`Store::bulk_put`] | [`Table::bulk_get`], [`Table::scan`] |
+//! | rows that come from many threads | [`Store::load`] | |
+//! | rows that an index finds | | [`Index::scan`], [`Index::bulk_get`] |
+//! | one pair of bytes | [`KeyValue::put`] | [`KeyValue::get`] |
+//! | pairs by the million | [`KeyValue::bulk_put`] | [`KeyValue::bulk_get`] |
+//! | a value of gibibytes | [`KeyValue::put_lob`] | [`KeyValue::get_lob`] |
+//!
+//! Below a few hundred rows a loop of single calls is as fast as a bulk call. Above that, a bulk
+//! call is: it sorts, writes files beside each other, and makes everything durable once.
+//!
+//! Tables, indexes and their changes are statements: [`Store::execute`]. Upkeep is
+//! [`Store::settle`], [`Store::check`], [`Store::statistics`] and [`BackupRepository`].
 //!
 //! Options are structs with public fields: name what you want, and take the rest from
 //! `..Default::default()`. New versions may add fields to them and to reports.
 
 #![warn(missing_debug_implementations)]
 
-pub mod backup;
+mod backup;
 mod budget;
-pub mod bulk;
+mod bulk;
 mod cancel;
-pub mod catalog;
+mod catalog;
 mod check;
-pub mod codec;
-pub mod ddl;
+mod codec;
+mod ddl;
 mod identity;
-pub mod index;
+mod index;
 mod inner;
-pub mod kv;
+mod kv;
 mod levels;
 mod limits;
-pub mod lob;
+mod lob;
 mod members;
 mod read;
-pub mod row;
-pub mod schema;
+mod row;
+mod schema;
+mod single_calls;
 mod store;
-pub mod table;
+mod table;
 mod terms;
-pub mod value;
+mod value;
 
 pub use arrow;
 pub use backup::{
@@ -65,6 +93,7 @@ pub use backup::{
 pub use bulk::get::{
     BulkGet, BulkGetOptions, BulkGetRows, BulkGetStretches, BulkKey, KeyOrigin, KeySender,
     KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, Stretch, TableBatch,
+    TableScanOptions,
 };
 pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use bulk::put::{
@@ -76,8 +105,8 @@ pub use bulk::put::{
 pub use cancel::Cancel;
 pub use catalog::{Catalog, TableEntry};
 pub use check::{CheckOptions, CheckReport};
-pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
-pub use ddl::{Outcome, Statement};
+pub use codec::{FieldRange, RowView};
+pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
 pub use index::{
     Cleaned, CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange,
     IndexRows, IndexScanOptions,
@@ -93,11 +122,9 @@ pub use schema::{
     Column, ColumnDefinition, ColumnType, DefaultFunction, ElementType, EnumSymbols, Generated,
     Identity, RecordField, RecordFields, TableDefinition, TableSchema,
 };
+pub use single_calls::{DeleteOptions, Deleted, GetOptions, StoredRow, WriteOptions, WriteResult};
 pub use store::{OpenCluster, Store, StoreBuilder};
-pub use table::{
-    DeleteOptions, Deleted, Exchanged, GetOptions, RowOperation, RowScan, RowSession, StoredRow,
-    Table, TableScanOptions, WriteOptions, WriteResult,
-};
+pub use table::{Exchanged, RowOperation, RowScan, RowSession, Table};
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
     Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Part, Result, ShardStatistics,
@@ -105,6 +132,15 @@ pub use tonnage_engine::{
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};
+
+/// What other crates of Tonnage take from inside. It may change with any version.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::codec::{KeyClassifier, Limits as CodecLimits, TableCodec};
+    pub use crate::lob::{LobBytes, copy_lob, put_each};
+    pub use crate::schema::{COLUMNS_MAX, NAME_BYTES_MAX, is_json, timestamp_unit};
+    pub use crate::value::json_text;
+}
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
-use tonnage::{Cancel, Outcome, Result, Store};
+use tonnage::{Cancel, DdlOutcome, Result, Store};
 use tonnage_client::Client;
 use tonnage_sql::{Request, Script, Sql, SqlOptions};
 
@@ -161,7 +161,7 @@ fn copy_tables(client: &Client, copy: &Store) -> Result<()> {
         copy.catalog().drop_table(path, true)?;
     }
     for outcome in described {
-        if let Outcome::Description(ddl) = outcome {
+        if let DdlOutcome::Description(ddl) = outcome {
             // A child whose parent may not be read stays away, too.
             let _ = copy.execute(&ddl);
         }

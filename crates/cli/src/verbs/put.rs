@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::de::IgnoredAny;
 use serde_json::Value as Json;
-use tonnage::value::json_text::{self, JsonKind};
+use tonnage::internal::json_text::{self, JsonKind};
 use tonnage::{
     ColumnType, Condition, Error, Result, Row, TableSchema, Value, WriteOptions, WriteResult,
 };

@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use tonnage::bulk::put::BulkPutOptions;
 use tonnage::{
-    BulkGet, BulkGetOptions, Direction, FieldRange, IndexRange, IndexScanOptions, KeySource, Row,
-    Store, TableScanOptions, Value,
+    BulkGet, BulkGetOptions, BulkPutOptions, Direction, FieldRange, IndexRange, IndexScanOptions,
+    KeySource, Row, Store, TableScanOptions, Value,
 };
 use tonnage_files::{DocumentOptions, ReadOptions};
 

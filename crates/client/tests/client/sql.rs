@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonnage::arrow::array::AsArray;
 use tonnage::arrow::datatypes::Int64Type;
-use tonnage::{ErrorKind, Outcome, Value};
+use tonnage::{DdlOutcome, ErrorKind, Value};
 use tonnage_client::{Answer, Changes, Client, ClientOptions, ScanRequest};
 
 use crate::support::{Running, ships};
@@ -61,8 +61,8 @@ fn what_is_wrong_with_a_statement_comes_back_as_the_store_says_it() {
 fn definitions_are_answered_as_a_store_answers_them() {
     let (_server, client) = filled(1);
     let done = client.define("CREATE TABLE t (k LONG, PRIMARY KEY (k)); SHOW TABLES").unwrap();
-    let created = Outcome::Created { table: "t".into(), new: true };
-    assert_eq!(done, [created, Outcome::Tables(vec!["ships".into(), "t".into()])]);
+    let created = DdlOutcome::Created { table: "t".into(), new: true };
+    assert_eq!(done, [created, DdlOutcome::Tables(vec!["ships".into(), "t".into()])]);
 }
 
 #[test]

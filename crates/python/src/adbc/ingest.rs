@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adbc_core::options::IngestMode;
 use arrow::array::RecordBatchReader;
 use arrow::datatypes::Schema;
-use tonnage::schema::{ColumnDefinition, TableDefinition};
 use tonnage::{
-    BulkPutCallbacks, BulkPutOptions, Cancel, ColumnType, Error, ErrorKind, ErrorsMax, FailedEntry,
-    OnExisting, Result, Store, record_batch_stream,
+    BulkPutCallbacks, BulkPutOptions, Cancel, ColumnDefinition, ColumnType, Error, ErrorKind,
+    ErrorsMax, FailedEntry, OnExisting, Result, Store, TableDefinition, record_batch_stream,
 };
 
 use crate::arrow_in::failed;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use rocksdb::{CompactionDecision, Options};
-use tonnage_engine::Clock;
-use tonnage_engine::header::{Header, NEVER_MS};
+use tonnage_engine::{Clock, Header, NEVER_MS};
 
 /// Lets compaction drop expired rows. Where RocksDB drops a row it leaves a tombstone while older
 /// versions may lie below, so none of them comes back.

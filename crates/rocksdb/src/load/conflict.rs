@@ -1,8 +1,7 @@
 //! Decides what becomes of each entry of a merge.
 
 use rocksdb::{DBRawIterator, ReadOptions};
-use tonnage_engine::header::Header;
-use tonnage_engine::{OnExisting, Result};
+use tonnage_engine::{Header, OnExisting, Result};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::record::Record;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tonnage_engine::header::Header;
-use tonnage_engine::{Deadline, Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
+use tonnage_engine::{
+    Deadline, Error, ErrorKind, Header, LoadOptions, OnExisting, Result, SpaceId,
+};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::conflict::{ConflictResolver, Rules};

@@ -10,8 +10,7 @@
 //! 4. Have RocksDB take in both files in one step, the patch over the other, and open the gate.
 
 use rocksdb::Options;
-use tonnage_engine::Result;
-use tonnage_engine::header::Header;
+use tonnage_engine::{Header, Result};
 
 use super::conflict::{EntryOutcome, Rules};
 use super::file::{FileWriter, ingest};

@@ -7,8 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use tonnage_engine::SpaceId;
-use tonnage_engine::header::{Header, NEVER_MS};
+use tonnage_engine::{Header, NEVER_MS, SpaceId};
 
 /// Which of two entries with the same key is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use parking_lot::Mutex;
-use tonnage_engine::header::Header;
 use tonnage_engine::{
-    Deadline, Entries, Error, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo,
+    Deadline, Entries, Error, Header, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo,
 };
 
 use super::concurrent_writes::ConcurrentWrites;

@@ -5,8 +5,7 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tonnage_engine::header::Header;
-use tonnage_engine::{ErrorKind, SpaceId};
+use tonnage_engine::{ErrorKind, Header, SpaceId};
 
 use super::range::KeyBounds;
 use super::record::{NewRecord, Precedence};

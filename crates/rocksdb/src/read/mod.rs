@@ -24,8 +24,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use rocksdb::{DBPinnableSlice, ReadOptions};
-use tonnage_engine::header::{Header, NEVER_MS};
-use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId};
+use tonnage_engine::{Header, NEVER_MS, Projection, Result, Rows, Slices, SpaceId};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;

@@ -1,26 +1,26 @@
 //! What statements did, as JSON.
 
 use serde_json::json;
-use tonnage::Outcome;
+use tonnage::DdlOutcome;
 use tonnage_sql::Changes;
 
 /// What became of a definition.
-pub(crate) fn outcome_json(outcome: &Outcome) -> serde_json::Value {
+pub(crate) fn outcome_json(outcome: &DdlOutcome) -> serde_json::Value {
     match outcome {
-        Outcome::Created { table, new } => json!({"created": {"table": table, "new": new}}),
-        Outcome::Dropped { table, existed } => {
+        DdlOutcome::Created { table, new } => json!({"created": {"table": table, "new": new}}),
+        DdlOutcome::Dropped { table, existed } => {
             json!({"dropped": {"table": table, "existed": existed}})
         }
-        Outcome::Altered { table } => json!({"altered": {"table": table}}),
-        Outcome::CreatedIndex { index, table, new } => {
+        DdlOutcome::Altered { table } => json!({"altered": {"table": table}}),
+        DdlOutcome::CreatedIndex { index, table, new } => {
             json!({"created_index": {"index": index, "table": table, "new": new}})
         }
-        Outcome::DroppedIndex { index, table, existed } => {
+        DdlOutcome::DroppedIndex { index, table, existed } => {
             json!({"dropped_index": {"index": index, "table": table, "existed": existed}})
         }
-        Outcome::Tables(tables) => json!({"tables": tables}),
-        Outcome::Told(words) => json!({"told": words}),
-        Outcome::Description(text) => json!({"description": text}),
+        DdlOutcome::Tables(tables) => json!({"tables": tables}),
+        DdlOutcome::Message(words) => json!({"told": words}),
+        DdlOutcome::Description(text) => json!({"description": text}),
     }
 }
 

@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
-use tonnage::value::json_text;
+use tonnage::internal::json_text;
 use tonnage::{Error, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_text};

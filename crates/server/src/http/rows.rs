@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::de::IgnoredAny;
 use serde_json::Value as Json;
-use tonnage::value::json_text;
+use tonnage::internal::json_text;
 use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
 
 use super::many::row_of;

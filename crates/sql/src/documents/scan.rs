@@ -1,8 +1,8 @@
 //! Documents taken apart: members and items as they are written.
 
 use datafusion::common::Result;
-use tonnage::value::json_text;
-pub(super) use tonnage::value::json_text::JsonKind as Kind;
+use tonnage::internal::json_text;
+pub(super) use tonnage::internal::json_text::JsonKind as Kind;
 
 use crate::error::into_datafusion;
 

@@ -4,7 +4,7 @@
 //! is dropped again.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{ColumnType, Error, Outcome, Result};
+use tonnage::{ColumnType, DdlOutcome, Error, Result};
 
 use super::{changed, returned::Written};
 use crate::answer::{Answer, Changes};
@@ -158,7 +158,7 @@ pub(crate) fn create_as(
     }
     let (definition, names) = create.definition(planner, parameters)?;
     let made_now = match store.execute(&definition)?.pop() {
-        Some(Outcome::Created { new, .. }) => new,
+        Some(DdlOutcome::Created { new, .. }) => new,
         _ => return Err(Error::internal("a definition had no outcome")),
     };
     if !made_now {

@@ -388,7 +388,7 @@ pub(super) fn write(
         on_existing,
         durability: guard.terms().durability,
         acks: guard.terms().acks,
-        errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
+        errors_max: tonnage::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),
         // A statement that reads the table that it writes must not meet its own rows, however long

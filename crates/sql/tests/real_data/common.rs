@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use tempfile::TempDir;
-use tonnage::bulk::put::{BulkPutOptions, record_batch_stream};
-use tonnage::{Row, Store};
+use tonnage::{BulkPutOptions, Row, Store, record_batch_stream};
 use tonnage_files::{ReadOptions, RecordReader, Source};
 use tonnage_sql::{Answer, Request, Sql, SqlOptions};
 

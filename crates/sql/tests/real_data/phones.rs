@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tonnage::bulk::put::BulkPutOptions;
-use tonnage::{BulkGetOptions, Direction, FieldRange, KeySource, Row, Value};
+use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Row, Value};
 use tonnage_sql::Request;
 
 use crate::common::{Place, assert_near, real, records};

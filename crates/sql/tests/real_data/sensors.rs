@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use tonnage::Row;
-use tonnage::bulk::put::BulkPutOptions;
+use tonnage::{BulkPutOptions, Row};
 
 use crate::common::{Place, assert_near, real, records, texts};
 

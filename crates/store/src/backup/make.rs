@@ -13,7 +13,7 @@ use super::copy::{failed, read_through, sync_directory, tail_checksum};
 use super::entry::{FileEntry, WHOLE};
 use super::manifest::{BackupInfo, BackupManifest};
 use super::repository::{BackupRepository, Lock, PARTIAL};
-use crate::Cancel;
+use crate::cancel::Cancel;
 use crate::inner::Inner;
 use crate::limits::Limits;
 

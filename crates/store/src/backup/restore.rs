@@ -13,7 +13,7 @@ use super::copy::{failed, read_through, sync_directory};
 use super::entry::FileEntry;
 use super::manifest::{BackupInfo, BackupManifest};
 use super::repository::{BackupRepository, Lock};
-use crate::Cancel;
+use crate::cancel::Cancel;
 use crate::limits::Limits;
 
 /// How to restore a backup.

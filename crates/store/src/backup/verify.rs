@@ -8,7 +8,7 @@ use super::copy::read_through;
 use super::entry::FileEntry;
 use super::repository::{BackupRepository, Lock};
 use super::restore::{check_presence, damaged};
-use crate::Cancel;
+use crate::cancel::Cancel;
 use crate::limits::Limits;
 
 /// What a verification read and found.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tonnage_engine::SpaceId;
 
+use crate::codec::{KeyClassifier, TableCodec};
 use crate::index::IndexList;
-use crate::{KeyClassifier, TableCodec, TableSchema};
+use crate::schema::TableSchema;
 
 /// A table that is open for use. A snapshot: DDL makes new entries and leaves old ones as they are.
 #[derive(Debug)]

@@ -54,7 +54,7 @@ use crate::codec::Limits;
 use crate::index::WriteGate;
 use crate::members::Members;
 use crate::schema::{Change, Identity};
-use crate::{TableDefinition, TableSchema};
+use crate::schema::{TableDefinition, TableSchema};
 pub use entry::TableEntry;
 pub(crate) use follow::Sent;
 use identities::Identities;

@@ -12,9 +12,9 @@ use tonnage_engine::{
     ScanOptions, Slices, SpaceId,
 };
 
-use crate::TableSchema;
 use crate::codec::push_escaped;
 use crate::index::StoredIndex;
+use crate::schema::TableSchema;
 
 /// The name of the catalog's own space.
 pub(super) const SPACE_NAME: &str = "catalog";

@@ -9,8 +9,9 @@ use tonnage_engine::{Error, Result, SpaceId};
 use super::entry::TableEntry;
 use super::rows::StoredTable;
 use crate::codec::Limits;
+use crate::codec::{KeyClassifier, TableCodec};
 use crate::index::{IndexCodec, IndexList, IndexSet, OpenIndex, StoredIndex};
-use crate::{KeyClassifier, TableCodec, TableSchema};
+use crate::schema::TableSchema;
 
 /// The tables of a store as of the last statement of DDL. A statement changes the tables of one
 /// space, so it costs the same however many others there are.

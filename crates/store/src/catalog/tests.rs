@@ -9,8 +9,9 @@ use tonnage_engine::{
 };
 
 use super::{Catalog, rows};
+use crate::codec::KeyOwner;
 use crate::ddl::{Statement, parse};
-use crate::{KeyOwner, Row};
+use crate::row::Row;
 
 const PHONES: &str =
     "CREATE TABLE phones (maker STRING, price INTEGER, PRIMARY KEY (SHARD(maker), price))";

@@ -27,8 +27,9 @@ use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{MARKER_LEN, Place};
 use super::single::rounded_in_key;
 use super::{TableCodec, cell, nested_array};
+use crate::schema::Column;
 use crate::schema::{Generated, NUMBER_GIVEN};
-use crate::{Column, Value};
+use crate::value::Value;
 
 /// A batch in the table's own columns and types.
 #[derive(Clone, Debug)]

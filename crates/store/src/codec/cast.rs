@@ -19,8 +19,9 @@ use tonnage_engine::{Error, Result};
 
 use super::{cell, nested_array};
 use crate::schema::timestamp_unit;
+use crate::schema::{ColumnType, EnumSymbols};
+use crate::value::Value;
 use crate::value::{self, Reason};
-use crate::{ColumnType, EnumSymbols, Value};
 
 /// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in
 /// the array.

@@ -15,8 +15,9 @@
 use arrow::datatypes::i256;
 use tonnage_engine::KeyPart;
 
+use crate::schema::ColumnType;
 use crate::value::{NANOSECONDS_PER_DAY, fits_wide};
-use crate::{ColumnType, Value, ValueRef, WideNumberRef};
+use crate::value::{Value, ValueRef, WideNumberRef};
 
 /// How a column delimits itself in a key.
 pub(crate) fn key_part(column_type: ColumnType) -> KeyPart {

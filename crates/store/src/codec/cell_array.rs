@@ -15,7 +15,7 @@ use arrow::datatypes::{
 
 use super::cell;
 use crate::schema::timestamp_unit;
-use crate::{ColumnType, EnumSymbols};
+use crate::schema::{ColumnType, EnumSymbols};
 
 /// What is wrong with a cell.
 pub(crate) struct Damaged;

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, KeyPart, Result};
 
 use super::hex;
 use super::layout::{MARKER_LEN, key_steps};
-use crate::TableSchema;
+use crate::schema::TableSchema;
 
 /// What a key says of its row's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

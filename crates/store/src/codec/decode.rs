@@ -16,7 +16,7 @@ use super::cell_array::{Cells, Damaged, key_array};
 use super::decode_keys::{KeyPlaces, key_error};
 use super::layout::{NUMBER_LEN, Slot, ValueLayout};
 use super::nested_array::value_array;
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 /// The rows to decode.
 #[derive(Clone, Copy)]

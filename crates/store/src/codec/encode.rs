@@ -18,7 +18,7 @@ use tonnage_engine::{Error, Result, Slices};
 use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
 use super::{TableCodec, nested_array};
 use crate::schema::timestamp_unit;
-use crate::{ColumnType, EnumSymbols};
+use crate::schema::{ColumnType, EnumSymbols};
 
 impl TableCodec {
     /// Encodes an aligned batch; what `keys` and `values` held is replaced.

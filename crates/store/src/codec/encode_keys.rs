@@ -15,7 +15,7 @@ use super::cast::cast_column;
 use super::encode::{bytes_and_offsets, place_of, running_sum};
 use super::layout::{KeyStep, MARKER_LEN};
 use super::{TableCodec, cell};
-use crate::ColumnType;
+use crate::schema::ColumnType;
 use crate::schema::timestamp_unit;
 
 impl TableCodec {

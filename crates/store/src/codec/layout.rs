@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use tonnage_engine::KeyPart;
 
 use super::cell;
-use crate::ColumnType;
+use crate::schema::ColumnType;
 use crate::schema::{Layout, TableSchema};
 
 /// Bytes of the schema number that begins every value.

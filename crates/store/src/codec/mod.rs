@@ -50,7 +50,7 @@ pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
 pub(crate) use range::RangeEnds;
 
-use crate::TableSchema;
+use crate::schema::TableSchema;
 use layout::{KeyStep, LaterLayouts, Slot, ValueLayout, key_steps};
 
 /// The longest key and value that a codec lets through.
@@ -269,7 +269,7 @@ impl TableCodec {
     }
 }
 
-fn default_bytes(column: &crate::Column) -> Option<Vec<u8>> {
+fn default_bytes(column: &crate::schema::Column) -> Option<Vec<u8>> {
     let mut bytes = None;
     if let Some(default) = &column.default {
         value_cell::with_value_bytes(default.into(), column.column_type, |written| {

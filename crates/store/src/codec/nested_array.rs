@@ -11,7 +11,8 @@ use arrow::datatypes::{DataType, FieldRef};
 use super::cell;
 use super::cell_array::{Cells, Damaged, plain_array};
 use super::value_cell::{LEN, NULL, PRESENT, Reader, push_bytes, push_len};
-use crate::{ColumnType, Value, ValueRef};
+use crate::schema::ColumnType;
+use crate::value::{Value, ValueRef};
 
 /// The cells of parts, found before.
 struct Parts<'a>(Vec<Option<&'a [u8]>>);

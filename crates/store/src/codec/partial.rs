@@ -5,12 +5,12 @@
 //! the rows of those tables themselves stay outside.
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{Error, Result, Slices};
+use tonnage_engine::{Error, Result, Slices, append_successor};
 
 use super::TableCodec;
 use super::cast::rounded_cells;
-use crate::{Row, Value};
+use crate::row::Row;
+use crate::value::Value;
 
 /// What [`TableCodec::partial_keys`] notes for a key that no row can have, because a column cannot
 /// hold the value asked for.

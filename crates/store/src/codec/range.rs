@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, append_successor};
 
 use super::TableCodec;
 use super::cell::push_key_value;
+use crate::schema::ColumnType;
+use crate::value::Value;
 use crate::value::moment;
-use crate::{ColumnType, Value};
 
 /// A range of one key column; an end without a value is open.
 #[derive(Clone, Debug, PartialEq)]

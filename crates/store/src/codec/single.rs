@@ -5,7 +5,9 @@ use tonnage_engine::{Error, Result};
 use super::decode_keys::key_error;
 use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
 use super::{TableCodec, ValueColumn, cell, value_cell};
-use crate::{ColumnType, Row, Value, ValueRef};
+use crate::row::Row;
+use crate::schema::ColumnType;
+use crate::value::{Value, ValueRef};
 
 /// Why a value is refused for a key column that would round it.
 pub(super) fn rounded_in_key(value: &Value, column_type: ColumnType) -> String {

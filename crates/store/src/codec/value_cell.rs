@@ -11,8 +11,9 @@
 //! before every other one stands its length (4). Numbers are little-endian.
 
 use super::cell;
+use crate::schema::ColumnType;
 use crate::value::NestedRef;
-use crate::{ColumnType, Value, ValueRef};
+use crate::value::{Value, ValueRef};
 
 pub(super) const NULL: u8 = 0;
 pub(super) const PRESENT: u8 = 1;

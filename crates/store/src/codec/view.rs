@@ -4,7 +4,8 @@
 use tonnage_engine::{Error, Result};
 
 use super::{TableCodec, value_cell};
-use crate::{Row, ValueRef};
+use crate::row::Row;
+use crate::value::ValueRef;
 
 impl TableCodec {
     /// Encodes one row given as the cells of all columns in the table's order; `key` and `value`

@@ -5,7 +5,8 @@ use tonnage_engine::Result;
 
 use super::cursor::Cursor;
 use crate::schema::{ColumnDefinition, DefaultFunction, Generated, Identity, NUMBER_DIGITS_MAX};
-use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Value};
+use crate::schema::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields};
+use crate::value::Value;
 
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal | function] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {

@@ -15,7 +15,7 @@ const LEAST: Duration = Duration::from_nanos(1);
 
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DdlOutcome {
     /// A table was made; false when it was there already and that was allowed.
     Created {
         /// Its path.
@@ -58,50 +58,50 @@ pub enum Outcome {
     /// A table, as the statements that make it and its indexes.
     Description(String),
     /// What a statement of `tonnage-sql` did, in words.
-    Told(String),
+    Message(String),
 }
 
 /// In words; a list has a line for each.
-impl Display for Outcome {
+impl Display for DdlOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Created { table, new: true } => write!(f, "created table {table}"),
-            Outcome::Created { table, new: false } => {
+            DdlOutcome::Created { table, new: true } => write!(f, "created table {table}"),
+            DdlOutcome::Created { table, new: false } => {
                 write!(f, "table {table} was there already")
             }
-            Outcome::Dropped { table, existed: true } => write!(f, "dropped table {table}"),
-            Outcome::Dropped { table, existed: false } => {
+            DdlOutcome::Dropped { table, existed: true } => write!(f, "dropped table {table}"),
+            DdlOutcome::Dropped { table, existed: false } => {
                 write!(f, "there was no table {table}")
             }
-            Outcome::Altered { table } => write!(f, "altered table {table}"),
-            Outcome::CreatedIndex { index, table, new: true } => {
+            DdlOutcome::Altered { table } => write!(f, "altered table {table}"),
+            DdlOutcome::CreatedIndex { index, table, new: true } => {
                 write!(f, "created index {index} on {table}")
             }
-            Outcome::CreatedIndex { index, table, new: false } => {
+            DdlOutcome::CreatedIndex { index, table, new: false } => {
                 write!(f, "index {index} on {table} was there already")
             }
-            Outcome::DroppedIndex { index, table, existed: true } => {
+            DdlOutcome::DroppedIndex { index, table, existed: true } => {
                 write!(f, "dropped index {index} on {table}")
             }
-            Outcome::DroppedIndex { index, table, existed: false } => {
+            DdlOutcome::DroppedIndex { index, table, existed: false } => {
                 write!(f, "there was no index {index} on {table}")
             }
-            Outcome::Tables(tables) => f.write_str(&tables.join("\n")),
-            Outcome::Description(ddl) => write!(f, "{ddl};"),
-            Outcome::Told(words) => f.write_str(words),
+            DdlOutcome::Tables(tables) => f.write_str(&tables.join("\n")),
+            DdlOutcome::Description(ddl) => write!(f, "{ddl};"),
+            DdlOutcome::Message(words) => f.write_str(words),
         }
     }
 }
 
-impl Outcome {
+impl DdlOutcome {
     /// Whether it is more than an answer to a question.
     fn is_change(&self) -> bool {
-        !matches!(self, Outcome::Tables(_) | Outcome::Description(_))
+        !matches!(self, DdlOutcome::Tables(_) | DdlOutcome::Description(_))
     }
 }
 
 /// Carries out statements one after another, up to the first that fails.
-pub(crate) fn execute(store: &Inner, sql: &str, deadline: Deadline) -> Result<Vec<Outcome>> {
+pub(crate) fn execute(store: &Inner, sql: &str, deadline: Deadline) -> Result<Vec<DdlOutcome>> {
     let execute = |statement| {
         deadline.check("the statements before")?;
         let outcome = execute_one(store, statement, deadline)?;
@@ -113,20 +113,20 @@ pub(crate) fn execute(store: &Inner, sql: &str, deadline: Deadline) -> Result<Ve
     parse(sql)?.into_iter().map(execute).collect()
 }
 
-fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Result<Outcome> {
+fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Result<DdlOutcome> {
     let catalog = &store.catalog;
     Ok(match statement {
         Statement::CreateTable { definition, if_not_exists } => {
             let (entry, new) = catalog.create_table_by(&definition, if_not_exists, deadline)?;
-            Outcome::Created { table: entry.schema.path.clone(), new }
+            DdlOutcome::Created { table: entry.schema.path.clone(), new }
         }
         Statement::DropTable { path, if_exists } => {
             let existed = catalog.drop_table_by(&path, if_exists, deadline)?;
-            Outcome::Dropped { table: path, existed }
+            DdlOutcome::Dropped { table: path, existed }
         }
         Statement::AlterTable { path, changes } => {
             let altered = catalog.alter_table_by(&path, &changes, deadline)?;
-            Outcome::Altered { table: altered.schema.path.clone() }
+            DdlOutcome::Altered { table: altered.schema.path.clone() }
         }
         Statement::CreateIndex { definition, if_not_exists } => {
             let left = |end: Instant| end.saturating_duration_since(Instant::now()).max(LEAST);
@@ -134,7 +134,7 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
             let options =
                 CreateIndexOptions { if_not_exists, timeout, ..CreateIndexOptions::default() };
             let new = create_index(store, &definition, &options)?;
-            Outcome::CreatedIndex { index: definition.name, table: definition.table, new }
+            DdlOutcome::CreatedIndex { index: definition.name, table: definition.table, new }
         }
         Statement::DropIndex { name, table, if_exists } => {
             let table = match table {
@@ -142,7 +142,7 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
                 None => match catalog.table_of_index(&name)? {
                     Some(table) => table,
                     None if if_exists => {
-                        return Ok(Outcome::DroppedIndex {
+                        return Ok(DdlOutcome::DroppedIndex {
                             index: name,
                             table: "any table".into(),
                             existed: false,
@@ -154,13 +154,13 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
                 },
             };
             let existed = drop_index(store, &table, &name, if_exists, deadline)?;
-            Outcome::DroppedIndex { index: name, table, existed }
+            DdlOutcome::DroppedIndex { index: name, table, existed }
         }
-        Statement::ShowTables => Outcome::Tables(
+        Statement::ShowTables => DdlOutcome::Tables(
             catalog.tables().iter().map(|entry| entry.schema.path.clone()).collect(),
         ),
         Statement::DescribeTable { path } => {
-            Outcome::Description(describe(&*catalog.table(&path)?))
+            DdlOutcome::Description(describe(&*catalog.table(&path)?))
         }
     })
 }

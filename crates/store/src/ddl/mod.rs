@@ -1,7 +1,7 @@
 //! The language that defines tables.
 //!
 //! ```
-//! use tonnage::ddl::parse;
+//! use tonnage::parse_ddl as parse;
 //! let statements = parse(
 //!     "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, PRIMARY KEY (SHARD(maker), price, id)) USING TTL 30 DAYS;
 //!      CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))",
@@ -20,10 +20,10 @@ use std::str::FromStr;
 
 use tonnage_engine::{Error, Result};
 
-use crate::ColumnType;
+use crate::schema::ColumnType;
 use column::column_type;
 use cursor::Cursor;
-pub use execute::Outcome;
+pub use execute::DdlOutcome;
 pub(crate) use execute::execute;
 pub use statement::Statement;
 use statement::statement;

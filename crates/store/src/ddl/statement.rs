@@ -5,9 +5,9 @@ use tonnage_engine::{Error, Result};
 
 use super::column::{column, default_function, literal_text};
 use super::cursor::Cursor;
-use crate::TableDefinition;
 use crate::index::{IndexColumn, IndexDefinition};
 use crate::schema::Change;
+use crate::schema::TableDefinition;
 
 /// What other databases make, with what is said of it.
 const NOT_MADE: [(&str, &str); 10] = [

@@ -4,9 +4,10 @@ use tonnage_engine::ErrorKind;
 
 use super::{Statement, parse};
 use crate::schema::{Change, ColumnDefinition, TableSchema};
-use crate::{
-    ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, TableDefinition, Value,
+use crate::schema::{
+    ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, TableDefinition,
 };
+use crate::value::Value;
 
 const HOUR_MS: u64 = 3_600_000;
 

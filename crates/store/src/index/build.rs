@@ -20,10 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Deadline, Durability, Entries, Error, FillCache, LoadOptions, LoadSession, OnExisting, Result,
-    Rows, ScanOptions, Slices, SpaceId,
+    Deadline, Durability, Entries, Error, FillCache, LoadOptions, LoadSession, NEVER_MS,
+    OnExisting, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
 use super::IndexDefinition;

@@ -11,17 +11,17 @@
 //! as keys are written.
 
 use arrow::array::{Array, ArrayRef};
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices};
+use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices, append_successor};
 
 use super::definition::ResolvedColumn;
 use super::json;
 use super::mark::{NULL, PRESENT};
+use crate::codec::TableCodec;
 use crate::codec::{
     FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
     write_column,
 };
-use crate::{TableCodec, Value};
+use crate::value::Value;
 
 /// Makes the entries of one index, and reads them.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct IndexCodec {
 
 /// The cells of one column on their way into entries.
 enum Cells<'a> {
-    Array(&'a ArrayRef, crate::ColumnType),
+    Array(&'a ArrayRef, crate::schema::ColumnType),
     /// Places in JSON documents, as the entries have them.
     Encoded(Slices),
 }

@@ -5,7 +5,7 @@ use tonnage_engine::{Error, Result, Rows, Slices};
 
 use super::list::OpenIndex;
 use super::mark::NULL;
-use crate::TableCodec;
+use crate::codec::TableCodec;
 use crate::codec::{Cells, Damaged, key_array};
 
 /// Where the columns that a reader wants stand in an entry.

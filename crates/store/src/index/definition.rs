@@ -5,8 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result, SpaceId};
 
+use crate::schema::ColumnType;
 use crate::schema::{TableSchema, check_name, quoted_name};
-use crate::{ColumnType, Value};
+use crate::value::Value;
 
 /// The most columns of one index.
 pub const INDEX_COLUMNS_MAX: usize = 16;

@@ -7,7 +7,10 @@ use tonnage_engine::{Deadline, Engine, ErrorKind, MemoryEngine, Result, SystemCl
 
 use super::{Index, IndexRange, IndexScanOptions};
 use crate::members::Members;
-use crate::{Row, Store, Table, WriteOptions};
+use crate::row::Row;
+use crate::single_calls::WriteOptions;
+use crate::store::Store;
+use crate::table::Table;
 
 fn put(ships: &Table, id: i64, port: &str) {
     let row = Row::new().with("id", id).with("port", port);

@@ -106,7 +106,7 @@ impl Index {
 
     /// The rows of a range. Each is checked: a row that changed since its entry was written does
     /// not come. A row whose indexed columns change while the scan runs may be missed, or come
-    /// twice: see [`crate::index`].
+    /// twice: it is no snapshot.
     ///
     /// # Errors
     /// `Invalid` for values or options that do not fit; `Unavailable` for an index that is not

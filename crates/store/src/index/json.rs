@@ -21,8 +21,9 @@ use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::mark::{NULL, PRESENT};
 use crate::codec::{FieldRange, RangeEnds, key_f64, push_escaped};
+use crate::schema::ColumnType;
+use crate::value::Value;
 use crate::value::json_text::{self, JsonKind};
-use crate::{ColumnType, Value};
 
 const BOOLEAN: u8 = 1;
 const NUMBER: u8 = 2;

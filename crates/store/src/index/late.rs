@@ -14,10 +14,9 @@
 
 use std::collections::BTreeMap;
 
-use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Durability, Entries, Error, ErrorKind, LoadOptions, OnExisting, Operation, Result, SpaceId,
-    WriteBatch,
+    Durability, Entries, Error, ErrorKind, LoadOptions, NEVER_MS, OnExisting, Operation, Result,
+    SpaceId, WriteBatch,
 };
 
 use crate::inner::Inner;

@@ -9,8 +9,9 @@ use tonnage_engine::{Error, Result, Rows, SpaceId};
 use super::clean_marks::CleanMarks;
 use super::codec::IndexCodec;
 use super::definition::{IndexState, ResolvedColumn, StoredIndex};
+use crate::codec::TableCodec;
+use crate::schema::TableSchema;
 use crate::schema::quoted_name;
-use crate::{TableCodec, TableSchema};
 
 /// An index that is open for use.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use super::columns::EntryColumns;
 use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, EntryWalk};
-use crate::TableBatch;
+use crate::bulk::get::TableBatch;
 use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts, WaitLimit};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};

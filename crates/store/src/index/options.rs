@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tonnage_engine::{Consistency, Direction, Error, Result};
 
-use crate::Value;
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
+use crate::value::Value;
 
 /// Which entries of an index are wanted: those that begin with some values, and go on within a
 /// range.
@@ -88,7 +88,7 @@ impl Default for IndexScanOptions {
 
 impl IndexScanOptions {
     /// The same for the machinery of bulk get, which knows the limits of each setting.
-    pub(super) fn check(&self) -> Result<crate::BulkGetOptions> {
+    pub(super) fn check(&self) -> Result<crate::bulk::get::BulkGetOptions> {
         if self.limit == Some(0) {
             return Err(Error::invalid("limit is 0: ask for at least one row"));
         }
@@ -97,7 +97,7 @@ impl IndexScanOptions {
                 "exactly_once reads the table, which is not in the order of the index: take rows unordered, or sort them",
             ));
         }
-        let options = crate::BulkGetOptions {
+        let options = crate::bulk::get::BulkGetOptions {
             max_concurrent_requests: self.max_concurrent_requests,
             batch_rows_max: self.batch_rows_max,
             batch_bytes_max: self.batch_bytes_max,
@@ -105,7 +105,7 @@ impl IndexScanOptions {
             timeout: self.timeout,
             cancel: self.cancel.clone(),
             consistency: self.consistency,
-            ..crate::BulkGetOptions::default()
+            ..crate::bulk::get::BulkGetOptions::default()
         };
         options.check()?;
         Ok(options)

@@ -7,9 +7,9 @@
 //! order and several shards each range is read from all of them, and what each gives is merged as
 //! far as all are known.
 
-use tonnage_engine::range::append_successor;
 use tonnage_engine::{
     Direction, Engine, Projection, Ranges, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId,
+    append_successor,
 };
 
 /// Bounds of entries behind the number of the shard; an empty end is the end of the shard.

@@ -18,9 +18,8 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Deadline, Error, Operation, Projection, ReadOptions, Result, Rows, Slices,
+    Condition, Deadline, Error, NEVER_MS, Operation, Projection, ReadOptions, Result, Rows, Slices,
     WriteBatch, WriteOutcome,
 };
 

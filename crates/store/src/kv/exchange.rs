@@ -3,7 +3,8 @@
 use tonnage_engine::{Condition, KeyPart, KeyShape, Result, WriteBatch, WriteOutcome};
 
 use super::{Key, KeyValue, Pair, PairBatch, PairOperation};
-use crate::table::{WriteOptions, WriteResult, judge_and_write};
+use crate::single_calls::{WriteOptions, WriteResult};
+use crate::table::judge_and_write;
 
 /// What became of a write, and the pair that it found.
 #[derive(Clone, Debug, PartialEq)]

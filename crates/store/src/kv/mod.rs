@@ -13,9 +13,9 @@ mod scope;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Consistency, Deadline, Durability, Engine, Error, Result, Rows, Slices, WriteBatch,
+    Condition, Consistency, Deadline, Durability, Engine, Error, NEVER_MS, Result, Rows, Slices,
+    WriteBatch,
 };
 
 pub use bulk::{BulkPairs, PairGetOptions};
@@ -28,7 +28,7 @@ use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memor
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
 use crate::read::read_by;
-use crate::table::{GetOptions, WriteOptions, WriteResult};
+use crate::single_calls::{GetOptions, WriteOptions, WriteResult};
 use crate::terms::{WriteTerms, check_timeout};
 use limits::over_limits;
 
@@ -382,7 +382,8 @@ impl KeyValue {
         Ok(deleted)
     }
 
-    /// Reads the pairs of many keys, or below them; see [`crate::bulk::get`] for how.
+    /// Reads the pairs of many keys, or below them, as
+    /// [`Table::bulk_get`](crate::Table::bulk_get) reads rows.
     ///
     /// # Errors
     /// `Invalid` for options out of their range. What is wrong with a key comes out of the

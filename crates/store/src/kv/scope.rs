@@ -1,7 +1,6 @@
 //! How much below a key is wanted.
 
-use tonnage_engine::range::append_successor;
-use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict};
+use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict, append_successor};
 
 use super::key::{append_component, append_escaped, count_components};
 

@@ -47,7 +47,7 @@ pub(crate) use clean::{LobCheck, check_lobs, clean as clean_unneeded};
 pub(crate) use space::find_space;
 
 use crate::kv::{Key, KeyValue};
-use crate::table::{GetOptions, WriteOptions};
+use crate::single_calls::{GetOptions, WriteOptions};
 use crate::terms::WriteTerms;
 use keys::LobKeys;
 use options::check_options;

@@ -11,10 +11,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Ranges, Result, Rows,
-    ScanOptions, SpaceId, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, NEVER_MS, Ranges, Result,
+    Rows, ScanOptions, SpaceId, WriteBatch, WriteOutcome,
 };
 
 use crate::codec::push_escaped;

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, select};
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Error, ReadOptions, Result, Rows, Slices};
+use tonnage_engine::{Error, NEVER_MS, ReadOptions, Result, Rows, Slices};
 
 use crate::read::job::Job;
 use crate::read::line::PieceLine;

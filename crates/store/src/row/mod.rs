@@ -7,7 +7,7 @@ mod serde_error;
 use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
-use crate::Value;
+use crate::value::Value;
 
 /// Column names with their values, in the order in which they were given. Names are matched without
 /// regard to ASCII case.

@@ -9,7 +9,8 @@ use super::{
     Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, DefaultFunction, Identity, KEY_COLUMNS_MAX, Layout,
     NUMBER_DIGITS_MAX, TableSchema,
 };
-use crate::{ColumnType, Value};
+use crate::schema::ColumnType;
+use crate::value::Value;
 
 /// A table as someone asks for it.
 #[derive(Clone, Debug, PartialEq)]

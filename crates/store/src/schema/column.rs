@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use tonnage_engine::Result;
 
 use super::{DefaultFunction, Identity};
-use crate::{ColumnType, Value};
+use crate::schema::ColumnType;
+use crate::value::Value;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,9 @@ use arrow::buffer::Buffer;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result, SystemClock};
 
+use crate::schema::ColumnType;
+use crate::value::Value;
 use crate::value::{NANOSECONDS_PER_DAY, rescale_timestamp};
-use crate::{ColumnType, Value};
 
 /// How the store makes what a row holds that does not name the column, as the row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result};
 
-use crate::{ColumnType, Value};
+use crate::schema::ColumnType;
+use crate::value::Value;
 
 /// Why a number that a row brings is refused.
 pub(crate) const NUMBER_GIVEN: &str =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 /// The columns outside the key as they were when a schema number was in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::name::quoted_name;
 use super::{Column, TableSchema};
-use crate::{ColumnType, Value};
+use crate::schema::ColumnType;
+use crate::value::Value;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;

@@ -6,9 +6,9 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 use tonnage_engine::{ErrorKind, KeyPart, KeyShape};
 
 use super::{Change, ColumnDefinition, DefaultFunction, TableSchema};
-use crate::Value;
 use crate::ddl::{Statement, parse};
-use crate::{ColumnType, EnumSymbols, TableDefinition};
+use crate::schema::{ColumnType, EnumSymbols, TableDefinition};
+use crate::value::Value;
 
 fn definition(sql: &str) -> TableDefinition {
     match parse(sql).unwrap().remove(0) {

@@ -18,10 +18,13 @@ impl Default for StoreLimits {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        BulkGetOptions, BulkPutOptions, Direction, KeySource, Payload, Row, Store,
-        TableScanOptions, Value,
-    };
+    use crate::bulk::get::TableScanOptions;
+    use crate::bulk::get::{BulkGetOptions, KeySource};
+    use crate::bulk::put::{BulkPutOptions, Payload};
+    use crate::row::Row;
+    use crate::store::Store;
+    use crate::value::Value;
+    use tonnage_engine::Direction;
 
     const ROWS: i64 = 50_000;
 

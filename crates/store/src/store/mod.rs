@@ -23,16 +23,15 @@ use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_pu
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
 use crate::catalog::Catalog;
 use crate::check::{CheckOptions, CheckReport, check};
-use crate::ddl::{Outcome, execute};
+use crate::ddl::{DdlOutcome, execute};
 use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, drop_index};
 use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::levels::{check_acks, check_consistency};
 use crate::lob::{clean_unneeded, find_space};
 use crate::read::ReadAhead;
-use crate::table::{
-    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
-};
+use crate::single_calls::{WriteOptions, WriteResult};
+use crate::table::{Exchanged, RowOperation, Table, atomic_write, write_each};
 use crate::terms::check_timeout;
 use limits::StoreLimits;
 
@@ -143,7 +142,7 @@ impl Store {
     ///
     /// # Errors
     /// The first statement that fails; those before it stay carried out.
-    pub fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
+    pub fn execute(&self, sql: &str) -> Result<Vec<DdlOutcome>> {
         execute(&self.inner, sql, Deadline::NONE)
     }
 
@@ -152,7 +151,7 @@ impl Store {
     /// # Errors
     /// As [`Store::execute`]; `TimedOut`, naming what was waited for: the statement that waited did
     /// nothing, and those before it stay carried out.
-    pub fn execute_within(&self, sql: &str, timeout: Duration) -> Result<Vec<Outcome>> {
+    pub fn execute_within(&self, sql: &str, timeout: Duration) -> Result<Vec<DdlOutcome>> {
         check_timeout(Some(timeout))?;
         execute(&self.inner, sql, Deadline::after(timeout))
     }
@@ -188,8 +187,8 @@ impl Store {
             .collect()
     }
 
-    /// Makes an index over the rows that are there and all that come; see [`crate::index`] for how.
-    /// The table stays in use. Tells whether it was made now.
+    /// Makes an index over the rows that are there and all that come. The table stays in use. Tells
+    /// whether it was made now.
     ///
     /// # Errors
     /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry
@@ -221,8 +220,36 @@ impl Store {
         KeyValue::new(self.inner.clone())
     }
 
-    /// Puts the entries of many streams into the store; see [`crate::bulk::put`] for how and for
-    /// every rule.
+    /// Puts the entries of many streams into the store.
+    ///
+    /// - Each entry is inserted, existed already, or failed; [`BulkPutCallbacks`] hear of the
+    ///   latter two. One that does not fit its table fails alone, with its stream, its position
+    ///   and the reason.
+    /// - A stream is complete when all of its entries are as durable as
+    ///   [`BulkPutOptions::durability`] asks for.
+    /// - Tables may be altered meanwhile. Rows of one that is dropped fail.
+    /// - Whatever ends the load early (a stream that fails or panics, a callback, too many errors,
+    ///   a timeout, a cancel), what was put before is stored, and the error carries the report so
+    ///   far.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::sync::Arc;
+    /// use tonnage::{BulkPutOptions, Row, Store, row_stream};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (sensor LONG, at LONG, PRIMARY KEY (sensor, at))")?;
+    /// let heat: Arc<str> = "heat".into();
+    /// let row = |sensor: i64, at: i64| Row::new().with("sensor", sensor).with("at", at);
+    /// let streams = [("north", 1), ("south", 2)].map(|(name, sensor)| {
+    ///     let heat = heat.clone();
+    ///     row_stream(name, (0..1_000).map(move |at| Ok((heat.clone(), row(sensor, at)))))
+    /// });
+    /// let report = store.bulk_put(streams.into(), &BulkPutOptions::default())?;
+    /// assert_eq!((report.total.inserted, report.total.failed), (2_000, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Whatever stopped the load, with the report so far.
@@ -245,6 +272,21 @@ impl Store {
 
     /// Puts rows into many tables in one call. All names are checked first: when a table does not
     /// exist, nothing is written.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use tonnage::{BulkPutOptions, Row, Store};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (at LONG, PRIMARY KEY (at))")?;
+    /// store.execute("CREATE TABLE wind (at LONG, PRIMARY KEY (at))")?;
+    /// let rows = || vec![Row::new().with("at", 1), Row::new().with("at", 2)];
+    /// let tables = [("heat", rows()), ("wind", rows())];
+    /// let put = store.multi_put(tables, &BulkPutOptions::default())?;
+    /// assert_eq!(put.report.total.inserted, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `NotFound` naming the missing table; whatever stopped the load, with the report so far. Rows
@@ -275,9 +317,11 @@ impl Store {
     ///
     /// let store = Store::open("memory:")?;
     /// store.execute("CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at))")?;
-    /// store.table("heat")?.put(&Row::new().with("at", 1).with("level", 20.5), &WriteOptions::default())?;
-    /// let key = || vec![Row::new().with("at", 1)];
-    /// let answers = store.multi_get([("heat", key()), ("light", key())], &BulkGetOptions::default())?.into_answers();
+    /// let row = Row::new().with("at", 1).with("level", 20.5);
+    /// store.table("heat")?.put(&row, &WriteOptions::default())?;
+    /// let keys = || vec![Row::new().with("at", 1)];
+    /// let requests = [("heat", keys()), ("light", keys())];
+    /// let answers = store.multi_get(requests, &BulkGetOptions::default())?.into_answers();
     /// assert_eq!(answers[0].as_ref().map(|batches| batches[0].rows.num_rows()).ok(), Some(1));
     /// assert!(answers[1].is_err(), "there is no table light");
     /// # Ok(())
@@ -318,6 +362,20 @@ impl Store {
     /// Carries out operations on rows of one shard key, of a table and its relatives, all together
     /// or not at all. Of several operations on one row the last decides what is stored; the
     /// conditions of all are judged by what was stored before.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Row, RowOperation, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE cart (user LONG, item LONG, PRIMARY KEY (SHARD(user), item))")?;
+    /// let item = |item| Row::new().with("user", 7).with("item", item);
+    /// let swap = [RowOperation::put("cart", item(2)), RowOperation::delete("cart", item(1))];
+    /// store.atomic_write(&swap, &WriteOptions::default())?;
+    /// assert!(store.table("cart")?.get(&item(2))?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single
@@ -461,7 +519,7 @@ impl Store {
     }
 
     /// Makes a backup of one moment, over all data directories, while writing goes on. Files that
-    /// the repository has are not copied again. See [`crate::backup`] for how.
+    /// the repository has are not copied again.
     ///
     /// # Errors
     /// `Unsupported` when the engine cannot; `Unavailable` when a disk refuses or the repository is

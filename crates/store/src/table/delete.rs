@@ -7,12 +7,13 @@ use tonnage_engine::{
     ScanOptions, Slices, WriteBatch,
 };
 
-use super::{DeleteOptions, Deleted, Table};
+use super::Table;
 use crate::bulk::get::Place;
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
 use crate::levels::check_acks;
 use crate::row::Row;
+use crate::single_calls::{DeleteOptions, Deleted};
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
 /// The most rows deleted by one atomic batch.

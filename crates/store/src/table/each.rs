@@ -10,8 +10,9 @@ use tonnage_engine::{
 };
 
 use super::write::{EncodedWrite, encode};
-use super::{Exchanged, RowOperation, StoredRow, WriteOptions, WriteResult};
+use super::{Exchanged, RowOperation};
 use crate::inner::Inner;
+use crate::single_calls::{StoredRow, WriteOptions, WriteResult};
 
 /// What became of each operation, and the rows that were found before: their origins are the
 /// numbers of the operations.

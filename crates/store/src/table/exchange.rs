@@ -6,9 +6,10 @@
 
 use tonnage_engine::{Condition, Deadline, Engine, Result, Rows, Slices, WriteBatch, WriteOutcome};
 
-use super::{StoredRow, Table, WriteOptions, WriteResult};
+use super::Table;
 use crate::read::read_by;
 use crate::row::Row;
+use crate::single_calls::{StoredRow, WriteOptions, WriteResult};
 use crate::value::Value;
 
 /// What became of a write, and the row that it found.

@@ -2,8 +2,9 @@
 
 use tonnage_engine::{Condition, Error, Result, WriteBatch};
 
-use super::{Table, WriteOptions, WriteResult};
+use super::Table;
 use crate::row::Row;
+use crate::single_calls::{WriteOptions, WriteResult};
 
 impl Table {
     /// Stores many rows, each by itself, as if one after another, and tells what became of each, in

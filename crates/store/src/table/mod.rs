@@ -4,7 +4,6 @@ mod delete;
 mod each;
 mod exchange;
 mod many;
-mod options;
 mod session;
 mod write;
 
@@ -17,20 +16,18 @@ use tonnage_engine::{
 
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
-pub use options::{
-    DeleteOptions, Deleted, GetOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult,
-};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
-use crate::FieldRange;
-use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource};
+use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::{TableEntry, unknown_index};
+use crate::codec::FieldRange;
 use crate::index::Index;
 use crate::inner::Inner;
 use crate::row::Row;
 use crate::schema::TableSchema;
+use crate::single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 use crate::terms::check_timeout;
 
 /// A handle on a table. It keeps to the schema that the table had when the handle was made,
@@ -253,8 +250,33 @@ impl Table {
             .collect())
     }
 
-    /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every
-    /// rule.
+    /// Reads the rows of many whole or partial keys.
+    ///
+    /// - Batches come as they are ready, or in the order of the keys
+    ///   ([`BulkGetOptions::direction`]). A key that is given twice may be answered once.
+    /// - [`BulkGetOptions::max_concurrent_requests`] workers read ahead, within
+    ///   [`BulkGetOptions::memory_bytes_max`]: the reader's pace is the limit.
+    /// - A failing key source, or a bad key, is reported after the rows of the keys before it.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{BulkGetOptions, BulkPutOptions, KeySource, Row, Store};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (sensor LONG, at LONG, PRIMARY KEY (SHARD(sensor), at))")?;
+    /// let row = |n| Row::new().with("sensor", n % 10).with("at", n);
+    /// let rows: Vec<Row> = (0..100).map(row).collect();
+    /// store.multi_put([("heat", rows)], &BulkPutOptions::default())?;
+    /// // A partial key stands for all rows below it.
+    /// let sensors = KeySource::keys([3, 4].map(|sensor| Row::new().with("sensor", sensor)));
+    /// let mut count = 0;
+    /// for batch in store.table("heat")?.bulk_get(sensors, &BulkGetOptions::default())? {
+    ///     count += batch?.rows.num_rows();
+    /// }
+    /// assert_eq!(count, 20);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Invalid` for options that do not fit the table. What is wrong with a key comes out of the
@@ -264,6 +286,22 @@ impl Table {
     }
 
     /// Reads all rows: large tables by several workers at a time.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Row, Store, TableScanOptions, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at))")?;
+    /// let heat = store.table("heat")?;
+    /// heat.put(&Row::new().with("at", 1).with("level", 20.5), &WriteOptions::default())?;
+    /// let options = TableScanOptions { columns: Some(vec!["level".into()]), ..Default::default() };
+    /// for batch in heat.scan(&options)? {
+    ///     assert_eq!(batch?.rows.num_columns(), 1);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Invalid` for options that do not fit the table.

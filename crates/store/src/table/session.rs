@@ -6,11 +6,11 @@ use tonnage_engine::{
     Condition, Direction, Error, Ranges, Result, Rows, ScanOptions, Scanner, Slices, WriteBatch,
 };
 
-use super::WriteOptions;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::codec::{RowView, TableCodec};
 use crate::inner::Inner;
+use crate::single_calls::WriteOptions;
 use crate::value::ValueRef;
 
 /// Reads and writes single rows of a table, one after another, in memory that is used again. Made

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Error, Result, WriteBatch};
 
-use super::{WriteOptions, WriteResult};
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 use crate::row::Row;
+use crate::single_calls::{WriteOptions, WriteResult};
 use crate::value::Value;
 
 /// One operation of an atomic write.

@@ -18,7 +18,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, Result};
 
 use super::Value;
-use crate::ColumnType;
+use crate::schema::ColumnType;
 use crate::schema::timestamp_unit;
 
 impl Value {

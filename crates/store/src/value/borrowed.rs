@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Value, WideNumberRef};
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 /// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a
 /// copy of each cell.

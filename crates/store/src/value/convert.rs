@@ -7,7 +7,7 @@ use super::parse::{number_out_of_range, of_width, rescale_number};
 use super::reason::Reason;
 use super::wide::{power_of_ten, rescale_wide};
 use super::{Value, WideNumber, json_text, nested, time};
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 impl Value {
     /// The same value as a column of that type holds it. NULL stays NULL; text is read as

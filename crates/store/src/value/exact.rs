@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 
 use super::decimal_text::compare_exactly;
 use super::{Value, time};
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 impl Value {
     /// Reads the text of a value for a key column, which holds it as it is or not at all.
@@ -82,7 +82,8 @@ pub(crate) fn moment(value: &Value) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ColumnType, Value};
+    use crate::schema::ColumnType;
+    use crate::value::Value;
 
     fn is_kept(value: impl Into<Value>, column_type: ColumnType) -> bool {
         let value = value.into();

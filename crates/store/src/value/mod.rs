@@ -67,8 +67,8 @@ pub enum Value {
     Timestamp {
         /// How many units.
         value: i64,
-        /// Digits behind the second (0 to 9); they choose the unit as
-        /// [`crate::schema::timestamp_unit`] says.
+        /// Digits behind the second. They choose the unit: 0 is seconds, 1 to 3 milliseconds, 4 to
+        /// 6 microseconds, 7 to 9 nanoseconds.
         precision: u8,
     },
     /// A universally unique identifier.

@@ -9,7 +9,7 @@ use tonnage_engine::{Error, Result};
 use super::Value;
 use super::json_text::{self, JsonKind};
 use super::reason::Reason;
-use crate::{ColumnType, ElementType, RecordFields};
+use crate::schema::{ColumnType, ElementType, RecordFields};
 
 type Read<T> = std::result::Result<T, Reason>;
 

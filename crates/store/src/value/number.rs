@@ -4,7 +4,7 @@ use arrow::datatypes::i256;
 
 use super::Value;
 use super::wide::WideNumber;
-use crate::ColumnType;
+use crate::schema::ColumnType;
 use crate::schema::NUMBER_DIGITS_MAX;
 
 /// The most digits that 128 bits hold.

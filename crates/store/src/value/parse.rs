@@ -9,7 +9,7 @@ use tonnage_engine::{Error, Result};
 use super::decimal_text::DecimalText;
 use super::reason::Reason;
 use super::{Value, nested, time};
-use crate::{ColumnType, EnumSymbols};
+use crate::schema::{ColumnType, EnumSymbols};
 
 impl Value {
     /// Reads the text of a value for a column of that type.

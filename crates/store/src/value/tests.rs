@@ -4,7 +4,7 @@ use arrow::datatypes::i256;
 use proptest::prelude::*;
 
 use super::Value;
-use crate::ColumnType;
+use crate::schema::ColumnType;
 
 const NUMBER_76: ColumnType = ColumnType::Number { precision: 76, scale: 20 };
 

@@ -187,7 +187,7 @@ fn judge_key(text: &str) -> Result<(), String> {
 
 /// What a definition makes is described by a definition that makes the same.
 fn judge_ddl(text: &str) -> Result<(), String> {
-    if tonnage::ddl::parse(text).is_err() {
+    if tonnage::parse_ddl(text).is_err() {
         return Ok(());
     }
     let open = || Store::open("memory:").map_err(|error| format!("STORE {error}"));

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
-use tonnage::ddl::{Statement, parse};
 use tonnage::{
-    ColumnDefinition, ColumnType, Error, Generated, Identity, Result, TableDefinition, TableEntry,
-    TableSchema,
+    ColumnDefinition, ColumnType, Error, Generated, Identity, Result, Statement, TableDefinition,
+    TableEntry, TableSchema, parse_ddl,
 };
 use tonnage_files::{Inferred, NullWords, type_name};
 
@@ -39,7 +38,7 @@ pub(super) fn parse_key(text: &str) -> CliResult<PrimaryKey> {
         let how = "write it as in CREATE TABLE, for instance 'SHARD(a, b), c', with names that hold blanks in double quotes";
         Failure::usage(format!("--primary-key '{text}': {what}: {how}"))
     };
-    let statements = parse(&format!("CREATE TABLE t (PRIMARY KEY ({text}))"))
+    let statements = parse_ddl(&format!("CREATE TABLE t (PRIMARY KEY ({text}))"))
         .map_err(|_| wrong("it cannot be read"))?;
     match statements.as_slice() {
         [Statement::CreateTable { definition, .. }]
@@ -301,7 +300,7 @@ pub(super) fn check_columns(
             continue;
         };
         // Text says nested values as JSON.
-        let is_said = column.column_type.is_nested() && tonnage::schema::is_json(field);
+        let is_said = column.column_type.is_nested() && tonnage::internal::is_json(field);
         if field.data_type() != &column.column_type.data_type() && !is_said {
             return Err(Failure::usage(format!(
                 "{source}: column {0} holds {1}, which does not fit {2} in table {3}: say what becomes of it with --map '{0}=...'",

@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use clap::Args;
-use tonnage::ddl::Statement;
-use tonnage::{Error, ErrorKind, Store};
+use tonnage::{Error, ErrorKind, Statement, Store};
 use tonnage_sql::{Answer, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::Globals;
@@ -143,7 +142,7 @@ impl SqlArgs {
     }
 
     fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {
-        match tonnage::ddl::parse(text) {
+        match tonnage::parse_ddl(text) {
             // What cannot be read must not make a store.
             Ok(statements) if statements.is_empty() => {
                 Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
@@ -189,11 +188,11 @@ impl SqlArgs {
     }
 
     /// A list that was asked for as rows, if it is one.
-    fn listed(&self, store: &Store, done: &tonnage::Outcome) -> CliResult<Option<RecordBatch>> {
+    fn listed(&self, store: &Store, done: &tonnage::DdlOutcome) -> CliResult<Option<RecordBatch>> {
         Ok(match done {
             _ if !self.wants_rows() => None,
-            tonnage::Outcome::Tables(tables) => Some(describe::names(tables)?),
-            tonnage::Outcome::Description(ddl) => match tonnage::ddl::parse(ddl)?.first() {
+            tonnage::DdlOutcome::Tables(tables) => Some(describe::names(tables)?),
+            tonnage::DdlOutcome::Description(ddl) => match tonnage::parse_ddl(ddl)?.first() {
                 Some(Statement::CreateTable { definition, .. }) => {
                     Some(describe::columns(store.table(&definition.path)?.schema())?)
                 }
@@ -295,9 +294,9 @@ fn print_list(outlet: &mut RowOutlet, rows: &RecordBatch) -> CliResult<()> {
 }
 
 /// What was asked for goes to standard output, what was done is told beside it.
-fn tell(globals: &Globals, output: &mut LineOutput, done: &tonnage::Outcome) -> CliResult<()> {
+fn tell(globals: &Globals, output: &mut LineOutput, done: &tonnage::DdlOutcome) -> CliResult<()> {
     match done {
-        tonnage::Outcome::Tables(_) | tonnage::Outcome::Description(_) => output.line(done),
+        tonnage::DdlOutcome::Tables(_) | tonnage::DdlOutcome::Description(_) => output.line(done),
         _ => {
             globals.info(done);
             Ok(())

@@ -22,7 +22,7 @@ impl SqlArgs {
             return Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"));
         }
         let client = self.connect(globals)?;
-        if tonnage::ddl::parse(text).is_ok() {
+        if tonnage::parse_ddl(text).is_ok() {
             return self
                 .define_on_server(globals, &client, text)
                 .map_err(|failure| pointed(text, failure));
@@ -55,7 +55,7 @@ impl SqlArgs {
             for done in done.map_err(|failure| after(number, failure))? {
                 // A list of columns is made from the definition, by a copy of the table.
                 let copy = match &done {
-                    tonnage::Outcome::Description(ddl) if self.wants_rows() => {
+                    tonnage::DdlOutcome::Description(ddl) if self.wants_rows() => {
                         copy_of(client, ddl)?
                     }
                     _ => Store::open("memory:")?,
@@ -77,7 +77,7 @@ impl SqlArgs {
 
 /// Carries a statement out, prints its rows, and says what became of it.
 fn answer(client: &Client, statement: &str, outlet: &mut RowOutlet) -> CliResult<String> {
-    if let Ok(definitions) = tonnage::ddl::parse(statement)
+    if let Ok(definitions) = tonnage::parse_ddl(statement)
         && !definitions.is_empty()
     {
         let done = client.define(statement)?;
@@ -111,8 +111,8 @@ fn print_served(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
 /// A store in memory that has the table of a definition, and its parents.
 fn copy_of(client: &Client, ddl: &str) -> CliResult<Store> {
     let copy = Store::open("memory:")?;
-    if let Some(tonnage::ddl::Statement::CreateTable { definition, .. }) =
-        tonnage::ddl::parse(ddl)?.first()
+    if let Some(tonnage::Statement::CreateTable { definition, .. }) =
+        tonnage::parse_ddl(ddl)?.first()
     {
         for (end, _) in definition.path.char_indices().filter(|(_, char)| *char == '.') {
             copy.execute(&client.describe(&definition.path[..end])?.schema.to_ddl())?;

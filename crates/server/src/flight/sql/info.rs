@@ -152,8 +152,8 @@ fn bits(infos: &mut SqlInfoDataBuilder) {
 
 /// Numbers of 64 bits: choices, and limits, of which 0 is none that is known.
 fn limits(infos: &mut SqlInfoDataBuilder) {
-    const NAME_BYTES_MAX: i64 = tonnage::schema::NAME_BYTES_MAX as i64;
-    const COLUMNS_MAX: i64 = tonnage::schema::COLUMNS_MAX as i64;
+    const NAME_BYTES_MAX: i64 = tonnage::internal::NAME_BYTES_MAX as i64;
+    const COLUMNS_MAX: i64 = tonnage::internal::COLUMNS_MAX as i64;
     for (info, limit) in [
         // Names are found without regard to case; NULL is the greatest.
         (Info::SqlIdentifierCase, 1),

@@ -4,10 +4,10 @@ use tonnage_engine::{Error, Part, Ranges, Result};
 
 use super::resume::Place;
 use super::scan::SpaceParts;
-use crate::FieldRange;
+use super::table_scan::TableScanOptions;
 use crate::catalog::TableEntry;
+use crate::codec::FieldRange;
 use crate::inner::Inner;
-use crate::table::TableScanOptions;
 
 /// So few rows are one part.
 const PART_ROWS_MIN: u64 = 65_536;

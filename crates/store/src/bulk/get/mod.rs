@@ -32,6 +32,7 @@ mod source;
 mod stretch;
 mod table;
 mod table_batch;
+mod table_scan;
 
 pub use crate::read::origin::KeyOrigin;
 pub(crate) use drawn::{
@@ -52,3 +53,4 @@ pub use source::{BulkKey, KeySender, KeySource};
 pub use stretch::{BulkGetStretches, Stretch};
 pub(crate) use table::{bulk_get, scan, scan_part, scan_parts};
 pub use table_batch::TableBatch;
+pub use table_scan::TableScanOptions;

@@ -11,12 +11,11 @@ use super::resume::Place;
 use super::scan::{PARTS_PER_WORKER, SpaceParts};
 use super::shaper::TableShaper;
 use super::source::Keys;
-use super::{BulkGet, BulkGetOptions, KeySource};
+use super::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 use crate::read::{ReadControl, ReadPipeline, ReadPlan};
-use crate::table::TableScanOptions;
 
 /// Reads the rows of many keys of a table.
 pub(crate) fn bulk_get(

@@ -1,9 +1,10 @@
 //! What a bulk put tells its caller while it runs.
 
-use tonnage_engine::{Result, SpaceId};
+use tonnage_engine::{NEVER_MS, Result, Rows, SpaceId};
 
 use super::{Payload, StreamReport};
 use crate::inner::Inner;
+use crate::kv::Key;
 use crate::row::Row;
 
 /// Is told of entries that were not stored, and of streams that are complete. Called from the
@@ -154,5 +155,20 @@ impl std::fmt::Debug for ExistingEntry<'_> {
             .field("stream", &self.stream)
             .field("position", &self.position)
             .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// The path of the table that a key belongs to and its key columns; the pair's key for a
+    /// key/value pair.
+    pub(super) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
+        if space == self.pairs {
+            return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
+        }
+        let entry = self.owner_of(space, key)?;
+        let mut rows = Rows::new();
+        rows.push(key, &[], 0, NEVER_MS, 0);
+        let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;
+        Ok((entry.schema.path.clone(), Row::from_batch(&batch, 0)?))
     }
 }

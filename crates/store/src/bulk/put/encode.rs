@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Condition, Entries, Error, Slices, SpaceId};
+use tonnage_engine::{Condition, Entries, Error, NEVER_MS, Slices, SpaceId};
 
 use super::ttls::Ttls;
 use crate::catalog::TableEntry;

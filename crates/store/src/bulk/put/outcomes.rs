@@ -223,7 +223,7 @@ impl Outcomes {
 }
 
 /// `(maker 'Nokia', price 300)`
-fn shown(key: &crate::Row) -> String {
+fn shown(key: &crate::row::Row) -> String {
     let cells: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("({})", cells.join(", "))
 }

@@ -13,8 +13,10 @@ use tonnage_engine::ErrorKind;
 
 use super::support::{any_type, any_value, codec, schema};
 use crate::codec::{Aligned, Limits, TableCodec};
+use crate::row::Row;
+use crate::schema::ColumnType;
+use crate::value::Value;
 use crate::value::array_of;
-use crate::{ColumnType, Row, Value};
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(

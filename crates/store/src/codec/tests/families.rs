@@ -7,8 +7,9 @@ use tonnage_engine::ErrorKind;
 
 use super::support::definition;
 use crate::codec::{KeyClassifier, KeyOwner, Limits, TableCodec};
+use crate::row::Row;
 use crate::schema::TableSchema;
-use crate::{Row, Value};
+use crate::value::Value;
 
 /// A table, two children of it, and a child of the first.
 fn family(key_type: &str) -> Vec<TableCodec> {

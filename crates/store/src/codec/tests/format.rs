@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::support::{codec, definition};
 use crate::codec::{Limits, TableCodec};
+use crate::row::Row;
+use crate::schema::ColumnType;
 use crate::schema::TableSchema;
-use crate::{ColumnType, Row, Value};
+use crate::value::Value;
 
 #[test]
 fn the_example_of_the_format_page() {

@@ -9,8 +9,10 @@ use tonnage_engine::{Error, ErrorKind, Slices};
 
 use super::support::{any_key_type, any_value, codec, definition};
 use crate::codec::{FieldRange, Limits, TableCodec};
+use crate::row::Row;
+use crate::schema::ColumnType;
 use crate::schema::TableSchema;
-use crate::{ColumnType, Row, Value};
+use crate::value::Value;
 
 const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
 

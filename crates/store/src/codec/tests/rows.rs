@@ -9,8 +9,10 @@ use super::support::{
     any_rows, any_table, any_table_with_rows, any_value, batch_of, codec, encode, row_of, stored,
 };
 use crate::codec::{Limits, TableCodec};
+use crate::row::Row;
+use crate::schema::ColumnType;
 use crate::schema::{Change, ColumnDefinition};
-use crate::{ColumnType, Row, Value, ValueRef};
+use crate::value::{Value, ValueRef};
 
 proptest! {
     #[test]

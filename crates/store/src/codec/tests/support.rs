@@ -9,9 +9,11 @@ use tonnage_engine::{Rows, Slices};
 
 use crate::codec::{Limits, TableCodec};
 use crate::ddl::{Statement, parse};
+use crate::row::Row;
 use crate::schema::{ColumnDefinition, TableDefinition, TableSchema};
+use crate::schema::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields};
+use crate::value::Value;
 use crate::value::array_of;
-use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Row, Value};
 
 pub(super) fn definition(sql: &str) -> TableDefinition {
     match parse(sql).unwrap().remove(0) {

@@ -8,7 +8,10 @@ use tonnage_engine::Direction;
 
 use super::*;
 use crate::bulk::get::BulkGet;
-use crate::{BulkPutOptions, Row, Store, TableScanOptions};
+use crate::bulk::get::TableScanOptions;
+use crate::bulk::put::BulkPutOptions;
+use crate::row::Row;
+use crate::store::Store;
 
 const ROWS: i64 = 3_000;
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutOptions, Cancel, Clock, ErrorKind, ManualClock, Payload, Progress, Row, row_stream,
+    BulkPutOptions, Cancel, Clock, EntryBatch, EntryStream, ErrorKind, ManualClock, Payload,
+    Progress, Result, Row, row_stream,
 };
-use tonnage::{EntryBatch, EntryStream, Result};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::rows_of;

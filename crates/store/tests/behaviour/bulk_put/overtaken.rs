@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rstest::rstest;
-use tonnage::bulk::put::{EntryBatch, EntryStream, Payload};
-use tonnage::{BulkPutOptions, OnExisting, Result, Row, Table, WriteOptions};
+use tonnage::{
+    BulkPutOptions, EntryBatch, EntryStream, OnExisting, Payload, Result, Row, Table, WriteOptions,
+};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{all_rows, row};

@@ -124,9 +124,9 @@ fn an_index_whose_making_was_cut_short_is_told_and_made_again(
     let refused = failure(index.scan(&IndexRange::default(), &Default::default()).map(drop));
     assert_error(refused, ErrorKind::Unavailable, &["by_year", "make it again"]);
     let shown = store.execute("DESCRIBE cars").unwrap().remove(0);
-    let tonnage::Outcome::Description(shown) = shown else { panic!("{shown:?}") };
+    let tonnage::DdlOutcome::Description(shown) = shown else { panic!("{shown:?}") };
     assert!(
-        shown.contains("-- not ready") && tonnage::ddl::parse(&shown).unwrap().len() == 3,
+        shown.contains("-- not ready") && tonnage::parse_ddl(&shown).unwrap().len() == 3,
         "{shown}"
     );
     let report = store.check().unwrap();

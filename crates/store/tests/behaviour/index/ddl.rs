@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
-    CreateIndexOptions, ErrorKind, Index, IndexColumn, IndexDefinition, IndexRange,
-    IndexScanOptions, Outcome, Store, WriteOptions,
+    CreateIndexOptions, DdlOutcome, ErrorKind, Index, IndexColumn, IndexDefinition, IndexRange,
+    IndexScanOptions, Store, WriteOptions,
 };
 
 use super::{car, cars, plates};
@@ -31,9 +31,9 @@ fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Backend) {
         .execute("CREATE INDEX i ON t (a); CREATE INDEX IF NOT EXISTS i ON t (a); DROP INDEX i ON t; DROP INDEX IF EXISTS i ON t")
         .unwrap();
     let [index, table] = ["i", "t"].map(str::to_owned);
-    let made = |new| Outcome::CreatedIndex { index: index.clone(), table: table.clone(), new };
+    let made = |new| DdlOutcome::CreatedIndex { index: index.clone(), table: table.clone(), new };
     let dropped =
-        |existed| Outcome::DroppedIndex { index: index.clone(), table: table.clone(), existed };
+        |existed| DdlOutcome::DroppedIndex { index: index.clone(), table: table.clone(), existed };
     assert_eq!(told, [made(true), made(false), dropped(true), dropped(false)]);
 }
 
@@ -43,7 +43,7 @@ fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)
         CREATE INDEX "odd name" ON t (a, d.x."y z"); CREATE INDEX second ON t (a)"#;
     let store = on.with_tables(ddl);
     let shown = store.execute("DESCRIBE t").unwrap().remove(0);
-    let Outcome::Description(text) = &shown else { panic!("{shown:?}") };
+    let DdlOutcome::Description(text) = &shown else { panic!("{shown:?}") };
     assert!(text.contains("CREATE INDEX second ON t (a)"), "{text}");
     assert_eq!(on.with_tables(text).execute("DESCRIBE t").unwrap().remove(0), shown);
 }

@@ -68,7 +68,7 @@ fn rows_that_existed_leave_stale_entries_that_nobody_sees(#[values(Memory, Rocks
 struct Interrupted {
     store: Store,
     given: i64,
-    made: Option<std::thread::JoinHandle<Result<Vec<tonnage::Outcome>>>>,
+    made: Option<std::thread::JoinHandle<Result<Vec<tonnage::DdlOutcome>>>>,
 }
 
 impl EntryStream for Interrupted {

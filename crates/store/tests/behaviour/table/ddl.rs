@@ -1,7 +1,7 @@
 //! Tables are made, changed, dropped, and still there after reopening.
 
 use rstest::rstest;
-use tonnage::{ErrorKind, Outcome, Value, WriteOptions};
+use tonnage::{DdlOutcome, ErrorKind, Value, WriteOptions};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key};
@@ -25,7 +25,8 @@ fn what_describe_shows_makes_the_same_table(#[values(Memory, RocksDb)] on: Backe
         f BOOLEAN DEFAULT true, g UUID, h BINARY, i FLOAT, j DOUBLE, k INTEGER, PRIMARY KEY (SHARD(a, b), g)) USING TTL 5 DAYS";
     let mut store = on.with_tables(ddl);
     store.reopen();
-    let Outcome::Description(shown) = store.execute("DESCRIBE TABLE all_of_it").unwrap().remove(0)
+    let DdlOutcome::Description(shown) =
+        store.execute("DESCRIBE TABLE all_of_it").unwrap().remove(0)
     else {
         panic!()
     };
@@ -116,11 +117,11 @@ fn statements_say_what_they_did(#[values(Memory, RocksDb)] on: Backend) {
          DROP TABLE t; DROP TABLE IF EXISTS t",
     );
     let expected = [
-        Outcome::Created { table: "t".into(), new: true },
-        Outcome::Created { table: "t".into(), new: false },
-        Outcome::Tables(vec!["t".into()]),
-        Outcome::Dropped { table: "t".into(), existed: true },
-        Outcome::Dropped { table: "t".into(), existed: false },
+        DdlOutcome::Created { table: "t".into(), new: true },
+        DdlOutcome::Created { table: "t".into(), new: false },
+        DdlOutcome::Tables(vec!["t".into()]),
+        DdlOutcome::Dropped { table: "t".into(), existed: true },
+        DdlOutcome::Dropped { table: "t".into(), existed: false },
     ];
     assert_eq!(done.unwrap(), expected);
 }
