@@ -156,6 +156,7 @@ impl TableCodec {
                 )));
             }
         }
+        // Only key columns must be there: `fill` sees to all others that are missing.
         let is_missing = |column: usize| {
             places[column].is_none() && Some(column) != numbered && !self.is_generated(column)
         };
@@ -183,6 +184,7 @@ impl TableCodec {
         for (row, reason) in failures {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
         }
+        // A key column rounds nothing: two keys that were given would become one row.
         if self.schema.key_columns().any(|key| key.id == column.id) {
             let (given, field) = (batch.column(place), batch.schema_ref().field(place));
             for row in rounded_cells(given, field, &array, column.column_type) {
@@ -225,6 +227,8 @@ impl TableCodec {
                 faults.entry(row).or_insert_with(|| (column.name.clone(), NUMBER_GIVEN.to_owned()));
             }
         }
+        // BY DEFAULT takes a NULL for a value that was given, and it is refused as one; the other
+        // kinds number it.
         if given.null_count() == 0 || generated == Some(Generated::ByDefault) {
             return Ok(given);
         }
@@ -318,6 +322,7 @@ impl TableCodec {
         rows: usize,
         faults: RowFaults,
     ) -> Result<Aligned> {
+        // Nearly all batches end here: arrays are passed on, and no cell is copied.
         if faults.is_empty() {
             return Ok(Aligned {
                 batch: self.batch(arrays, rows)?,
@@ -325,6 +330,7 @@ impl TableCodec {
                 kept: None,
             });
         }
+        // Faults are sorted by row, so one pass leaves them out.
         let mut next = faults.keys().copied().peekable();
         let kept: Vec<u32> =
             (0..rows).filter(|row| next.next_if_eq(row).is_none()).map(|row| row as u32).collect();

@@ -248,6 +248,8 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
             (Arc::new(<$array>::from_iter(cells)) as ArrayRef, failures)
         }};
     }
+    // The same readers as in `Value::read`, so that a cell and a single value read alike. Types
+    // that hold text as it is return the array itself, without a copy.
     match column_type {
         ColumnType::Integer => parse!(Int32Array, value::parse_integer),
         ColumnType::Long => parse!(Int64Array, value::parse_long),

@@ -33,6 +33,8 @@ pub(super) fn plain_array<'a>(
     cells: &impl Cells<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
+    // The inverse of `encode::write_fixed`, as `key_array` is of `write_column`: a new type goes
+    // into all four.
     Ok(match column_type {
         ColumnType::Integer => {
             Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?)
@@ -54,6 +56,7 @@ pub(super) fn plain_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, i64::from_le_bytes)?,
         ColumnType::Boolean => booleans(rows, cells)?,
+        // `nested_array` reads these.
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => return Err(0),
         ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
         ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,

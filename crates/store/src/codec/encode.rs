@@ -64,10 +64,13 @@ impl TableCodec {
         let layout = self.layout();
         let columns = self.plain_columns(batch)?;
         let ends = self.measure_values(&columns, layout, batch.num_rows())?;
+        // Zeroed, so that null bits and NULLs of fixed width need no write.
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
         each_row(&ends, |_, start| {
             data[start..start + NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes())
         });
+        // Columns are written one after another, so each row remembers how far its variable part is
+        // filled.
         let mut filled = if layout.variable > 0 { vec![0_u32; ends.len()] } else { Vec::new() };
         for value_column in &self.value {
             let array = columns[value_column.column].as_ref();
@@ -171,6 +174,8 @@ fn write_fixed(
             write_cells(array, at, ends, data, |row| values[row].to_le_bytes())
         }};
     }
+    // `cell::with_plain_bytes` writes the same bytes for single rows, and `plain_array` reads them
+    // back: all three follow `docs/format.md`.
     match column_type {
         ColumnType::Integer => primitive!(Int32Type),
         ColumnType::Long => primitive!(Int64Type),

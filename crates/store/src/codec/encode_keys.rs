@@ -123,10 +123,13 @@ impl TableCodec {
         given: impl Fn(usize) -> usize + Copy,
         steps: usize,
     ) -> Slices {
+        // Lengths first, so that all keys share one buffer and no row allocates.
         let steps = || self.key.iter().enumerate().take(steps);
         let mut ends = vec![0_usize; rows];
         for (position, step) in steps() {
             if step.marker.is_some() {
+                // A key that gives just the columns of the tables above still ends with the child's
+                // number: hence `>=` here, and `>` for the column itself.
                 add_width(MARKER_LEN, &mut ends, |row| given(row) >= position);
             }
             match (columns.get(position), step.part) {
@@ -211,6 +214,8 @@ pub(crate) fn write_column(
             write_cells(data, cursors, wants, |row| $encode(values[row]))
         }};
     }
+    // `cell::push_key_value` writes the same bytes for single rows, and `key_array` reads them
+    // back: all three follow `docs/format.md`.
     match column_type {
         ColumnType::Integer => primitive!(Int32Type, cell::key_i32),
         ColumnType::Long => primitive!(Int64Type, cell::key_i64),
@@ -283,6 +288,7 @@ fn write_escaped(
     wants: impl Fn(usize) -> bool,
 ) {
     let (bytes, offsets) = bytes_and_offsets(array);
+    // One search over all cells saves a search in each: hardly any batch has a zero byte.
     let plain = holds_no_zero(bytes, offsets);
     let mut escaped = Vec::new();
     for (row, cursor) in cursors.iter_mut().enumerate() {

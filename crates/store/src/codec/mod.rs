@@ -131,6 +131,7 @@ impl TableCodec {
     }
 
     fn alone(schema: Arc<TableSchema>, limits: Limits) -> Self {
+        // `layout` relies on the layout in force being the last of `layouts`, behind the history.
         let current = ValueLayout::new(&schema.layout());
         let value_column = |column: usize| {
             current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot })

@@ -40,6 +40,8 @@ fn nested_array<'a>(
     column_type: ColumnType,
     cells: &impl Cells<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
+    // A failure of Arrow's own checks concerns no row in particular: it is reported of row 0, never
+    // a panic.
     match (column_type, column_type.data_type()) {
         (ColumnType::Array(element), DataType::List(field)) => {
             let gathered = GatheredEntries::entries(rows, cells, element.column_type(), false)?;
@@ -65,6 +67,8 @@ fn nested_array<'a>(
             Ok(Arc::new(map.map_err(|_| 0_usize)?))
         }
         (ColumnType::Record(fields), DataType::Struct(arrow_fields)) => {
+            // Parts delimit themselves, so each record is walked once from its start, and only then
+            // decoded field by field.
             let mut parts: Vec<Vec<Option<&[u8]>>> =
                 fields.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
             let mut nulls = NullBufferBuilder::new(rows);
@@ -175,6 +179,8 @@ pub(super) fn encoded(
 
 /// Appends the bytes of a nested cell that is not NULL.
 fn push_cell(array: &dyn Array, row: usize, column_type: ColumnType, out: &mut Vec<u8>) {
+    // The bytes of `value_cell::push_nested`, taken from Arrow without a `Value` in between: both
+    // follow `docs/format.md`.
     match column_type {
         ColumnType::Array(element) => {
             let list = array.as_list::<i32>();

@@ -140,6 +140,7 @@ impl TableCodec {
         self.count_given(&arrays, batch.num_rows(), columns)?;
         let arrays: Vec<&ArrayRef> = arrays.iter().collect();
         *keys = self.encode_key_columns(&arrays, batch.num_rows(), Some(columns))?;
+        // Marked last: until here `columns` must hold how many columns the keys give.
         rounded.into_iter().for_each(|row: usize| columns[row] = NO_SUCH_KEY);
         Ok(())
     }
@@ -148,6 +149,7 @@ impl TableCodec {
     fn count_given(&self, arrays: &[ArrayRef], rows: usize, columns: &mut Vec<u16>) -> Result<()> {
         columns.clear();
         columns.resize(rows, arrays.len() as u16);
+        // From the last column back, so that the first NULL of a row has the last word.
         for (position, array) in arrays.iter().enumerate().rev() {
             let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
                 continue;

@@ -282,9 +282,12 @@ impl TableCodec {
     /// The column because of which a row cannot be encoded, where it is one.
     #[cold]
     pub(crate) fn column_at_fault(&self, row: &Row) -> Option<String> {
+        // The order of `encode_row`: the first column that fails is the one its error is about.
         let (mut hint, mut bytes) = (0, Vec::new());
         for step in &self.key {
             let given = self.lookup(row, step.column, &mut hint);
+            // The store makes these values when it completes the row; the row here is as it was
+            // given.
             if given.is_none()
                 && (self.identity == Some(step.column) || self.is_generated(step.column))
             {
@@ -323,6 +326,7 @@ impl TableCodec {
         let column = &self.schema.columns[index];
         if let Some(position) = self.schema.key_position(index) {
             let mut at = 0;
+            // Key columns delimit themselves: those before it must be passed to find it.
             for step in &self.key[..position] {
                 self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
             }
@@ -355,6 +359,8 @@ impl TableCodec {
     /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key.
     pub fn decode_row(&self, key: &[u8], value: &[u8]) -> Result<Row> {
         let mut row = Row::with_capacity(self.schema.columns.len());
+        // All columns first, as NULL: values come in key order and layout order, not in the
+        // table's.
         for column in &self.schema.columns {
             row.push(column.name.clone(), Value::Null);
         }

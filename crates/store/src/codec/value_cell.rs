@@ -144,6 +144,7 @@ fn read_nested(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
     let value = match column_type {
         ColumnType::Array(element) => {
             let count = reader.len()?;
+            // The count is not trusted: it never reserves more than the bytes could hold.
             let mut items = Vec::with_capacity(count.min(bytes.len()));
             for _ in 0..count {
                 items.push(read_part(&mut reader, element.column_type())?);

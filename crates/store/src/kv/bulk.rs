@@ -126,6 +126,8 @@ fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPa
         ));
     }
     let plan = plan(store, options)?;
+    // Watched before the first key is drawn: whoever waits for keys must notice that the read has
+    // ended.
     let mut source = source;
     source.watch(&plan.control);
     let tasks = PairTasks {
@@ -147,6 +149,7 @@ fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPa
 }
 
 fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>> {
+    // Made into options of a bulk get, so that both have the same defaults and limits.
     let general = BulkGetOptions {
         max_concurrent_requests: options.max_concurrent_requests,
         limit_per_key: options.limit_per_key,
@@ -322,6 +325,7 @@ const RANGES_MOST: usize = 256;
 impl PairTasks {
     /// Makes sure that there is a current key; false when none comes in time, or ever.
     fn has_key(&mut self, patience: WaitLimit) -> bool {
+        // A loop, for a batch may hold no keys.
         while self.next == self.current.len() && !self.exhausted {
             match self.source.next(patience, self.keys) {
                 Ok(Drawn::Item(keys)) => {
@@ -339,6 +343,8 @@ impl PairTasks {
         if self.next == self.current.len() {
             return false;
         }
+        // Refused here: the error comes behind the pairs of the keys before it, as that of a
+        // failing source does.
         let bytes = self.current.get(self.next).len();
         if bytes > self.key_bytes_max {
             let number = self.keys - self.current.len() + self.next;

@@ -364,6 +364,7 @@ impl KeyValue {
             range: range.cloned(),
             keys_only: true,
             timeout: options.timeout,
+            // A copy that lags would not show the latest pairs, and they would stay.
             consistency: Some(Consistency::Absolute),
             ..PairGetOptions::default()
         };
@@ -372,6 +373,7 @@ impl KeyValue {
         for found in self.bulk_get(std::iter::once(parent.clone()), &options)? {
             let found = found?;
             let keys: Vec<&[u8]> = found.rows.keys.iter().collect();
+            // An engine bounds the operations of one batch, and a batch of keys may hold more.
             for some in keys.chunks(most) {
                 batch.clear();
                 some.iter().for_each(|key| batch.delete(key, Condition::Always));

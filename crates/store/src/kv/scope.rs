@@ -97,6 +97,8 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         append_successor(key, &mut past);
         past
     };
+    // Bounds only come closer: those of the parent hold in any case. An empty end is the end of the
+    // space, above all others.
     let mut raise = |bound: Vec<u8>| {
         if bound > *start {
             *start = bound;
@@ -118,6 +120,7 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         None => {}
     }
     if !range.prefix.is_empty() {
+        // Without the terminator, so that longer components are inside, too.
         let mut key = parent.to_vec();
         append_escaped(&range.prefix, &mut key);
         lower(past(&key));

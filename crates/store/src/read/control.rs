@@ -109,6 +109,7 @@ impl ReadControl {
         queue: &Receiver<T>,
         mut at_look: impl FnMut(),
     ) -> Result<Option<T>> {
+        // Tried first: an item that is there is no wait, and reads no clock.
         match queue.try_recv() {
             Ok(item) => return Ok(Some(item)),
             Err(TryRecvError::Disconnected) => return Ok(None),

@@ -66,6 +66,8 @@ impl<T> PieceLine<T> {
             None => {
                 let (answer, rest) = answer(Ok(piece), is_cut);
                 match self.results.send_timeout(answer, patience) {
+                    // Kept only now: a piece that comes back has taken the queue for its rest down
+                    // with it.
                     Ok(()) => {
                         self.has_sent = true;
                         self.rest = rest;

@@ -53,6 +53,8 @@ impl<S: Shaper> ScanAtWork<S> {
             if self.scan.is_over() {
                 return Ok(false);
             }
+            // Before each batch, not after it: nothing is read ahead of a reader that has not come
+            // back.
             if self.line.has_sent() && !resting.goes_ahead() {
                 break;
             }
@@ -68,6 +70,7 @@ impl<S: Shaper> ScanAtWork<S> {
                 return Ok(false);
             }
         }
+        // Before the scan is laid down: one that rests holds no files.
         self.scan.release()?;
         Ok(true)
     }

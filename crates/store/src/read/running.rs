@@ -171,6 +171,8 @@ impl<T: Send + 'static> Running<T> {
             wake(workers, Reader::Looks);
             control.check_threads()?;
             let mut at_look = || wake(workers, Reader::Waits);
+            // What must come right behind the last piece has a queue of its own, which is emptied
+            // first.
             if let Some(rest) = &self.rest
                 && let Some(result) = control.recv(rest, &mut at_look)?
             {
@@ -185,6 +187,7 @@ impl<T: Send + 'static> Running<T> {
             }
             match control.recv(&self.queues, &mut at_look)? {
                 Some(queue) => self.current = queue,
+                // The dispatcher lets go of this queue only after it has noted its failure.
                 None => {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                     return Ok(failure.take().map(Err));

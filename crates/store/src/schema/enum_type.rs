@@ -53,6 +53,8 @@ impl EnumSymbols {
                 )));
             }
         }
+        // A second order for the lookup: the declared one is the order of the values, on disk as
+        // well.
         let mut by_symbol: Vec<u16> = (0..symbols.len() as u16).collect();
         by_symbol.sort_by_key(|place| &symbols[usize::from(*place)]);
         let bytes = symbols.iter().map(|symbol| symbol.len() + 32).sum();

@@ -133,6 +133,8 @@ impl ValueRef<'_> {
 
 impl<'a> From<&'a Value> for ValueRef<'a> {
     fn from(value: &'a Value) -> Self {
+        // The way back is `ValueRef::to_value`. Nested values are lent whole: `NestedRef` gives no
+        // parts.
         match value {
             Value::Null => ValueRef::Null,
             Value::Boolean(value) => ValueRef::Boolean(*value),

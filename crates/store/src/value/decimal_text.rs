@@ -90,6 +90,7 @@ impl<'a> DecimalText<'a> {
         let shifted = |value: i256, chunk: u128, count: usize| {
             value.checked_mul(power_of_ten(count)?)?.checked_add(i256::from_parts(chunk, 0))
         };
+        // Digits gather in 128 bits, so there is one step of 256 bits for 38 of them.
         for digit in self.digits().take(kept.max(0) as usize) {
             (chunk, count) = (chunk * 10 + u128::from(digit), count + 1);
             if count == CHUNK {

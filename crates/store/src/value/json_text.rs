@@ -65,6 +65,7 @@ const FEW: usize = 32;
 pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
     let all = all_members(text)?;
     let mut members: Vec<(String, &str)> = Vec::with_capacity(all.len());
+    // Both branches must agree: of one name the place of the first, the value of the last.
     if all.len() <= FEW {
         for (name, value) in all {
             match members.iter_mut().find(|(known, _)| *known == name) {
@@ -147,6 +148,7 @@ fn parts(text: &str) -> Result<Vec<&str>> {
     let text = text.trim();
     let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| broken(text))?;
     let (mut parts, mut start, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
+    // Bytes suffice: no byte of a longer UTF-8 character equals a bracket, a comma or a quote.
     let bytes = inner.as_bytes();
     while at < bytes.len() {
         match bytes[at] {
@@ -154,6 +156,8 @@ fn parts(text: &str) -> Result<Vec<&str>> {
                 at += string_end(&inner[at..]).ok_or_else(|| broken(text))?;
                 continue;
             }
+            // Kinds of brackets are not told apart: in valid JSON each closes its own, and other
+            // text only must not panic.
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| broken(text))?,
             b',' if depth == 0 => {

@@ -25,6 +25,8 @@ pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
 
 /// The value of a type that a JSON text stands for.
 fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
+    // JSON comes before NULL: in a document `null` is a value of its own. Text in quotes is read as
+    // any text of its type, so long numbers keep their digits there.
     let broken = |error: Error| error.message().to_owned();
     match (JsonKind::of(text), column_type) {
         (_, ColumnType::Json) => Ok(Value::Json(text.to_owned())),
@@ -131,6 +133,7 @@ fn record<T>(
     let own = fields.fields();
     let mut values: Vec<Option<Value>> = vec![None; own.len()];
     for (name, member) in members {
+        // A member without a field is an error: a record would lose it without a word.
         let place = fields.place(&name).ok_or_else(|| {
             let names: Vec<_> = own.iter().take(20).map(|field| field.name.as_str()).collect();
             format!(
@@ -180,6 +183,7 @@ fn array(items: &[Value], element: ElementType) -> Read<Value> {
 
 /// Writes a value as JSON. A number whose digits a reader of JSON might lose stands in quotes.
 pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    // JSON has no NaN and no infinity, so these fall through to the last arm and stand in quotes.
     match value {
         Value::Null => f.write_str("null"),
         Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => write!(f, "{value}"),

@@ -27,6 +27,8 @@ impl Value {
     }
 
     pub(crate) fn read(text: &str, column_type: ColumnType) -> std::result::Result<Value, Reason> {
+        // Columns of text are read by `cast_text` of the codec with the same readers, so a new type
+        // goes into both. A test compares them.
         Ok(match column_type {
             ColumnType::Integer => Value::Integer(parse_integer(text)?),
             ColumnType::Long => Value::Long(parse_long(text)?),

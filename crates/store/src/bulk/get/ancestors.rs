@@ -73,6 +73,8 @@ impl Wanted {
     ) -> Result<(Vec<Found>, usize)> {
         let bytes_max = family.batch_bytes_max / self.tables.len();
         let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
+        // A table that reaches less far than those before it lowers `end` for all; `take` leaves
+        // out what they read beyond it.
         for runs in &self.tables {
             let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
             let options = ReadOptions {

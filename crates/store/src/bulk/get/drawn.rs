@@ -182,6 +182,7 @@ impl<T: Send + 'static> Source<T> {
         if let Draws::Away { .. } = self.draws {
             return;
         }
+        // Asked before the iterators move to their threads: afterwards only these can ask them.
         let hint = self.size_hint();
         let drawn = match std::mem::replace(&mut self.draws, Draws::Several(VecDeque::new())) {
             Draws::Here(items) => VecDeque::from([items]),

@@ -71,6 +71,7 @@ impl KeyTasks {
         mut keys: KeySource,
         control: &Arc<ReadControl>,
     ) -> Self {
+        // The order of rows is that of the keys given, so the batcher must not sort them.
         let points =
             KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
         keys.0.watch(control);
@@ -119,6 +120,7 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
+            // Peeked at first: a key that makes a range stays for the task behind this one.
             match self.source.peek(&self.entry, WaitLimit::Since(self.points.since())) {
                 Ok(Drawn::Item(columns)) if self.is_point(columns) => {
                     let origin = self.source.origin();
@@ -136,6 +138,7 @@ impl KeyTasks {
                     break;
                 }
                 Err(error) => {
+                    // Kept for later: the rows of the keys before it come first.
                     self.failure = Some(error);
                     break;
                 }
@@ -181,6 +184,7 @@ impl KeyTasks {
         if self.is_point(columns) {
             return Ok(None);
         }
+        // Asked before the key is taken: both tell of the key that comes next.
         let (number, origin) = (self.source.number(), self.source.origin());
         let is_several = self.source.is_several();
         let prefix = self.source.take();
@@ -352,6 +356,7 @@ impl Encoded {
         if let Some(error) = self.late.take() {
             return Err(error);
         }
+        // Counted before the source is asked, so that a bad key is reported at its own place.
         let before = self.keys.len() as u64;
         self.before += before;
         self.position += before;

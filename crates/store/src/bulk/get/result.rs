@@ -270,6 +270,7 @@ impl Iterator for BulkGetRows {
                     origin: batch.origins.get(index).copied(),
                 }));
             }
+            // Before the chunk goes: `position` must hold until a row of the next one is taken.
             if let Some(last) = self.below.checked_sub(1) {
                 self.drawing.place = self.drawing.place_behind(&self.chunk, last);
             }

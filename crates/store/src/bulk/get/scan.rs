@@ -81,6 +81,8 @@ pub(crate) fn count_space(
 ) -> Result<u64> {
     let control = ReadControl::new(&Cancel::default(), timeout);
     let workers = tonnage_engine::cores();
+    // Nothing but keys, which fill the cache only if the space is small: a count reads each row
+    // once.
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
         filter,

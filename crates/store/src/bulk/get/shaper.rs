@@ -62,6 +62,8 @@ impl TableShaper {
         let below =
             below.chain(relatives.descendants.iter().map(|entry| Part::new(entry, options, false)));
         let below = below.collect::<Result<Vec<_>>>()?;
+        // Only the target: the columns asked for are its own, and relatives come with all or their
+        // keys.
         if options.keys_only {
             check_keys_only(&below[0])?;
         }
@@ -165,6 +167,8 @@ impl TableShaper {
     ) -> Result<()> {
         let rows = rest.rows;
         let keys = self.tells_places.then(|| Arc::new(rows.keys.clone()));
+        // The pieces of one batch must follow each other: an ancestor that two of them share is
+        // given once.
         if self.ancestors.parts.is_empty() {
             let mut chunk = self.chunk(rest, 0, rows.len(), &[], keys)?;
             chunk.is_cut = rest.is_cut;
@@ -195,6 +199,8 @@ impl TableShaper {
         keys: Option<Arc<Slices>>,
     ) -> Result<Chunk> {
         let rows = rest.rows;
+        // Most reads are of one table: the filter of the scan has let through its rows alone, so no
+        // key is looked at.
         let is_plain = self.below.len() == 1 && found.is_empty() && (first, end) == (0, rows.len());
         if is_plain {
             let mut batch = self.below[0].decode(rows, None)?;
@@ -215,6 +221,7 @@ impl TableShaper {
             parts.push(batch);
         }
         let order = interleave(found, &which, &below_order);
+        // Row numbers ascend in key order, so sorting them brings the tables back together.
         let mut in_order: Vec<u32> = which.concat();
         in_order.sort_unstable();
         Ok(Chunk {

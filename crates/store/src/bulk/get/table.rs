@@ -71,6 +71,8 @@ pub(super) fn key_read(
         }
         Some(token) => Some(Place::of(token, target.space, options.direction, true)?),
     };
+    // Descendants lie behind a row, outside its own key: with them whole keys are read as ranges,
+    // too.
     let always_ranges = !relatives.descendants.is_empty();
     let plan = plan(store, relatives, options)?;
     let tasks = KeyTasks::new(target, options, always_ranges, after, keys, &plan.control);
@@ -143,6 +145,8 @@ fn plan(
 ) -> Result<ReadPlan<TableShaper>> {
     let shaper = TableShaper::new(&relatives, options)?;
     let control = ReadControl::new(&options.cancel, options.timeout);
+    // The engine counts the bytes that are stored. Defaults of later columns come on top, so they
+    // bound the rows.
     let scan = ScanOptions {
         direction: options.direction,
         projection: options.projection(),
@@ -151,6 +155,7 @@ fn plan(
         batch_rows_max: shaper.batch_rows_max(options),
         batch_bytes_max: options.batch_bytes_max,
         filter: Some(relatives.filter()),
+        // Keys that were asked for are likely to be asked for again; `scan_plan` sets it otherwise.
         fill_cache: FillCache::Yes,
         deadline: control.deadline(),
         ..ScanOptions::default()

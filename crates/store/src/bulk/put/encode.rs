@@ -91,6 +91,8 @@ impl<'a> Encoder<'a> {
     ) -> usize {
         self.clear();
         let mut rows = rows.clone();
+        // Dictionaries and defaults may spell out to more than the 2 GiB of an Arrow array: halved
+        // until they fit.
         if let Ok(entry) = self.table(table) {
             while rows.num_rows() > 1 && !entry.codec.has_room(&rows) {
                 rows = rows.slice(0, rows.num_rows() / 2);
@@ -101,6 +103,7 @@ impl<'a> Encoder<'a> {
             let draw = |count: usize| self.store.draw_numbers(&entry, count);
             let mut aligned = entry.codec.align_numbered(rows, &draw)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+            // Before positions are given out: an index may sort out further rows.
             if entry.indexes.any() {
                 self.index_rows(&entry, &mut aligned)?;
             }
@@ -129,6 +132,7 @@ impl<'a> Encoder<'a> {
                 reason: rejected.reason,
             });
         }
+        // Each row that is left has one entry in each index, in the same order.
         for (_, entries) in &mut self.index_entries {
             entries.positions.clone_from(&self.entries.positions);
         }
@@ -159,6 +163,7 @@ impl<'a> Encoder<'a> {
             let encoded = completed
                 .and_then(|(row, _)| entry.codec.encode_row(&row, &mut self.key, &mut self.value));
             match encoded {
+                // The index first: a row without its entry must not be pushed.
                 Ok(()) => match self.index_row(&entry) {
                     Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
                     Err(error) => self.refuse(place(taken), taken, None, &error),
@@ -184,6 +189,7 @@ impl<'a> Encoder<'a> {
     ) -> usize {
         self.clear();
         self.space = self.store.pairs;
+        // Each pair is looked at by itself, so that one over the limits fails alone.
         let capability = self.store.engine.capability();
         let mut index = offset;
         while index < pairs.len().min(offset.saturating_add(self.rows_max))
@@ -201,6 +207,7 @@ impl<'a> Encoder<'a> {
             index += 1;
         }
         let taken = index - offset;
+        // `expire` counts from the first entry of the call, so times to live are cut to the same.
         self.expire(taken, ttls.starting_at(offset), None);
         taken
     }
@@ -233,6 +240,8 @@ impl<'a> Encoder<'a> {
                     next += 1;
                 }
                 Err(too_long) => {
+                    // Fewer rows mean other keys, so the entries of all indexes are made again from
+                    // the first on.
                     aligned.reject(&too_long.rows, too_long.error.message())?;
                     entry.codec.encode(
                         &aligned.batch,

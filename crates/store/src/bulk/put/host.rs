@@ -85,6 +85,8 @@ impl<'a> Host<'a> {
         intake: &'a Intake,
         means: Means,
     ) -> Result<Self> {
+        // Opened before the session, dropped after it: meanwhile nobody may remove entries of
+        // indexes.
         let load = store.gate.open_load();
         let session = store.writer(options.acks).load(LoadOptions {
             on_existing: options.on_existing,
@@ -308,6 +310,8 @@ impl<'a> Host<'a> {
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
         self.store.catalog.check_member()?;
         pushing.rows_of(space, !encoder.index_entries().is_empty());
+        // Noted before anything is pushed: rows that replace others make entries stale, even if the
+        // push fails midway.
         if let Some(table) = &encoder.indexed {
             table.indexes.clean.note();
         }

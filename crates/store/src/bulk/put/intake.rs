@@ -243,6 +243,8 @@ impl Intake {
             if queue.stopped {
                 return Next::Over;
             }
+            // Only the leader has a deadline, and only it stops the load: others leave failures to
+            // it.
             if let Some((stream, error)) = queue.failed.take_if(|_| deadline.is_some()) {
                 return Next::Failed(stream, error);
             }

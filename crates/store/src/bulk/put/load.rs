@@ -84,6 +84,7 @@ impl Load {
         let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
         let means = Means::of(store, options, workers).with_queue();
         let intake = Arc::new(Intake::new(0, means.queue_bytes()));
+        // This handle is a source by itself: without one the load would end at once.
         intake.add_source();
         let (opened, answer) = crossbeam_channel::bounded(1);
         let run = {
@@ -91,6 +92,8 @@ impl Load {
                 (store.clone(), options.clone(), outcomes.clone(), intake.clone());
             move || {
                 let host = Host::open(&store, &options, &outcomes, &intake, means);
+                // Told before the first entry: an error of opening belongs to the caller, not to
+                // the report.
                 let _ = opened.send(host.as_ref().map(drop).map_err(|error| error.restated()));
                 host?.run(started)
             }

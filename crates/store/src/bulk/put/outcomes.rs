@@ -260,6 +260,7 @@ impl LoadObserver for Outcomes {
     ) -> Result<()> {
         let stream = stream as usize / 2;
         let entry = ExistingEntry { stream, position, space, key, value, store: &self.store };
+        // Counted before the load may fail by it, so that the report is complete.
         match guarded("existing", || self.callbacks.existing(&entry))? {
             Ok(()) => self.progress.add_existed(stream),
             Err(error) => {

@@ -30,6 +30,7 @@ pub(crate) fn run(
         Outcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
     let intake = Arc::new(Intake::new(streams.len(), usize::MAX));
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
+    // Opened before the first stream is drawn from: what a stream has given cannot be given back.
     let host = Host::open(
         store,
         options,
