@@ -17,7 +17,7 @@ use crate::kv::limits::over_limits;
 use crate::row::Row;
 
 /// An entry that could not be encoded.
-pub(super) struct Refused {
+pub(super) struct RejectedEntry {
     pub(super) position: u64,
     /// Its place among those of the call.
     pub(super) index: usize,
@@ -42,7 +42,7 @@ pub(super) struct Encoder<'a> {
     /// The table of the last call, if it has indexes.
     pub(super) indexed: Option<Arc<TableEntry>>,
     /// What the last call could not encode.
-    pub(super) refused: Vec<Refused>,
+    pub(super) refused: Vec<RejectedEntry>,
 }
 
 impl<'a> Encoder<'a> {
@@ -125,7 +125,7 @@ impl<'a> Encoder<'a> {
         for rejected in aligned.rejected {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
             let position = place(rejected.row);
-            self.refused.push(Refused {
+            self.refused.push(RejectedEntry {
                 position,
                 index: rejected.row,
                 column,
@@ -328,7 +328,12 @@ impl<'a> Encoder<'a> {
     }
 
     fn refuse(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
-        self.refused.push(Refused { position, index, column, reason: error.message().to_string() });
+        self.refused.push(RejectedEntry {
+            position,
+            index,
+            column,
+            reason: error.message().to_string(),
+        });
     }
 
     fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {

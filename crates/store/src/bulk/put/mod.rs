@@ -2,10 +2,10 @@
 //!
 //! 1. `stream_parallelism` threads take the streams one after another and draw each to its end,
 //!    batch by batch (`readers`).
-//! 2. They hand each batch to the queue of the load (`intake`), and draw the next one when it was
-//!    put. Who pushes into a [`Load`] leaves batches in the same queue.
-//! 3. Workers take batches out (`host`). Each batch is aligned with its table's schema and encoded,
-//!    column by column, into keys and values. Entries that do not fit are reported as failed, each
+//! 2. They hand each batch to the queue of the load (`load_queue`), and draw the next one when it
+//!    was put. Who pushes into a [`Load`] leaves batches in the same queue.
+//! 3. Workers take batches out (`executor`). Each batch is aligned with its table's schema and
+//!    encoded, column by column, into keys and values. Entries that do not fit are reported as failed, each
 //!    with its stream, its position and the reason; the others go on. Tables are looked up anew for
 //!    each slice of a batch: one that is altered meanwhile is written as it is now, rows of one
 //!    that is dropped fail.
@@ -22,11 +22,10 @@
 
 mod callbacks;
 mod encode;
+mod executor;
 mod failure;
-mod host;
-mod intake;
 mod load;
-mod means;
+mod load_queue;
 pub(crate) mod multi;
 mod options;
 mod outcomes;
@@ -34,6 +33,7 @@ mod progress;
 mod rate;
 mod readers;
 mod report;
+mod resources;
 mod runner;
 mod stream;
 mod ttls;

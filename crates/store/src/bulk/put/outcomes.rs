@@ -86,7 +86,7 @@ impl Outcomes {
     }
 
     /// The name of a stream, and how many of its entries were read.
-    pub(super) fn place_of(&self, stream: usize) -> (Arc<str>, u64) {
+    pub(super) fn name_and_read(&self, stream: usize) -> (Arc<str>, u64) {
         (self.progress.name(stream), self.progress.read_of(stream))
     }
 
@@ -200,12 +200,18 @@ impl Outcomes {
 
     /// The error of a load that must not meet existing keys.
     #[cold]
-    fn exists(&self, stream: usize, position: u64, space: SpaceId, key: &[u8]) -> Error {
+    fn existing_key_error(
+        &self,
+        stream: usize,
+        position: u64,
+        space: SpaceId,
+        key: &[u8],
+    ) -> Error {
         let name = self.progress.name(stream);
         let described = self.store.describe_key(space, key).ok();
         let key = match &described {
-            Some((table, key)) if table.is_empty() => format!("the pair {}", shown(key)),
-            Some((table, key)) => format!("the row {} of table {table}", shown(key)),
+            Some((table, key)) if table.is_empty() => format!("the pair {}", format_key(key)),
+            Some((table, key)) => format!("the row {} of table {table}", format_key(key)),
             None => "its key".to_owned(),
         };
         let error = Error::conflict(format!(
@@ -215,15 +221,15 @@ impl Outcomes {
         .of_stream(stream as u64)
         .at_position(position);
         match &described {
-            Some((table, key)) if table.is_empty() => error.of_key(&shown(key)),
-            Some((table, key)) => error.in_table(table).of_key(&shown(key)),
+            Some((table, key)) if table.is_empty() => error.of_key(&format_key(key)),
+            Some((table, key)) => error.in_table(table).of_key(&format_key(key)),
             None => error,
         }
     }
 }
 
 /// `(maker 'Nokia', price 300)`
-fn shown(key: &crate::Row) -> String {
+fn format_key(key: &crate::Row) -> String {
     let cells: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("({})", cells.join(", "))
 }
@@ -273,7 +279,7 @@ impl LoadObserver for Outcomes {
             }
         }
         match self.on_existing {
-            OnExisting::Fail => Err(self.exists(stream, position, space, key)),
+            OnExisting::Fail => Err(self.existing_key_error(stream, position, space, key)),
             OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),
         }
     }

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex};
 use tonnage_engine::{Error, Result};
 
 use super::EntryStream;
-use super::intake::Intake;
+use super::load_queue::LoadQueue;
 use super::outcomes::{lock, panic_message};
 
 /// The streams that nobody draws from yet.
 pub(super) struct Readers {
     streams: Mutex<std::iter::Enumerate<std::vec::IntoIter<Box<dyn EntryStream>>>>,
-    intake: Arc<Intake>,
+    queue: Arc<LoadQueue>,
 }
 
 impl Readers {
@@ -27,19 +27,19 @@ impl Readers {
     pub(super) fn start(
         streams: Vec<Box<dyn EntryStream>>,
         count: usize,
-        intake: &Arc<Intake>,
+        queue: &Arc<LoadQueue>,
     ) -> Result<Arc<Self>> {
         let readers = Arc::new(Self {
             streams: Mutex::new(streams.into_iter().enumerate()),
-            intake: intake.clone(),
+            queue: queue.clone(),
         });
         for number in 0..count {
             let reader = readers.clone();
-            intake.add_source();
+            queue.add_source();
             let started =
                 std::thread::Builder::new().name("bulk put".into()).spawn(move || reader.read());
             if let Err(error) = started {
-                intake.source_gone();
+                queue.remove_source();
                 // Where no further thread can be had, the others do its part.
                 if number == 0 {
                     return Err(Error::unavailable(format!(
@@ -58,30 +58,30 @@ impl Readers {
     }
 
     fn read(&self) {
-        while !self.intake.is_stopped() {
+        while !self.queue.is_stopped() {
             let next = lock(&self.streams).next();
             let Some((number, stream)) = next else { break };
             match catch_unwind(AssertUnwindSafe(|| self.read_stream(number, stream))) {
-                Ok(Ok(true)) => self.intake.end(number),
+                Ok(Ok(true)) => self.queue.end(number),
                 Ok(Ok(false)) => break,
                 Ok(Err(error)) => {
-                    self.intake.fail(number, error);
+                    self.queue.fail(number, error);
                     break;
                 }
                 Err(panic) => {
                     let error = Error::internal(format!("it panicked: {}", panic_message(&panic)));
-                    self.intake.fail(number, error);
+                    self.queue.fail(number, error);
                     break;
                 }
             }
         }
-        self.intake.source_gone();
+        self.queue.remove_source();
     }
 
     /// Draws from a stream to its end. False when the load was stopped.
     fn read_stream(&self, number: usize, mut stream: Box<dyn EntryStream>) -> Result<bool> {
         while let Some(batch) = stream.next_batch()? {
-            if !self.intake.hand_over(number, batch)? {
+            if !self.queue.add_and_wait(number, batch)? {
                 return Ok(false);
             }
         }
