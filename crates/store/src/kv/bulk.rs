@@ -12,7 +12,7 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Source, WaitLimit, count_space, keys_left,
+    BulkGetOptions, ItemSource, KEY_MEMORY_BYTES, SourcePoll, WaitLimit, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
@@ -105,7 +105,7 @@ impl Shaper for PairShaper {
 
 pub(super) fn bulk_get(
     store: &Inner,
-    keys: Source<Key>,
+    keys: ItemSource<Key>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
     read(store, Given::Single(keys), options)
@@ -113,7 +113,7 @@ pub(super) fn bulk_get(
 
 pub(super) fn bulk_get_batches(
     store: &Inner,
-    keys: Source<Pairs>,
+    keys: ItemSource<Pairs>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
     read(store, Given::Batches(keys), options)
@@ -246,8 +246,8 @@ impl TaskSource for OneTask {
 
 /// Where keys come from.
 enum Given {
-    Single(Source<Key>),
-    Batches(Source<Pairs>),
+    Single(ItemSource<Key>),
+    Batches(ItemSource<Pairs>),
 }
 
 impl Given {
@@ -280,22 +280,22 @@ impl Given {
     }
 
     /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
-    fn next(&mut self, patience: WaitLimit, number: usize) -> Result<Drawn<Slices>> {
+    fn next(&mut self, patience: WaitLimit, number: usize) -> Result<SourcePoll<Slices>> {
         match self {
             Given::Single(keys) => {
                 let next = keys.next_within(patience)?;
-                let Drawn::Item(key) = next else { return Ok(next.without_item()) };
+                let SourcePoll::Item(key) = next else { return Ok(next.without_item()) };
                 let mut encoded = Slices::new();
                 let pushed = encoded.push_with(|buffer| key.encode(buffer));
                 pushed.map_err(|error| {
                     error.at(format_args!("key {number}")).at_position(number as u64)
                 })?;
-                Ok(Drawn::Item(encoded))
+                Ok(SourcePoll::Item(encoded))
             }
             Given::Batches(batches) => {
                 let next = batches.next_within(patience)?;
-                let Drawn::Item(pairs) = next else { return Ok(next.without_item()) };
-                Ok(Drawn::Item(pairs.keys))
+                let SourcePoll::Item(pairs) = next else { return Ok(next.without_item()) };
+                Ok(SourcePoll::Item(pairs.keys))
             }
         }
     }
@@ -328,15 +328,15 @@ impl PairTasks {
         // A loop, for a batch may hold no keys.
         while self.next == self.current.len() && !self.exhausted {
             match self.source.next(patience, self.keys) {
-                Ok(Drawn::Item(keys)) => {
+                Ok(SourcePoll::Item(keys)) => {
                     self.current = keys;
                     self.keys += self.current.len();
                     self.progress.note_keys(self.current.len());
                     self.items += 1;
                     self.next = 0;
                 }
-                Ok(Drawn::Nothing) => return false,
-                Ok(Drawn::End) => self.exhausted = true,
+                Ok(SourcePoll::Nothing) => return false,
+                Ok(SourcePoll::End) => self.exhausted = true,
                 Err(error) => self.fail(error),
             }
         }

@@ -24,7 +24,7 @@ pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};
 pub use scope::{Depth, KeyRange};
 
-use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
+use crate::bulk::get::{BATCHES_MAX, ItemSource, SINGLE_ITEMS_MAX, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
 use crate::read::read_by;
@@ -394,7 +394,7 @@ impl KeyValue {
         I: IntoIterator<Item = Key>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX)
+        let keys = ItemSource::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
@@ -409,7 +409,7 @@ impl KeyValue {
         I: IntoIterator<Item = Result<Key>>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX)
+        let keys = ItemSource::new(keys.into_iter(), SINGLE_ITEMS_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
@@ -424,7 +424,7 @@ impl KeyValue {
         I: IntoIterator<Item = Pairs>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), BATCHES_MAX)
+        let keys = ItemSource::new(keys.into_iter().map(Ok), BATCHES_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get_batches(&self.store, keys, options)
     }

@@ -2,7 +2,7 @@
 
 use tonnage_engine::{Error, Part, Ranges, Result};
 
-use super::resume::Place;
+use super::resume::ResumePoint;
 use super::scan::SpaceParts;
 use crate::FieldRange;
 use crate::catalog::TableEntry;
@@ -53,7 +53,8 @@ fn narrowed(
     }
     if let Some(token) = &options.start_after {
         check_total_order(store, "start_after")?;
-        Place::of(token, target.space, options.direction, false)?.narrow(&mut start, &mut end);
+        ResumePoint::of(token, target.space, options.direction, false)?
+            .narrow(&mut start, &mut end);
     }
     Ok(Some((start, end)))
 }

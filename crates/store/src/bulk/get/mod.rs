@@ -19,12 +19,12 @@
 mod ancestors;
 mod chunk;
 mod cut;
-mod drawn;
+mod item_source;
 mod keys;
 mod multi;
 mod options;
-mod part;
 mod result;
+mod result_table;
 mod resume;
 mod scan;
 mod shaper;
@@ -34,8 +34,8 @@ mod table;
 mod table_batch;
 
 pub use crate::read::origin::KeyOrigin;
-pub(crate) use drawn::{
-    BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, WaitLimit, has_items_in_memory,
+pub(crate) use item_source::{
+    BATCHES_MAX, ItemSource, SINGLE_ITEMS_MAX, SourcePoll, WaitLimit, has_items_in_memory,
 };
 pub(crate) use keys::keys_left;
 pub use multi::{MultiGet, MultiGetRequest};
@@ -45,7 +45,7 @@ pub(crate) use multi::multi_get;
 pub use options::BulkGetOptions;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use result::{BulkGet, BulkGetRows, RelatedRow};
-pub(crate) use resume::Place;
+pub(crate) use resume::ResumePoint;
 pub use resume::ResumeToken;
 pub(crate) use scan::{PARTS_PER_WORKER, SpaceParts, count, count_space};
 pub use source::{BulkKey, KeySender, KeySource};

@@ -101,7 +101,7 @@ pub(crate) fn count_space(
         control,
         ahead: store.ahead.clone(),
         threads: store.threads.clone(),
-        shaper: Counter,
+        shaper: RowCounter,
     };
     let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;
     ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
@@ -114,9 +114,9 @@ impl Piece for u64 {
 }
 
 /// Makes numbers of batches.
-struct Counter;
+struct RowCounter;
 
-impl Shaper for Counter {
+impl Shaper for RowCounter {
     type Output = u64;
     type Memory = ();
 

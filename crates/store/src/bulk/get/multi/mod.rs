@@ -12,7 +12,7 @@
 //! 4. Where rows come in the order of their keys a request has one worker from its first task to
 //!    its last.
 
-mod answered;
+mod request_answer;
 mod requests;
 mod workers;
 
@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Error, Result};
 
-use self::answered::Answered;
-use self::requests::{Here, TableRequest, TableRequests};
+use self::request_answer::RequestAnswer;
+use self::requests::{InlineRead, TableRequest, TableRequests};
 use self::workers::RequestWorkers;
 use super::{BulkGetOptions, KeySource, TableBatch};
 use crate::inner::Inner;
 
 /// About what starting the workers takes.
-const HERE_LONGEST: Duration = Duration::from_micros(100);
+const INLINE_READ_MAX: Duration = Duration::from_micros(100);
 
 /// The answers of a multi-get as they come, an iterator: the number of a request, in the order
 /// given and from 0, with rows of its table or with the error that ended it, after which nothing
@@ -40,7 +40,7 @@ const HERE_LONGEST: Duration = Duration::from_micros(100);
 pub struct MultiGet {
     requests: Arc<TableRequests>,
     /// What the reader's own thread has read.
-    ready: VecDeque<Answered>,
+    ready: VecDeque<RequestAnswer>,
     /// How long it took for that.
     spent: Duration,
     workers: Option<RequestWorkers>,
@@ -127,7 +127,7 @@ impl MultiGet {
         answers
     }
 
-    fn draw(&mut self) -> Option<Answered> {
+    fn draw(&mut self) -> Option<RequestAnswer> {
         loop {
             if let Some(answered) = self.ready.pop_front() {
                 return Some(answered);
@@ -136,16 +136,16 @@ impl MultiGet {
                 return workers.next();
             }
             let started = Instant::now();
-            match self.requests.read_here() {
-                Here::Over => return None,
-                Here::Read(answered) => self.ready.extend(answered),
-                Here::TooLarge => self.spent = HERE_LONGEST,
+            match self.requests.read_inline() {
+                InlineRead::Over => return None,
+                InlineRead::Answers(answered) => self.ready.extend(answered),
+                InlineRead::TooLarge => self.spent = INLINE_READ_MAX,
             }
             self.spent += started.elapsed();
-            if self.spent >= HERE_LONGEST {
+            if self.spent >= INLINE_READ_MAX {
                 self.workers = RequestWorkers::start(&self.requests);
                 if self.workers.is_none() {
-                    self.ready.extend(self.requests.strand());
+                    self.ready.extend(self.requests.fail_open_requests());
                 }
             }
         }

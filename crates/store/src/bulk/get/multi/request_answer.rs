@@ -5,4 +5,4 @@ use tonnage_engine::Result;
 use super::super::TableBatch;
 
 /// What came of a request, by its number.
-pub(super) type Answered = (usize, Result<TableBatch>);
+pub(super) type RequestAnswer = (usize, Result<TableBatch>);
