@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tonnage_engine::{Error, Result};
 
 use crate::read::ReadControl;
-use crate::read::control::LOOK;
+use crate::read::control::CHECK_INTERVAL;
 use crate::read::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
@@ -381,10 +381,10 @@ impl<T> SourceQueue<T> {
                 // Whoever has nothing to do is woken by the first item.
                 None => {
                     if let Some(control) = control {
-                        control.check_wanted()?;
+                        control.check_open()?;
                     }
                     state.waited_for = 1;
-                    let waited = self.has_items.wait_timeout(state, LOOK);
+                    let waited = self.has_items.wait_timeout(state, CHECK_INTERVAL);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 Some(longest) if since.elapsed() >= longest => return Ok(false),

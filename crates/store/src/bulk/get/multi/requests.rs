@@ -129,7 +129,7 @@ impl TableRequests {
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         for control in self.requests.iter().filter_map(|request| request.control.as_ref()) {
-            control.leave();
+            control.close();
         }
     }
 
