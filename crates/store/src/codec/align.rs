@@ -24,7 +24,7 @@ use tonnage_engine::{Error, KeyPart, Result};
 
 use super::cast::{cast_column, rounded_cells};
 use super::encode::{add_lens, bytes_and_offsets};
-use super::layout::{MARKER_LEN, Place};
+use super::layout::{CellLocation, MARKER_LEN};
 use super::single::rounded_in_key;
 use super::{TableCodec, cell, nested_array};
 use crate::schema::{Generated, NUMBER_GIVEN};
@@ -113,7 +113,7 @@ impl TableCodec {
 
     fn align_with(&self, batch: &RecordBatch, draw: Option<DrawNumbers<'_>>) -> Result<Aligned> {
         let identity = self.identity.zip(draw);
-        let places = self.places_in(batch, identity.map(|(column, _)| column))?;
+        let places = self.match_columns(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
         let mut faults = RowFaults::new();
         let mut arrays = Vec::with_capacity(places.len());
@@ -123,8 +123,8 @@ impl TableCodec {
                 place.map(|place| self.cast_in(batch, place, column, &mut faults)).transpose()?;
             let array = match (given, draw) {
                 (Some(given), None) => given,
-                (Some(given), Some(draw)) => self.numbered(given, column, draw, &mut faults)?,
-                (None, Some(draw)) => self.numbers(column, &draw(batch.num_rows())?)?,
+                (Some(given), Some(draw)) => self.number_rows(given, column, draw, &mut faults)?,
+                (None, Some(draw)) => self.number_array(column, &draw(batch.num_rows())?)?,
                 (None, None) => self.fill(column, batch.num_rows())?,
             };
             if !column.nullable && array.null_count() > 0 {
@@ -137,7 +137,7 @@ impl TableCodec {
     }
 
     /// For each column of the table its place in the batch.
-    fn places_in(
+    fn match_columns(
         &self,
         batch: &RecordBatch,
         numbered: Option<usize>,
@@ -198,7 +198,7 @@ impl TableCodec {
     }
 
     /// Numbers as the column holds them.
-    fn numbers(&self, column: &Column, numbers: &[i64]) -> Result<ArrayRef> {
+    fn number_array(&self, column: &Column, numbers: &[i64]) -> Result<ArrayRef> {
         let (array, failures) = cast_column(
             &(std::sync::Arc::new(Int64Array::from(numbers.to_vec())) as ArrayRef),
             &Field::new(&column.name, DataType::Int64, true),
@@ -214,7 +214,7 @@ impl TableCodec {
     }
 
     /// Numbers the rows that bring no number, and refuses those that must not bring one.
-    fn numbered(
+    fn number_rows(
         &self,
         given: ArrayRef,
         column: &Column,
@@ -238,7 +238,7 @@ impl TableCodec {
             false => 0,
         };
         let in_place: Vec<i64> = (0..given.len()).map(in_place).collect();
-        let numbers = self.numbers(column, &in_place)?;
+        let numbers = self.number_array(column, &in_place)?;
         let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
         let missing: BooleanArray = is_null(&given).map_err(broken)?;
         zip(&missing, &numbers, &given).map_err(broken)
@@ -273,9 +273,12 @@ impl TableCodec {
 
     fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut RowFaults) {
         let value_columns = || {
-            self.value.iter().filter(|column| matches!(column.slot.place, Place::Variable(_))).map(
-                |column| (&arrays[column.column], self.schema.columns[column.column].column_type),
-            )
+            self.value
+                .iter()
+                .filter(|column| matches!(column.slot.location, CellLocation::Variable(_)))
+                .map(|column| {
+                    (&arrays[column.column], self.schema.columns[column.column].column_type)
+                })
         };
         let value_bytes: usize = value_columns()
             .map(|(array, column_type)| match column_type.is_nested() {

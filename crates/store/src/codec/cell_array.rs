@@ -18,12 +18,12 @@ use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
 
 /// What is wrong with a cell.
-pub(crate) struct Damaged;
+pub(crate) struct DamagedCell;
 
 /// The bytes of one column, row by row.
 pub(crate) trait Cells<'a> {
     /// The bytes of a cell; nothing for NULL.
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged>;
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell>;
 }
 
 /// An array of cells that lie in values and are not nested. The error is the row that cannot be read.
@@ -123,7 +123,7 @@ fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
                 values.push(T::Native::default());
                 nulls.append_null();
             }
-            Err(Damaged) => return Err(row),
+            Err(DamagedCell) => return Err(row),
         }
     }
     Ok(PrimitiveArray::new(ScalarBuffer::from(values), nulls.finish()))
@@ -153,7 +153,7 @@ fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<Arra
     let mut values = BooleanBufferBuilder::new(rows);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         match cell {
             Some(bytes) => {
                 values.append(bytes.first().and_then(|byte| cell::read_boolean(*byte)).ok_or(row)?)
@@ -174,7 +174,7 @@ fn fixed_bytes<'a>(
     let mut values = Vec::with_capacity(rows * len);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         match cell {
             Some(bytes) => values.extend_from_slice(bytes.get(..len).ok_or(row)?),
             None => values.resize(values.len() + len, 0),
@@ -212,7 +212,7 @@ fn symbols_of<'a>(
 }
 
 /// Cells of text or bytes, laid end to end.
-struct Variable {
+struct VariableCells {
     bytes: Vec<u8>,
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
@@ -227,12 +227,13 @@ fn variable<'a>(
     rows: usize,
     cells: &impl Cells<'a>,
     push: impl Fn(&[u8], &mut Vec<u8>) -> Option<()>,
-) -> std::result::Result<Variable, usize> {
+) -> std::result::Result<VariableCells, usize> {
     let mut offsets = Vec::with_capacity(rows + 1);
     offsets.push(0);
-    let mut gathered = Variable { bytes: Vec::new(), offsets, nulls: NullBufferBuilder::new(rows) };
+    let mut gathered =
+        VariableCells { bytes: Vec::new(), offsets, nulls: NullBufferBuilder::new(rows) };
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         if let Some(bytes) = cell {
             push(bytes, &mut gathered.bytes).ok_or(row)?;
         }
@@ -244,7 +245,7 @@ fn variable<'a>(
     Ok(gathered)
 }
 
-impl Variable {
+impl VariableCells {
     fn into_binary(mut self) -> ArrayRef {
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         Arc::new(BinaryArray::new(offsets, Buffer::from_vec(self.bytes), self.nulls.finish()))

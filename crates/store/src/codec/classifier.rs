@@ -24,19 +24,19 @@ pub enum KeyOwner {
 #[derive(Debug)]
 pub struct KeyClassifier {
     root_path: String,
-    levels: Vec<Level>,
+    levels: Vec<KeyLevel>,
 }
 
 /// A table with the parts that its own columns add to a key.
 #[derive(Debug)]
-struct Level {
+struct KeyLevel {
     table_id: u32,
     parent_id: Option<u32>,
     /// Neighbours of fixed width are joined into one.
     parts: Vec<KeyPart>,
 }
 
-impl Level {
+impl KeyLevel {
     fn new(schema: &TableSchema) -> Self {
         let mut parts: Vec<KeyPart> = Vec::new();
         for step in &key_steps(schema)[schema.inherited_key_len()..] {
@@ -61,7 +61,7 @@ impl Level {
 impl KeyClassifier {
     /// A classifier for the tables of one space, the top-level one among them.
     pub fn new(tables: &[Arc<TableSchema>]) -> Self {
-        let mut levels: Vec<_> = tables.iter().map(|schema| Level::new(schema)).collect();
+        let mut levels: Vec<_> = tables.iter().map(|schema| KeyLevel::new(schema)).collect();
         levels.sort_by_key(|level| level.table_id);
         Self {
             root_path: tables

@@ -15,7 +15,7 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result, Slices};
 
-use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
+use super::layout::{CellLocation, END_LEN, NUMBER_LEN, Slot, ValueLayout};
 use super::{TableCodec, nested_array};
 use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
@@ -75,15 +75,15 @@ impl TableCodec {
         for value_column in &self.value {
             let array = columns[value_column.column].as_ref();
             mark_nulls(array, value_column.slot, &ends, &mut data);
-            match value_column.slot.place {
-                Place::Fixed(at, _) => write_fixed(
+            match value_column.slot.location {
+                CellLocation::Fixed(at, _) => write_fixed(
                     array,
                     self.schema.columns[value_column.column].column_type,
                     at,
                     &ends,
                     &mut data,
                 ),
-                Place::Variable(variable) => {
+                CellLocation::Variable(variable) => {
                     write_variable(array, layout, variable, &ends, &mut filled, &mut data)
                 }
             }
@@ -117,7 +117,7 @@ impl TableCodec {
     ) -> Result<Vec<usize>> {
         let mut lens = vec![layout.head_len; rows];
         for value_column in &self.value {
-            if let Place::Variable(_) = value_column.slot.place {
+            if let CellLocation::Variable(_) = value_column.slot.location {
                 add_lens(columns[value_column.column].as_ref(), &mut lens);
             }
         }
@@ -212,7 +212,7 @@ fn write_fixed(
         ColumnType::Enum(symbols) => {
             let texts = array.as_string::<i32>();
             write_cells(array, at, ends, data, |row| {
-                place_of(symbols, texts.value(row)).to_le_bytes()
+                symbol_index(symbols, texts.value(row)).to_le_bytes()
             });
         }
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
@@ -226,7 +226,7 @@ fn write_fixed(
 
 /// The place of a symbol in an aligned batch, which holds no others.
 #[inline]
-pub(super) fn place_of(symbols: EnumSymbols, text: &str) -> u16 {
+pub(super) fn symbol_index(symbols: EnumSymbols, text: &str) -> u16 {
     symbols.place(text).unwrap_or(u16::MAX)
 }
 

@@ -12,7 +12,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::cast::cast_column;
-use super::encode::{bytes_and_offsets, place_of, running_sum};
+use super::encode::{bytes_and_offsets, running_sum, symbol_index};
 use super::layout::{KeyStep, MARKER_LEN};
 use super::{TableCodec, cell};
 use crate::ColumnType;
@@ -52,7 +52,7 @@ impl TableCodec {
         batch: &RecordBatch,
         position: usize,
         step: &KeyStep,
-    ) -> Result<super::cast::Cast> {
+    ) -> Result<super::cast::CastResult> {
         let place = || {
             format!(
                 "table {}, column '{}'",
@@ -253,7 +253,7 @@ pub(crate) fn write_column(
         ColumnType::Enum(symbols) => {
             let texts = array.as_string::<i32>();
             write_cells(data, cursors, wants, |row| {
-                place_of(symbols, texts.value(row)).to_be_bytes()
+                symbol_index(symbols, texts.value(row)).to_be_bytes()
             });
         }
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {

@@ -55,12 +55,12 @@ pub(crate) struct Slot {
     /// Its bit in the null bitmap.
     pub(crate) bit: usize,
     /// Its bytes.
-    pub(crate) place: Place,
+    pub(crate) location: CellLocation,
 }
 
 /// Where the bytes of a column lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CellLocation {
     /// At this offset, this many.
     Fixed(usize, usize),
     /// In the variable part, as the one with this number.
@@ -88,17 +88,17 @@ impl ValueLayout {
         let mut variable = 0;
         let mut slots = Vec::with_capacity(layout.columns.len());
         for (bit, column) in layout.columns.iter().enumerate() {
-            let place = match column.column_type.fixed_width() {
+            let location = match column.column_type.fixed_width() {
                 Some(width) => {
                     at += width;
-                    Place::Fixed(at - width, width)
+                    CellLocation::Fixed(at - width, width)
                 }
                 None => {
                     variable += 1;
-                    Place::Variable(variable - 1)
+                    CellLocation::Variable(variable - 1)
                 }
             };
-            slots.push((column.id, Slot { bit, place }));
+            slots.push((column.id, Slot { bit, location }));
         }
         Self {
             number: layout.number,
@@ -138,9 +138,9 @@ impl ValueLayout {
         if value.get(NUMBER_LEN + slot.bit / 8)? & (1 << (slot.bit % 8)) != 0 {
             return Some(None);
         }
-        match slot.place {
-            Place::Fixed(at, width) => value.get(at..at + width).map(Some),
-            Place::Variable(variable) => {
+        match slot.location {
+            CellLocation::Fixed(at, width) => value.get(at..at + width).map(Some),
+            CellLocation::Variable(variable) => {
                 let start = if variable == 0 { 0 } else { self.end(value, variable - 1)? };
                 let end = self.end(value, variable)?;
                 value.get(self.head_len..)?.get(start..end).map(Some)

@@ -45,7 +45,7 @@ pub use range::FieldRange;
 pub use view::RowView;
 
 pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
-pub(crate) use cell_array::{Cells, Damaged, key_array};
+pub(crate) use cell_array::{Cells, DamagedCell, key_array};
 pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
 pub(crate) use range::RangeEnds;
@@ -124,13 +124,13 @@ impl TableCodec {
         schema: Arc<TableSchema>,
         limits: Limits,
     ) -> Self {
-        let codec = Self::alone(schema, limits);
+        let codec = Self::standalone(schema, limits);
         let later = before.map(|before| before.later.clone()).unwrap_or_default();
         later.push(codec.layout());
         Self { later, ..codec }
     }
 
-    fn alone(schema: Arc<TableSchema>, limits: Limits) -> Self {
+    fn standalone(schema: Arc<TableSchema>, limits: Limits) -> Self {
         // `layout` relies on the layout in force being the last of `layouts`, behind the history.
         let current = ValueLayout::new(&schema.layout());
         let value_column = |column: usize| {

@@ -9,15 +9,15 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef};
 
 use super::cell;
-use super::cell_array::{Cells, Damaged, plain_array};
-use super::value_cell::{LEN, NULL, PRESENT, Reader, push_bytes, push_len};
+use super::cell_array::{Cells, DamagedCell, plain_array};
+use super::value_cell::{CellReader, LEN, NULL, PRESENT, push_bytes, push_len};
 use crate::{ColumnType, Value, ValueRef};
 
 /// The cells of parts, found before.
-struct Parts<'a>(Vec<Option<&'a [u8]>>);
+struct PartCells<'a>(Vec<Option<&'a [u8]>>);
 
-impl<'a> Cells<'a> for Parts<'a> {
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+impl<'a> Cells<'a> for PartCells<'a> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         Ok(self.0[row])
     }
 }
@@ -73,9 +73,9 @@ fn nested_array<'a>(
                 fields.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
             let mut nulls = NullBufferBuilder::new(rows);
             for row in 0..rows {
-                let cell = cells.get(row).map_err(|Damaged| row)?;
+                let cell = cells.get(row).map_err(|DamagedCell| row)?;
                 nulls.append(cell.is_some());
-                let mut reader = cell.map(|rest| Reader { rest });
+                let mut reader = cell.map(|rest| CellReader { rest });
                 for (field, parts) in fields.fields().iter().zip(&mut parts) {
                     parts.push(match &mut reader {
                         Some(reader) => reader.part(field.column_type).ok_or(row)?,
@@ -86,7 +86,7 @@ fn nested_array<'a>(
             }
             let arrays = fields.fields().iter().zip(parts);
             let arrays = arrays
-                .map(|(field, parts)| value_array(rows, field.column_type, &Parts(parts)))
+                .map(|(field, parts)| value_array(rows, field.column_type, &PartCells(parts)))
                 .collect::<std::result::Result<Vec<_>, _>>()?;
             let array = StructArray::try_new(arrow_fields, arrays, nulls.finish());
             Ok(Arc::new(array.map_err(|_| 0_usize)?))
@@ -102,7 +102,7 @@ fn offsets_of(offsets: Vec<i32>) -> OffsetBuffer<i32> {
 /// The entries of the arrays or maps of many rows, end to end.
 struct GatheredEntries<'a> {
     names: Vec<Option<&'a [u8]>>,
-    parts: Parts<'a>,
+    parts: PartCells<'a>,
     /// Where the entries of each row begin and end.
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
@@ -117,15 +117,15 @@ impl<'a> GatheredEntries<'a> {
     ) -> std::result::Result<Self, usize> {
         let mut gathered = GatheredEntries {
             names: Vec::new(),
-            parts: Parts(Vec::new()),
+            parts: PartCells(Vec::new()),
             offsets: vec![0],
             nulls: NullBufferBuilder::new(rows),
         };
         for row in 0..rows {
-            let cell = cells.get(row).map_err(|Damaged| row)?;
+            let cell = cells.get(row).map_err(|DamagedCell| row)?;
             gathered.nulls.append(cell.is_some());
             if let Some(rest) = cell {
-                gathered.push(Reader { rest }, element, has_names).ok_or(row)?;
+                gathered.push(CellReader { rest }, element, has_names).ok_or(row)?;
             }
             gathered.offsets.push(i32::try_from(gathered.parts.0.len()).map_err(|_| row)?);
         }
@@ -133,7 +133,12 @@ impl<'a> GatheredEntries<'a> {
     }
 
     /// Adds the entries of one row.
-    fn push(&mut self, mut reader: Reader<'a>, element: ColumnType, has_names: bool) -> Option<()> {
+    fn push(
+        &mut self,
+        mut reader: CellReader<'a>,
+        element: ColumnType,
+        has_names: bool,
+    ) -> Option<()> {
         for _ in 0..reader.len()? {
             if has_names {
                 self.names.push(Some(reader.bytes()?));
@@ -148,7 +153,7 @@ impl<'a> GatheredEntries<'a> {
     }
 
     fn names(&self) -> std::result::Result<ArrayRef, usize> {
-        let names = Parts(self.names.clone());
+        let names = PartCells(self.names.clone());
         value_array(self.names.len(), ColumnType::String, &names)
             .map_err(|entry| self.row_of(entry))
     }

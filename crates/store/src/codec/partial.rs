@@ -40,7 +40,7 @@ impl TableCodec {
         self.check_key_count(values.len())?;
         let given = values.iter().take_while(|value| !value.is_null()).count();
         if let Some(late) = values[given..].iter().position(|value| !value.is_null()) {
-            return Err(self.gap(given, given + late));
+            return Err(self.gap_error(given, given + late));
         }
         Ok(self.push_partial(values[..given].iter(), key)?.then_some(given))
     }
@@ -72,7 +72,7 @@ impl TableCodec {
         let value = |position: usize| row.get(name(position)).filter(|value| !value.is_null());
         let given = (0..self.key.len()).take_while(|position| value(*position).is_some()).count();
         if let Some(late) = (given..self.key.len()).find(|position| value(*position).is_some()) {
-            return Err(self.gap(given, late));
+            return Err(self.gap_error(given, late));
         }
         Ok(self.push_partial((0..given).filter_map(value), key)?.then_some(given))
     }
@@ -120,7 +120,7 @@ impl TableCodec {
         }
         let leading = positions.iter().take_while(|place| place.is_some()).count();
         if let Some(late) = positions[leading..].iter().position(Option::is_some) {
-            return Err(self.gap(leading, leading + late));
+            return Err(self.gap_error(leading, leading + late));
         }
         self.check_shard_key(leading)?;
         let (mut arrays, mut rounded) = (Vec::with_capacity(leading), Vec::new());
@@ -160,7 +160,7 @@ impl TableCodec {
                 let late = (position + 1..arrays.len()).find(|later| arrays[*later].is_valid(row));
                 if let Some(late) = late {
                     return Err(self
-                        .gap(position, late)
+                        .gap_error(position, late)
                         .at(format_args!("key {row}"))
                         .at_position(row as u64));
                 }
@@ -220,7 +220,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn gap(&self, open: usize, late: usize) -> Error {
+    fn gap_error(&self, open: usize, late: usize) -> Error {
         let name = |position: usize| &self.schema.columns[self.key[position].column].name;
         Error::invalid(format!(
             "the key gives column '{}' but not '{}' before it; the primary key of table {} is ({})",

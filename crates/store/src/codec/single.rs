@@ -3,7 +3,7 @@
 use tonnage_engine::{Error, Result};
 
 use super::decode_keys::key_error;
-use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
+use super::layout::{CellLocation, END_LEN, KeyStep, NUMBER_LEN};
 use super::{TableCodec, ValueColumn, cell, value_cell};
 use crate::{ColumnType, Row, Value, ValueRef};
 
@@ -108,7 +108,11 @@ impl TableCodec {
         value: ValueRef<'_>,
         key: &mut Vec<u8>,
     ) -> Result<()> {
-        if self.try_key_step(step, value, key)? { Ok(()) } else { Err(self.rounded(step, value)) }
+        if self.try_key_step(step, value, key)? {
+            Ok(())
+        } else {
+            Err(self.rounded_error(step, value))
+        }
     }
 
     /// The same; false when what was appended is not quite what was given.
@@ -137,7 +141,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn rounded(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
+    fn rounded_error(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
         let reason = rounded_in_key(&value.to_value(), step.column_type);
         self.bad_cell(&self.schema.columns[step.column].name, &reason)
     }
@@ -221,7 +225,7 @@ impl TableCodec {
                 // A JSON value may hold any text until someone has looked.
                 let checked = !matches!(given, ValueRef::Json(_))
                     && value_cell::with_value_bytes(given, column.column_type, |bytes| {
-                        self.place(value_column, bytes, value)
+                        self.write_bytes(value_column, bytes, value)
                     });
                 checked || {
                     let converted = given
@@ -229,12 +233,12 @@ impl TableCodec {
                         .convert(column.column_type)
                         .map_err(|reason| self.bad_cell(&column.name, &reason))?;
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
-                        self.place(value_column, bytes, value)
+                        self.write_bytes(value_column, bytes, value)
                     })
                 }
             }
             (None, Some(default)) => {
-                self.place(value_column, default, value);
+                self.write_bytes(value_column, default, value);
                 true
             }
             (None, None) => false,
@@ -251,17 +255,17 @@ impl TableCodec {
                 ));
             }
             value[NUMBER_LEN + value_column.slot.bit / 8] |= 1 << (value_column.slot.bit % 8);
-            self.place(value_column, &[], value);
+            self.write_bytes(value_column, &[], value);
         }
         Ok(())
     }
 
     /// Puts the bytes of a column where they belong; none for NULL.
     #[inline]
-    fn place(&self, value_column: &ValueColumn, bytes: &[u8], value: &mut Vec<u8>) {
-        match value_column.slot.place {
-            Place::Fixed(at, _) => value[at..at + bytes.len()].copy_from_slice(bytes),
-            Place::Variable(variable) => {
+    fn write_bytes(&self, value_column: &ValueColumn, bytes: &[u8], value: &mut Vec<u8>) {
+        match value_column.slot.location {
+            CellLocation::Fixed(at, _) => value[at..at + bytes.len()].copy_from_slice(bytes),
+            CellLocation::Variable(variable) => {
                 let layout = self.layout();
                 value.extend_from_slice(bytes);
                 let end = (value.len() - layout.head_len) as u32;

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result, Rows, Slices};
 use super::list::OpenIndex;
 use super::mark::NULL;
 use crate::TableCodec;
-use crate::codec::{Cells, Damaged, key_array};
+use crate::codec::{Cells, DamagedCell, key_array};
 
 /// Where the columns that a reader wants stand in an entry.
 pub(super) struct EntryColumns {
@@ -37,12 +37,12 @@ struct EntryCells<'a> {
 
 impl<'a> Cells<'a> for EntryCells<'a> {
     #[inline]
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         let place = self.places[row * self.columns + self.column] as usize;
         match self.entries.get(row).get(place..).and_then(<[u8]>::split_first) {
             Some((&NULL, _)) => Ok(None),
             Some((_, cell)) => Ok(Some(cell)),
-            None => Err(Damaged),
+            None => Err(DamagedCell),
         }
     }
 }

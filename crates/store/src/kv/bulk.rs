@@ -108,7 +108,7 @@ pub(super) fn bulk_get(
     keys: ItemSource<Key>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
-    read(store, Given::Single(keys), options)
+    read(store, PairKeySource::Single(keys), options)
 }
 
 pub(super) fn bulk_get_batches(
@@ -116,10 +116,10 @@ pub(super) fn bulk_get_batches(
     keys: ItemSource<Pairs>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
-    read(store, Given::Batches(keys), options)
+    read(store, PairKeySource::Batches(keys), options)
 }
 
-fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPairs> {
+fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Result<BulkPairs> {
     if options.depth == Depth::ParentOnly && options.range.is_some() {
         return Err(Error::invalid(
             "the range narrows what lies below a key, but the depth asks for the pair of the key alone: give a depth",
@@ -198,7 +198,7 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = FillCache::IfSmall;
     plan.workers = 1;
-    let everything = OneTask(Some(ReadTask::Ranges(Ranges::whole_space())));
+    let everything = SingleTask(Some(ReadTask::Ranges(Ranges::whole_space())));
     Ok(BulkPairs { reading: ReadPipeline::new(plan, everything) })
 }
 
@@ -224,7 +224,7 @@ pub(super) fn scan_major(
     let mut ranges = Ranges::new();
     push_major_range(leading, options.range.as_ref(), &mut ranges);
     let task = Some(ReadTask::Ranges(ranges));
-    Ok(BulkPairs { reading: ReadPipeline::new(plan, OneTask(task)) })
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, SingleTask(task)) })
 }
 
 pub(super) fn count(store: &Inner, timeout: Option<Duration>) -> Result<u64> {
@@ -232,9 +232,9 @@ pub(super) fn count(store: &Inner, timeout: Option<Duration>) -> Result<u64> {
 }
 
 /// A read in one piece.
-struct OneTask(Option<ReadTask>);
+struct SingleTask(Option<ReadTask>);
 
-impl TaskSource for OneTask {
+impl TaskSource for SingleTask {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
         Ok(self.0.take())
     }
@@ -245,44 +245,44 @@ impl TaskSource for OneTask {
 }
 
 /// Where keys come from.
-enum Given {
+enum PairKeySource {
     Single(ItemSource<Key>),
     Batches(ItemSource<Pairs>),
 }
 
-impl Given {
+impl PairKeySource {
     fn is_at_hand(&self) -> bool {
         match self {
-            Given::Single(keys) => keys.is_at_hand(),
-            Given::Batches(batches) => batches.is_at_hand(),
+            PairKeySource::Single(keys) => keys.is_at_hand(),
+            PairKeySource::Batches(batches) => batches.is_at_hand(),
         }
     }
 
     fn watch(&mut self, control: &Arc<ReadControl>) {
         match self {
-            Given::Single(keys) => keys.watch(control),
-            Given::Batches(batches) => batches.watch(control),
+            PairKeySource::Single(keys) => keys.watch(control),
+            PairKeySource::Batches(batches) => batches.watch(control),
         }
     }
 
     fn detach(&mut self) {
         match self {
-            Given::Single(keys) => keys.detach(),
-            Given::Batches(batches) => batches.detach(),
+            PairKeySource::Single(keys) => keys.detach(),
+            PairKeySource::Batches(batches) => batches.detach(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match self {
-            Given::Single(keys) => keys.size_hint(),
-            Given::Batches(batches) => batches.size_hint(),
+            PairKeySource::Single(keys) => keys.size_hint(),
+            PairKeySource::Batches(batches) => batches.size_hint(),
         }
     }
 
     /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
     fn next(&mut self, patience: WaitLimit, number: usize) -> Result<SourcePoll<Slices>> {
         match self {
-            Given::Single(keys) => {
+            PairKeySource::Single(keys) => {
                 let next = keys.next_within(patience)?;
                 let SourcePoll::Item(key) = next else { return Ok(next.without_item()) };
                 let mut encoded = Slices::new();
@@ -292,7 +292,7 @@ impl Given {
                 })?;
                 Ok(SourcePoll::Item(encoded))
             }
-            Given::Batches(batches) => {
+            PairKeySource::Batches(batches) => {
                 let next = batches.next_within(patience)?;
                 let SourcePoll::Item(pairs) = next else { return Ok(next.without_item()) };
                 Ok(SourcePoll::Item(pairs.keys))
@@ -304,7 +304,7 @@ impl Given {
 /// Cuts keys into tasks.
 struct PairTasks {
     progress: ReadProgress,
-    source: Given,
+    source: PairKeySource,
     key_bytes_max: usize,
     current: Slices,
     next: usize,

@@ -128,18 +128,20 @@ fn damaged() -> Error {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.major.iter().try_for_each(|component| write!(f, "/{}", Shown(component)))?;
+        self.major
+            .iter()
+            .try_for_each(|component| write!(f, "/{}", EscapedComponent(component)))?;
         if !self.minor.is_empty() {
             f.write_str("/-")?;
         }
-        self.minor.iter().try_for_each(|component| write!(f, "/{}", Shown(component)))
+        self.minor.iter().try_for_each(|component| write!(f, "/{}", EscapedComponent(component)))
     }
 }
 
 /// A component with what would be mistaken for syntax, and what is no text, percent-encoded.
-struct Shown<'a>(&'a [u8]);
+struct EscapedComponent<'a>(&'a [u8]);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for EscapedComponent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == b"-" {
             return f.write_str("%2D");

@@ -3,6 +3,7 @@
 mod build;
 mod column;
 mod column_type;
+mod ddl_text;
 mod default_function;
 mod difference;
 mod enum_type;
@@ -11,7 +12,6 @@ mod interned;
 mod layout;
 mod name;
 mod nested_type;
-mod show;
 mod table;
 
 pub use build::{Change, ColumnDefinition, TableDefinition};

@@ -24,7 +24,7 @@ impl Value {
             return Value::read(text, column_type);
         }
         // The first arm that fits decides, so exact types come first, and JSON before nested ones.
-        // The codec's `related` must allow the same pairs for whole columns.
+        // The codec's `is_castable` must allow the same pairs for whole columns.
         let converted = match (self, column_type) {
             (Value::Null, _) => Some(Value::Null),
             (Value::Boolean(_), ColumnType::Boolean)

@@ -11,10 +11,10 @@ use super::json_text::{self, JsonKind};
 use super::reason::Reason;
 use crate::{ColumnType, ElementType, RecordFields};
 
-type Read<T> = std::result::Result<T, Reason>;
+type ReadResult<T> = std::result::Result<T, Reason>;
 
 /// Reads the JSON text of an array, a map or a record.
-pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
+pub(super) fn parse(text: &str, column_type: ColumnType) -> ReadResult<Value> {
     match json_text::checked(text) {
         Ok(text) => of_text(text, column_type),
         Err(error) => {
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
 }
 
 /// The value of a type that a JSON text stands for.
-fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
+fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
     // JSON comes before NULL: in a document `null` is a value of its own. Text in quotes is read as
     // any text of its type, so long numbers keep their digits there.
     let broken = |error: Error| error.message().to_owned();
@@ -36,7 +36,7 @@ fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
             let items = items.into_iter().enumerate().map(|(place, item)| {
                 of_text(item, element.column_type()).map_err(|reason| at_element(place, &reason))
             });
-            items.collect::<Read<_>>().map(Value::Array)
+            items.collect::<ReadResult<_>>().map(Value::Array)
         }
         (JsonKind::Object, ColumnType::Map(element)) => {
             let members = json_text::all_members(text).map_err(broken)?;
@@ -48,7 +48,7 @@ fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
                 let value = of_text(member, element.column_type());
                 value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
             });
-            members.collect::<Read<_>>().map(Value::Map)
+            members.collect::<ReadResult<_>>().map(Value::Map)
         }
         (JsonKind::Object, ColumnType::Record(fields)) => {
             record(json_text::all_members(text).map_err(broken)?, fields, of_text)
@@ -85,7 +85,7 @@ impl Value {
 const DIGITS_KEPT: usize = 15;
 
 /// The digits of a number of JSON, which was read as a double.
-fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> Read<String> {
+fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> ReadResult<String> {
     let text = number.to_string();
     let is_double = matches!(column_type, ColumnType::Float | ColumnType::Double);
     let is_whole = number.is_i64() || number.is_u64();
@@ -128,8 +128,8 @@ fn given_twice(what: &str, name: &str) -> Reason {
 fn record<T>(
     members: impl IntoIterator<Item = (String, T)>,
     fields: RecordFields,
-    read: impl Fn(T, ColumnType) -> Read<Value>,
-) -> Read<Value> {
+    read: impl Fn(T, ColumnType) -> ReadResult<Value>,
+) -> ReadResult<Value> {
     let own = fields.fields();
     let mut values: Vec<Option<Value>> = vec![None; own.len()];
     for (name, member) in members {
@@ -155,7 +155,7 @@ fn record<T>(
 
 /// A nested value as a column of a nested type holds it; nothing when it is none or the column's
 /// is another.
-pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Value>> {
+pub(super) fn convert(value: &Value, column_type: ColumnType) -> ReadResult<Option<Value>> {
     let converted = match (value, column_type) {
         (Value::Array(items), ColumnType::Array(element)) => array(items, element)?,
         (Value::Map(members) | Value::Record(members), ColumnType::Map(element)) => {
@@ -163,7 +163,7 @@ pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Val
                 let value = member.convert(element.column_type());
                 value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
             });
-            Value::Map(members.collect::<Read<_>>()?)
+            Value::Map(members.collect::<ReadResult<_>>()?)
         }
         (Value::Map(members) | Value::Record(members), ColumnType::Record(fields)) => {
             let members = members.iter().map(|(name, member)| (name.clone(), member));
@@ -174,11 +174,11 @@ pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Val
     Ok(Some(converted))
 }
 
-fn array(items: &[Value], element: ElementType) -> Read<Value> {
+fn array(items: &[Value], element: ElementType) -> ReadResult<Value> {
     let items = items.iter().enumerate().map(|(place, item)| {
         item.convert(element.column_type()).map_err(|reason| at_element(place, &reason))
     });
-    items.collect::<Read<_>>().map(Value::Array)
+    items.collect::<ReadResult<_>>().map(Value::Array)
 }
 
 /// Writes a value as JSON. A number whose digits a reader of JSON might lose stands in quotes.
