@@ -1,15 +1,15 @@
-//! Record batches made to fit a table.
+//! Aligns record batches with a table.
 //!
-//! 1. Find each column of the table in the batch by name; refuse columns that the table does not
+//! 1. Find each column of the table in the batch by name. Refuse columns that the table does not
 //!    have.
-//! 2. Take columns of the right type as they are, cast the others, fill the missing ones with their
-//!    default or NULL.
+//! 2. Take columns of the right type as they are, cast the others, and fill the missing ones with
+//!    their default or NULL.
 //! 3. Note the rows with a cell that could not be cast, a NULL where none may be, or a key or value
 //!    over the limits.
 //! 4. Leave those rows out.
 //!
-//! A batch that fits already passes with a copy of its pointers: step 3 looks at counts of NULLs
-//! and at the bytes of all rows together before it looks at any row.
+//! A batch that fits already passes with a copy of its pointers: before step 3 looks at any row, it
+//! looks at counts of NULLs and at the bytes of all rows together.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Columns of other types made into columns of a table.
+//! Casts columns of other types to the types of a table.
 //!
-//! What a cast does to one cell is what [`Value::convert_to`] does to one value. The casts that
-//! real files need by the million have loops of their own; all others go value by value.
+//! A cast does to one cell what [`Value::convert_to`] does to one value. Casts that real files need
+//! by the million have loops of their own. All others go value by value.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The bytes of the cells of one column, gathered into an Arrow array.
+//! Gathers the bytes of the cells of one column into an Arrow array.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which table of a space a key belongs to.
+//! Finds the table of a space that a key belongs to.
 
 use std::sync::Arc;
 

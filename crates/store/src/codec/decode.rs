@@ -1,12 +1,12 @@
-//! Values and keys to record batches.
+//! Decodes values and keys into record batches.
 //!
-//! 1. Note for every row the layout that its schema number names, and that its length agrees with
-//!    it.
+//! 1. Note for every row the layout that its schema number names, and check that its length agrees
+//!    with it.
 //! 2. For each column asked for, find its bytes row by row (in the value, in the key, or the
 //!    default of a column that was added later) and gather them into an array.
 //!
-//! Nothing that is read from a store is trusted: every place is checked, and bytes that cannot be
-//! are `Corruption`.
+//! Nothing that is read from a store is trusted: every offset is checked, and impossible bytes are
+//! `Corruption`.
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows};

@@ -1,4 +1,4 @@
-//! Keys to arrays.
+//! Finds the columns in encoded keys.
 
 use tonnage_engine::Error;
 

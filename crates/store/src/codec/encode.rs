@@ -1,7 +1,7 @@
-//! Batches of rows to values.
+//! Encodes batches of rows into values.
 //!
 //! 1. Measure: the length of every value is the fixed head plus its columns of variable width.
-//! 2. Take one zeroed buffer for all values; a NULL of fixed width stays zero.
+//! 2. Take one zeroed buffer for all values. A NULL of fixed width stays zero.
 //! 3. Write the schema numbers and null bits, then column after column.
 
 use std::borrow::Cow;

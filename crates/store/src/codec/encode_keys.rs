@@ -1,7 +1,7 @@
-//! Batches of rows to keys.
+//! Encodes batches of rows into keys.
 //!
-//! As with values: measure every key, take one buffer, write column after column. A cursor per row
-//! says where its next column goes, for keys need not be of one length.
+//! As with values: measure every key, take one buffer, write column after column. Keys may differ
+//! in length, so a cursor per row says where its next column goes.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{

@@ -1,4 +1,4 @@
-//! Where each column lies in keys and values, worked out once.
+//! Where each column lies in keys and values, computed once per schema.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Arrow lists, maps and structs out of the cells of values, and into them.
+//! Decodes cells into Arrow lists, maps and structs, and encodes these into cells.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Partial keys: the leading columns of a primary key, for all rows that begin with them.
 //!
-//! A partial key is a run of bytes that all matching keys begin with. When the columns given are
-//! just those of the tables above, the number of the table that comes next is part of it, so that
-//! the rows of those tables themselves stay outside.
+//! A partial key is a run of bytes that all matching keys begin with. If it gives just the columns
+//! of the tables above, it includes the number of the table that comes next. So it does not match
+//! the rows of the tables above.
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use tonnage_engine::range::append_successor;

@@ -1,4 +1,4 @@
-//! Field ranges: a partial key and a range of its first open column make bounds of keys.
+//! Field ranges: turns a partial key and a range of its first open column into bounds of keys.
 
 use std::cmp::Ordering;
 

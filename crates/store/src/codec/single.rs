@@ -1,4 +1,4 @@
-//! Single rows to bytes and back: the same bytes as a batch gives, without arrays in between.
+//! Encodes and decodes single rows: the same bytes as for batches, without arrays in between.
 
 use tonnage_engine::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Writes that tell which pair was there before; see [`crate::table`] for how.
+//! Writes of pairs that return the pair that was there before. [`crate::table`] describes how.
 
 use tonnage_engine::{Condition, KeyPart, KeyShape, Result, WriteBatch, WriteOutcome};
 

@@ -1,4 +1,4 @@
-//! How much below a key is wanted.
+//! The scope of a read of pairs: how deep below a key, and in which range.
 
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict};

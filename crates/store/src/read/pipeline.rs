@@ -1,4 +1,4 @@
-//! The machinery of a bulk read: tasks in, shaped batches out, whatever they are.
+//! The iterator of a bulk read: it takes tasks, and returns shaped batches.
 
 use std::sync::Arc;
 

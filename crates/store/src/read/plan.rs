@@ -1,4 +1,4 @@
-//! How a bulk read is made, and what its rows become.
+//! The plan of a bulk read, and the shaper that turns its rows into output.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Making schemas: from a definition, and from a schema and a change.
+//! Builds schemas: from a definition, or from a schema and its changes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What tells one table from another as it is asked for.
+//! Describes how a table differs from another definition of it.
 
 use super::{Column, Identity, TableSchema};
 

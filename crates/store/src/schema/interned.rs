@@ -1,7 +1,7 @@
-//! Definitions of types that are more than a number, each kept once for the whole process, so that
-//! a [`crate::ColumnType`] is a few bytes that can be copied and compared.
+//! Keeps each definition of a type once for the whole process, so that a [`crate::ColumnType`] is a
+//! few bytes that can be copied and compared.
 //!
-//! They are never given up: a bound says how many bytes all of them may take.
+//! Definitions are never freed. A bound limits how many bytes all of them may take.
 
 use std::collections::HashSet;
 use std::hash::Hash;

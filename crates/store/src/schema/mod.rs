@@ -1,4 +1,4 @@
-//! What a table is: its columns, its key, its place among its relatives.
+//! Schemas of tables: columns, keys, and the tables above and below.
 
 mod build;
 mod column;

@@ -1,4 +1,4 @@
-//! What ARRAY, MAP and RECORD are made of.
+//! The parts of the types ARRAY, MAP and RECORD.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! Values out of Arrow arrays, and arrays out of values.
+//! Reads values from Arrow arrays, and makes arrays of values.
 
 use std::iter::repeat_n;
 use std::sync::Arc;

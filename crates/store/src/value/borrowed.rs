@@ -1,4 +1,4 @@
-//! Values that borrow.
+//! Values that borrow their text or bytes.
 
 use std::fmt;
 

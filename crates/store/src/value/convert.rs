@@ -1,4 +1,4 @@
-//! Values made to fit a column.
+//! Converts values to the types of columns.
 
 use arrow::datatypes::i256;
 use tonnage_engine::{Error, Result};

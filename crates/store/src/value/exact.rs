@@ -1,4 +1,4 @@
-//! Whether a column holds a value as it was given, or one near to it.
+//! Tells whether a column holds a value exactly, or rounded.
 
 use std::cmp::Ordering;
 

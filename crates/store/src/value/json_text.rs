@@ -1,7 +1,7 @@
-//! JSON taken apart as text: members and items as they are written.
+//! Takes JSON apart as text: members and items as they are written.
 //!
 //! A tree of JSON values holds numbers as doubles, so `123456789012345678901234567890` comes back
-//! as another number. What is taken apart here keeps its digits.
+//! as another number. Text that is taken apart here keeps its digits.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,4 @@
-//! Arrays, maps and records: out of JSON, into JSON, and made to fit a column.
+//! Arrays, maps and records: read from JSON, written as JSON, and converted to a column's type.
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};

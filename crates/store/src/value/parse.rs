@@ -1,5 +1,5 @@
-//! Values out of text. Each reader answers with the reason when it fails; the same readers serve
-//! single values and columns of text.
+//! Parses values from text. Each function returns the reason when it fails. The same functions
+//! serve single values and columns of text.
 
 use arrow::datatypes::i256;
 use base64::Engine as _;

@@ -1,4 +1,5 @@
-//! Moments as text, in the proleptic Gregorian calendar and without leap seconds.
+//! Parses and writes moments, days and times, in the proleptic Gregorian calendar and without leap
+//! seconds.
 
 use std::fmt::{self, Write};
 

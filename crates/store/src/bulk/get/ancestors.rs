@@ -1,4 +1,4 @@
-//! Rows of ancestor tables on their way to the rows below them.
+//! Reads the rows of ancestor tables that go with the rows of a chunk.
 
 use std::sync::Arc;
 

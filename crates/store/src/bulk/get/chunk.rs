@@ -1,4 +1,4 @@
-//! What one batch of engine rows becomes.
+//! A chunk: the record batches made of one batch of engine rows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tables, and ranges of their first key column, in parts.
+//! Cuts a table, or a range of its first key column, into parts.
 
 use tonnage_engine::{Error, Part, Ranges, Result};
 

@@ -1,10 +1,10 @@
-//! What is drawn from a caller's source.
+//! Draws items (keys or batches of keys) from a caller's source.
 //!
-//! A source may wait: for a client, for a queue, for the very rows that its next key depends on.
-//! Whoever draws from it himself waits with it, and with him the keys that he has gathered. So a
-//! source that may wait is drawn from by a thread of its own, which lays what comes into a bounded
-//! queue; who makes tasks of it is told when nothing has come for a moment, and hands over what he
-//! has. Sources that are known to have everything at hand need no thread.
+//! A source may wait: for a client, for a queue, for the very rows that its next key depends on. A
+//! reader that drew from it directly would wait too, with all keys that it has gathered. So a
+//! thread of its own draws from such a source and puts the items into a bounded queue. When nothing
+//! comes for a moment, the reader learns of it, and makes tasks of the keys that it has. A source
+//! whose items are all in memory needs no thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

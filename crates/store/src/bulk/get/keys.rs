@@ -1,4 +1,4 @@
-//! Keys to get: from whatever the caller has to ranges and point reads.
+//! Checks and encodes the keys of a bulk get, and cuts them into tasks: ranges and point reads.
 
 use std::sync::Arc;
 
@@ -356,7 +356,7 @@ impl EncodedKeys {
         if let Some(error) = self.late.take() {
             return Err(error);
         }
-        // Counted before the source is asked, so that a bad key is reported at its own place.
+        // Counted before the source is asked, so that a bad key is reported at its own position.
         let before = self.keys.len() as u64;
         self.before += before;
         self.position += before;

@@ -1,4 +1,4 @@
-//! How to get in bulk.
+//! The options of a bulk get.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a bulk get gives back.
+//! The result of a bulk get: an iterator of record batches, or of rows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One table of a result.
+//! One table of a result, and which of its columns are wanted.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where a read stopped, as bytes to go on from.
+//! Resume tokens: the point where a read stopped, as bytes to go on from.
 
 use tonnage_engine::{Direction, Error, Result, SpaceId};
 

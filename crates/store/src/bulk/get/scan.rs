@@ -1,4 +1,4 @@
-//! A whole table as tasks: one for each part that the engine cuts it into.
+//! Cuts a whole table into tasks: one for each part that the engine makes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! Engine rows to record batches, a batch for each table.
+//! Shapes engine rows into record batches, a batch for each table.
 //!
-//! 1. Where no order is asked for and child tables come along, a batch ends where a family ends:
-//!    the rows of the last one, which may go on, wait for the next batch. Only a family that fills
-//!    a batch is cut; the rest of it comes right behind.
-//! 2. Ancestors are looked up for each run of rows that share them, as many at a time as the bytes
-//!    of a batch hold. The rows they belong to make one chunk, with each ancestor before all rows
-//!    below it.
+//! 1. In an unordered read with child tables, a batch ends where a family ends. The rows of the
+//!    last family may go on, so they wait for the next batch. Only a family that fills a batch is
+//!    cut; its other rows come right behind.
+//! 2. Ancestors are looked up once for each run of rows that share them, as many at a time as the
+//!    bytes of a batch hold. The rows of one lookup make one chunk, with each ancestor before all
+//!    rows below it.
 //! 3. The rows of each table are decoded together.
 
 use std::sync::Arc;

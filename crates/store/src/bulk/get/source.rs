@@ -1,4 +1,4 @@
-//! Where keys come from.
+//! The sources of keys that a caller can give.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Bulk get over tables: what to read.
+//! Plans the bulk gets and scans of tables.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Rows of one table, as they are handed over.
+//! The rows of one table, as a bulk get returns them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! From entries to keys and values.
+//! Encodes entries into keys and values.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Where batches become entries of a load session.
+//! Executes a load: encodes batches and pushes their entries into the session of the engine.
 //!
 //! Workers take batches out of the queue, encode them and push them into the session. Between two
-//! slices of a batch, and every few milliseconds while there is nothing to do, one of them looks
-//! around: at time-outs and cancels, at streams that failed, and at whether it is time to flush. So
-//! it does not matter what streams do, or how slow a rate is set.
+//! slices of a batch, and every 10 ms while there is nothing to do, one worker checks for timeouts,
+//! cancels and failed streams, and whether it is time to flush. So these checks run whatever
+//! streams do, and however slow a rate is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

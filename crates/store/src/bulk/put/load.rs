@@ -1,4 +1,4 @@
-//! A load that entries are pushed into.
+//! A load that stays open, and that callers push entries into.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

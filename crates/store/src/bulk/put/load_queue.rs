@@ -1,10 +1,10 @@
-//! The queue between those who bring entries and those who put them.
+//! The queue between the threads that bring batches and the workers that put them.
 //!
 //! 1. Each stream has a lane. Batches go into the lane of their stream, and a lane with batches is
 //!    ready.
-//! 2. A worker takes a batch out of a ready lane. Nobody else takes one from there until it is
-//!    done, so the batches of one stream stay in order.
-//! 3. Once a flush has stored what was put, the position up to which a stream is durable moves on.
+//! 2. A worker takes a batch out of a ready lane. No other worker takes from that lane until the
+//!    batch is put, so the batches of one stream stay in order.
+//! 3. After a flush has stored what was put, the durable position of each stream moves on.
 //!
 //! The queue holds nothing of the store. So a thread that is caught in a stream which never returns
 //! keeps its stream and this queue, and nothing else.

@@ -1,4 +1,4 @@
-//! How to put in bulk.
+//! The options of a bulk put.
 
 use std::sync::Arc;
 use std::time::Duration;

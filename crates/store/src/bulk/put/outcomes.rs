@@ -1,4 +1,4 @@
-//! What becomes of the entries of a bulk put.
+//! Counts the outcomes of a load's entries, calls back, and keeps the error that stopped the load.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The counts of a bulk put, to be looked at while it runs.
+//! The counts of a bulk put, readable while it runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};

@@ -1,8 +1,7 @@
-//! The threads that draw from streams.
+//! The threads that read streams.
 //!
-//! Each owns the stream that it draws from and holds nothing of the store, so one that is caught in
-//! a stream can be left to itself: it ends when the stream returns, and what the stream returns
-//! then is dropped.
+//! Each thread owns the stream that it reads and holds nothing of the store. So a load can leave a
+//! thread that is caught in a stream: it ends when the stream returns, and drops what it got.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

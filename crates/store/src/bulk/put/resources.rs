@@ -1,4 +1,4 @@
-//! The threads and the memory that a load works with.
+//! The threads and the memory that a load may use.
 
 use super::BulkPutOptions;
 use crate::budget::Loan;

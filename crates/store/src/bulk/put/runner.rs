@@ -1,4 +1,4 @@
-//! Bulk puts from their options to their reports.
+//! Runs bulk puts: of streams, and of batches in memory.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Streams: where the entries of a bulk put come from.
+//! The streams that a bulk put reads its entries from.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How long the entries of a batch live.
+//! The times to live of the entries of a batch.
 
 use std::time::Duration;
 

@@ -1,15 +1,15 @@
 //! Multi-get: keys of many tables in one call.
 //!
-//! 1. Each request, a table with its keys, becomes a source of tasks, as a bulk get has one. A
-//!    request that cannot become that, because its table is missing for instance, has its error for
-//!    an answer; the others go on.
+//! 1. Each request, a table with its keys, becomes a source of tasks, as in a bulk get. A request
+//!    that cannot become one, because its table is missing for instance, is answered with its
+//!    error. The others go on.
 //! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting
 //!    threads would.
-//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task, always of the
-//!    first request that has some left and whose keys nobody else is drawing at that moment. So no
-//!    more requests are open at a time than there are workers, which share the memory for keys, and
-//!    the last large one is read by all of them.
-//! 4. Where rows come in the order of their keys a request has one worker from its first task to
+//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task. A worker takes
+//!    the first request that has tasks left and whose keys no other worker draws at that moment. So
+//!    no more requests are open at a time than there are workers, which share the memory for keys,
+//!    and all workers read the last large one together.
+//! 4. Where rows come in the order of their keys, one worker reads a request from its first task to
 //!    its last.
 
 mod request_answer;

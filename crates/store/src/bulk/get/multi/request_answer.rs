@@ -1,4 +1,4 @@
-//! What a multi-get hands over.
+//! The answer to a request of a multi-get.
 
 use tonnage_engine::Result;
 

@@ -1,4 +1,4 @@
-//! The requests of a multi-get, and who reads which.
+//! The requests of a multi-get: which worker reads which.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The threads of a multi-get.
+//! The worker threads of a multi-get.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! How far each stream is durable, and those who wait for it.
+//! Tracks how far each stream is durable, and lets callers wait for it.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
