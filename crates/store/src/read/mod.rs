@@ -4,7 +4,7 @@
 //!
 //! 1. A dispatcher ([`dispatch`]) takes tasks from their source one after another.
 //! 2. Workers ([`worker`]) each read one task from the engine, batch by batch, and shape the rows.
-//! 3. The pipeline ([`pipeline`]) hands the batches to the reader, in order if the read asks for it.
+//! 3. The pipeline ([`pipeline`]) hands the batches to the reader, in order if that is asked for.
 //! 4. Workers between batches, and whoever waits, check whether a cancel or a timeout ends the read
 //!    ([`control`]).
 //! 5. What is read ahead is bounded ([`ahead`]): batches begin small and grow, and all that wait

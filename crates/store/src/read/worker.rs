@@ -38,15 +38,15 @@ impl<S: Shaper> Clone for ReadWorker<S> {
 }
 
 impl<S: Shaper> ReadWorker<S> {
-    /// Starts a thread that works, first on a scan that was paused. Where none can be had that scan is
-    /// over, and whoever hands it over sees to it that the reader hears of it.
+    /// Starts a thread that works, first on a scan that was paused. `None` if no thread can be had:
+    /// then that scan is over, and the caller lets the reader know.
     pub(crate) fn spawn(&self, scan: Option<PausableScan<S>>) -> Option<JoinHandle<()>> {
         let worker = self.clone();
         std::thread::Builder::new().spawn(move || worker.work(scan)).ok()
     }
 
-    /// Goes on with a scan that was paused, then takes jobs from either queue until there are no more,
-    /// the reader is gone, or its scan is paused.
+    /// Goes on with a scan that was paused. Then takes jobs from either queue until there are no
+    /// more, the reader is gone, or a scan is paused.
     pub(crate) fn work(&self, scan: Option<PausableScan<S>>) {
         if let Some(scan) = scan
             && !self.run_scan(scan)

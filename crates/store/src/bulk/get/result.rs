@@ -79,7 +79,7 @@ impl ChunkStream {
         Some(Ok(chunk))
     }
 
-    /// The point behind a row of a chunk, given by its number among those that are not of ancestors.
+    /// The point behind a row of a chunk. `row` counts the rows that are not of ancestors.
     fn point_behind(&self, chunk: &Chunk, row: usize) -> Option<ResumePoint> {
         let key = chunk.row_keys.as_ref()?.key(row)?;
         // With one part, rows and their origins stand in the order of the keys.

@@ -119,7 +119,8 @@ mod tests {
             let point = ResumePoint { space: SpaceId(space), is_reverse, number, key };
             let token = ResumeToken::from_bytes(point.token().as_bytes());
             let direction = if is_reverse { Direction::Reverse } else { Direction::Forward };
-            let read = ResumePoint::of(&token, SpaceId(space), direction, number.is_some()).unwrap();
+            let read = ResumePoint::of(&token, SpaceId(space), direction, number.is_some());
+            let read = read.unwrap();
             prop_assert_eq!(read, point);
         }
 

@@ -108,6 +108,7 @@ pub(crate) fn multi_put(
     requests: Vec<(String, TableRows)>,
     options: &BulkPutOptions,
 ) -> std::result::Result<MultiPutReport, MultiPutError> {
+    // All tables are looked up first: a call that names an unknown one stores nothing.
     let path = |path: &str| Ok(store.catalog.table(path)?.schema.path.clone());
     let paths = requests.iter().map(|(name, _)| path(name)).collect::<Result<Vec<_>>>();
     let paths = paths.map_err(|error| multi_put_error(error.into(), Vec::new()))?;

@@ -208,6 +208,7 @@ impl Outcomes {
         key: &[u8],
     ) -> Error {
         let name = self.progress.name(stream);
+        // A table that was dropped meanwhile describes no key: then the error goes without it.
         let described = self.store.describe_key(space, key).ok();
         let key = match &described {
             Some((table, key)) if table.is_empty() => format!("the pair {}", format_key(key)),
