@@ -78,7 +78,7 @@ pub struct Rejected {
 pub(crate) type DrawNumbers<'a> = &'a dyn Fn(usize) -> Result<Vec<i64>>;
 
 /// The first fault of each row that has one.
-type RowFaults = BTreeMap<usize, (String, String)>;
+type AlignFaults = BTreeMap<usize, (String, String)>;
 
 impl TableCodec {
     /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that
@@ -115,17 +115,18 @@ impl TableCodec {
         let identity = self.identity.zip(draw);
         let places = self.match_columns(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
-        let mut faults = RowFaults::new();
+        let mut faults = AlignFaults::new();
         let mut arrays = Vec::with_capacity(places.len());
         for (index, (column, place)) in self.schema.columns.iter().zip(places).enumerate() {
             let draw = identity.filter(|(own, _)| *own == index).map(|(_, draw)| draw);
-            let given =
-                place.map(|place| self.cast_in(batch, place, column, &mut faults)).transpose()?;
+            let given = place
+                .map(|place| self.cast_batch_column(batch, place, column, &mut faults))
+                .transpose()?;
             let array = match (given, draw) {
                 (Some(given), None) => given,
                 (Some(given), Some(draw)) => self.number_rows(given, column, draw, &mut faults)?,
                 (None, Some(draw)) => self.number_array(column, &draw(batch.num_rows())?)?,
-                (None, None) => self.fill(column, batch.num_rows())?,
+                (None, None) => self.default_array(column, batch.num_rows())?,
             };
             if !column.nullable && array.null_count() > 0 {
                 self.note_nulls(&array, column, &mut faults);
@@ -133,7 +134,7 @@ impl TableCodec {
             arrays.push(array);
         }
         self.note_oversize(&arrays, batch.num_rows(), &mut faults);
-        self.without_faulty(arrays, batch.num_rows(), faults)
+        self.drop_faulty_rows(arrays, batch.num_rows(), faults)
     }
 
     /// For each column of the table its place in the batch.
@@ -156,7 +157,7 @@ impl TableCodec {
                 )));
             }
         }
-        // Only key columns must be there: `fill` sees to all others that are missing.
+        // Only key columns must be there: `default_array` sees to all others that are missing.
         let is_missing = |column: usize| {
             places[column].is_none() && Some(column) != numbered && !self.is_generated(column)
         };
@@ -166,12 +167,12 @@ impl TableCodec {
         }
     }
 
-    fn cast_in(
+    fn cast_batch_column(
         &self,
         batch: &RecordBatch,
         place: usize,
         column: &Column,
-        faults: &mut RowFaults,
+        faults: &mut AlignFaults,
     ) -> Result<ArrayRef> {
         let (array, failures) =
             cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
@@ -219,7 +220,7 @@ impl TableCodec {
         given: ArrayRef,
         column: &Column,
         draw: DrawNumbers<'_>,
-        faults: &mut RowFaults,
+        faults: &mut AlignFaults,
     ) -> Result<ArrayRef> {
         let generated = column.identity.map(|identity| identity.generated);
         if generated == Some(Generated::Always) {
@@ -244,7 +245,7 @@ impl TableCodec {
         zip(&missing, &numbers, &given).map_err(broken)
     }
 
-    fn fill(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
+    fn default_array(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
         match (&column.default_function, &column.default) {
             (Some(function), _) => function.array(column.column_type, rows),
             (None, Some(default)) => default.to_array(column.column_type, rows),
@@ -259,7 +260,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut RowFaults) {
+    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut AlignFaults) {
         let in_key = self.schema.key_columns().any(|key| key.id == column.id);
         let reason = if in_key {
             "is NULL, but part of the primary key"
@@ -271,7 +272,7 @@ impl TableCodec {
         }
     }
 
-    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut RowFaults) {
+    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut AlignFaults) {
         let value_columns = || {
             self.value
                 .iter()
@@ -319,11 +320,11 @@ impl TableCodec {
         }
     }
 
-    fn without_faulty(
+    fn drop_faulty_rows(
         &self,
         arrays: Vec<ArrayRef>,
         rows: usize,
-        faults: RowFaults,
+        faults: AlignFaults,
     ) -> Result<Aligned> {
         // Nearly all batches end here: arrays are passed on, and no cell is copied.
         if faults.is_empty() {
@@ -387,7 +388,7 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize]) {
     }
 }
 
-fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut RowFaults) {
+fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut AlignFaults) {
     for (row, len) in lens.iter().enumerate().filter(|(_, len)| **len > limit) {
         faults.entry(row).or_insert_with(|| {
             (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}"))

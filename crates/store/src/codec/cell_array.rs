@@ -21,7 +21,7 @@ use crate::{ColumnType, EnumSymbols};
 pub(crate) struct DamagedCell;
 
 /// The bytes of one column, row by row.
-pub(crate) trait Cells<'a> {
+pub(crate) trait CellSource<'a> {
     /// The bytes of a cell; nothing for NULL.
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell>;
 }
@@ -30,7 +30,7 @@ pub(crate) trait Cells<'a> {
 pub(super) fn plain_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     // The inverse of `encode::write_fixed`, as `key_array` is of `write_column`: a new type goes
@@ -74,7 +74,7 @@ pub(super) fn plain_array<'a>(
 pub(crate) fn key_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     Ok(match column_type {
@@ -108,7 +108,7 @@ pub(crate) fn key_array<'a>(
 
 fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; N]) -> T::Native,
 ) -> std::result::Result<PrimitiveArray<T>, usize> {
     let mut values: Vec<T::Native> = Vec::with_capacity(rows);
@@ -132,7 +132,7 @@ fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
 fn timestamps<'a>(
     rows: usize,
     precision: u8,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 8]) -> i64,
 ) -> std::result::Result<ArrayRef, usize> {
     Ok(match timestamp_unit(precision) {
@@ -149,7 +149,7 @@ fn timestamps<'a>(
     })
 }
 
-fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<ArrayRef, usize> {
+fn booleans<'a>(rows: usize, cells: &impl CellSource<'a>) -> std::result::Result<ArrayRef, usize> {
     let mut values = BooleanBufferBuilder::new(rows);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
@@ -168,7 +168,7 @@ fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<Arra
 fn fixed_bytes<'a>(
     rows: usize,
     width: u16,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let len = usize::from(width);
     let mut values = Vec::with_capacity(rows * len);
@@ -188,7 +188,7 @@ fn fixed_bytes<'a>(
 
 fn times<'a>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 8]) -> i64,
 ) -> std::result::Result<ArrayRef, usize> {
     let times = primitive::<Time64NanosecondType, 8>(rows, cells, read)?;
@@ -201,7 +201,7 @@ fn times<'a>(
 fn symbols_of<'a>(
     rows: usize,
     symbols: EnumSymbols,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 2]) -> u16,
 ) -> std::result::Result<ArrayRef, usize> {
     variable(rows, cells, |bytes, out| {
@@ -225,7 +225,7 @@ fn push_plain(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 fn variable<'a>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     push: impl Fn(&[u8], &mut Vec<u8>) -> Option<()>,
 ) -> std::result::Result<VariableCells, usize> {
     let mut offsets = Vec::with_capacity(rows + 1);

@@ -112,17 +112,17 @@ impl KeyClassifier {
             .levels
             .first()
             .filter(|level| level.parent_id.is_none())
-            .ok_or_else(|| self.damaged(key))?;
+            .ok_or_else(|| self.corrupt_key(key))?;
         let mut start = 0;
         loop {
-            let end = level.end(key, start).ok_or_else(|| self.damaged(key))?;
+            let end = level.end(key, start).ok_or_else(|| self.corrupt_key(key))?;
             if end == key.len() || stop(level.table_id, end) {
                 return Ok((KeyOwner::Table(level.table_id), end));
             }
             let marker = key[end..]
                 .first_chunk::<MARKER_LEN>()
                 .map(|bytes| u32::from_be_bytes(*bytes))
-                .ok_or_else(|| self.damaged(key))?;
+                .ok_or_else(|| self.corrupt_key(key))?;
             let child = self
                 .levels
                 .iter()
@@ -133,7 +133,7 @@ impl KeyClassifier {
     }
 
     #[cold]
-    fn damaged(&self, key: &[u8]) -> Error {
+    fn corrupt_key(&self, key: &[u8]) -> Error {
         Error::corruption(format!(
             "the key {} is none of the space of table {}: run `check`, then restore from a copy",
             hex(key),

@@ -12,9 +12,9 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows};
 
 use super::TableCodec;
-use super::cell_array::{Cells, DamagedCell, key_array};
+use super::cell_array::{CellSource, DamagedCell, key_array};
 use super::decode_keys::{KeyOffsets, key_error};
-use super::layout::{NUMBER_LEN, Slot, ValueLayout};
+use super::layout::{ColumnSlot, NUMBER_LEN, ValueLayout};
 use super::nested_array::value_array;
 use crate::ColumnType;
 
@@ -52,11 +52,11 @@ struct ValueCells<'a> {
     layouts: &'a [u16],
     known: &'a [&'a ValueLayout],
     /// Where the column lies in each of the known layouts.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<ColumnSlot>>,
     default: Option<&'a [u8]>,
 }
 
-impl<'a> Cells<'a> for ValueCells<'a> {
+impl<'a> CellSource<'a> for ValueCells<'a> {
     #[inline]
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         let layout = usize::from(self.layouts[row]);
@@ -71,10 +71,10 @@ impl<'a> Cells<'a> for ValueCells<'a> {
 struct SameLayoutCells<'a> {
     picked: RowSelection<'a>,
     layout: &'a ValueLayout,
-    slot: Slot,
+    slot: ColumnSlot,
 }
 
-impl<'a> Cells<'a> for SameLayoutCells<'a> {
+impl<'a> CellSource<'a> for SameLayoutCells<'a> {
     #[inline]
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         self.layout.cell(self.picked.value(row), self.slot).ok_or(DamagedCell)
@@ -87,7 +87,7 @@ struct KeyCells<'a> {
     wanted: usize,
 }
 
-impl<'a> Cells<'a> for KeyCells<'a> {
+impl<'a> CellSource<'a> for KeyCells<'a> {
     #[inline]
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         self.picked.key(row).get(self.offsets.get(row, self.wanted)..).map(Some).ok_or(DamagedCell)

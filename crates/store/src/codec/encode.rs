@@ -15,7 +15,7 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result, Slices};
 
-use super::layout::{CellLocation, END_LEN, NUMBER_LEN, Slot, ValueLayout};
+use super::layout::{CellLocation, ColumnSlot, END_LEN, NUMBER_LEN, ValueLayout};
 use super::{TableCodec, nested_array};
 use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
@@ -151,7 +151,7 @@ fn each_row(ends: &[usize], mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-fn mark_nulls(array: &ArrayRef, slot: Slot, ends: &[usize], data: &mut [u8]) {
+fn mark_nulls(array: &ArrayRef, slot: ColumnSlot, ends: &[usize], data: &mut [u8]) {
     let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
     let (byte, mask) = (NUMBER_LEN + slot.bit / 8, 1 << (slot.bit % 8));
     each_row(ends, |row, start| {

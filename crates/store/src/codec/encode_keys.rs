@@ -42,7 +42,7 @@ impl TableCodec {
         let position = position.ok_or_else(|| self.missing_key_column(step))?;
         let (array, failures) = self.cast_key_column(batch, position, step)?;
         if let Some((row, reason)) = failures.first() {
-            return Err(self.bad_key(*row, step, reason));
+            return Err(self.key_cell_error(*row, step, reason));
         }
         Ok(array)
     }
@@ -77,7 +77,7 @@ impl TableCodec {
     }
 
     #[cold]
-    pub(super) fn bad_key(&self, row: usize, step: &KeyStep, reason: &str) -> Error {
+    pub(super) fn key_cell_error(&self, row: usize, step: &KeyStep, reason: &str) -> Error {
         Error::invalid(format!(
             "key {row} of table {}: column '{}': {reason}",
             self.schema.path, self.schema.columns[step.column].name
@@ -107,7 +107,7 @@ impl TableCodec {
         for (step, array) in self.key.iter().zip(columns) {
             let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
             if let Some(row) = nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
-                return Err(self.bad_key(row, step, "is NULL, and a key column cannot be"));
+                return Err(self.key_cell_error(row, step, "is NULL, and a key column cannot be"));
             }
         }
         Ok(())

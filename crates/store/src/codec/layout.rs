@@ -51,7 +51,7 @@ pub(crate) fn key_steps(schema: &TableSchema) -> Vec<KeyStep> {
 
 /// Where a column lies in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct ColumnSlot {
     /// Its bit in the null bitmap.
     pub(crate) bit: usize,
     /// Its bytes.
@@ -73,7 +73,7 @@ pub(crate) enum CellLocation {
 pub(crate) struct ValueLayout {
     pub(crate) number: u16,
     /// Column numbers with their slots, in the order of the layout.
-    pub(crate) slots: Vec<(u16, Slot)>,
+    pub(crate) slots: Vec<(u16, ColumnSlot)>,
     /// Where the end offsets begin.
     pub(crate) ends_at: usize,
     /// How many columns of variable width there are.
@@ -98,7 +98,7 @@ impl ValueLayout {
                     CellLocation::Variable(variable - 1)
                 }
             };
-            slots.push((column.id, Slot { bit, location }));
+            slots.push((column.id, ColumnSlot { bit, location }));
         }
         Self {
             number: layout.number,
@@ -110,7 +110,7 @@ impl ValueLayout {
     }
 
     /// Where the column of that number lies, if the layout has it.
-    pub(crate) fn slot(&self, id: u16) -> Option<Slot> {
+    pub(crate) fn slot(&self, id: u16) -> Option<ColumnSlot> {
         self.slots.iter().find(|(column, _)| *column == id).map(|(_, slot)| *slot)
     }
 
@@ -134,7 +134,7 @@ impl ValueLayout {
 
     /// The bytes of a column; `Some(None)` for NULL, nothing for a damaged value.
     #[inline]
-    pub(crate) fn cell<'a>(&self, value: &'a [u8], slot: Slot) -> Option<Option<&'a [u8]>> {
+    pub(crate) fn cell<'a>(&self, value: &'a [u8], slot: ColumnSlot) -> Option<Option<&'a [u8]>> {
         if value.get(NUMBER_LEN + slot.bit / 8)? & (1 << (slot.bit % 8)) != 0 {
             return Some(None);
         }

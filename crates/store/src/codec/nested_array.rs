@@ -9,14 +9,14 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef};
 
 use super::cell;
-use super::cell_array::{Cells, DamagedCell, plain_array};
+use super::cell_array::{CellSource, DamagedCell, plain_array};
 use super::value_cell::{CellReader, LEN, NULL, PRESENT, push_bytes, push_len};
 use crate::{ColumnType, Value, ValueRef};
 
 /// The cells of parts, found before.
 struct PartCells<'a>(Vec<Option<&'a [u8]>>);
 
-impl<'a> Cells<'a> for PartCells<'a> {
+impl<'a> CellSource<'a> for PartCells<'a> {
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         Ok(self.0[row])
     }
@@ -26,7 +26,7 @@ impl<'a> Cells<'a> for PartCells<'a> {
 pub(super) fn value_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     match column_type.is_nested() {
         true => nested_array(rows, column_type, cells),
@@ -38,7 +38,7 @@ pub(super) fn value_array<'a>(
 fn nested_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     // A failure of Arrow's own checks concerns no row in particular: it is reported of row 0, never
     // a panic.
@@ -111,7 +111,7 @@ struct GatheredEntries<'a> {
 impl<'a> GatheredEntries<'a> {
     fn entries(
         rows: usize,
-        cells: &impl Cells<'a>,
+        cells: &impl CellSource<'a>,
         element: ColumnType,
         has_names: bool,
     ) -> std::result::Result<Self, usize> {

@@ -127,7 +127,7 @@ impl TableCodec {
         for (step, place) in self.key.iter().zip(positions.into_iter().flatten()) {
             let (array, failures) = self.cast_key_column(batch, place, step)?;
             if let Some((row, reason)) = failures.first() {
-                return Err(self.bad_key(*row, step, reason));
+                return Err(self.key_cell_error(*row, step, reason));
             }
             rounded.extend(rounded_cells(
                 batch.column(place),

@@ -131,9 +131,9 @@ impl TableCodec {
         let name = || &self.schema.columns[step.column].name;
         let given = value.to_value();
         let converted =
-            given.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+            given.convert(step.column_type).map_err(|reason| self.cell_error(name(), &reason))?;
         if converted.is_null() {
-            return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
+            return Err(self.cell_error(name(), "is NULL, and a key column cannot be"));
         }
         let pushed = cell::push_key_value((&converted).into(), step.column_type, key);
         debug_assert!(pushed, "a converted value is of the column's type");
@@ -143,7 +143,7 @@ impl TableCodec {
     #[cold]
     fn rounded_error(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
         let reason = rounded_in_key(&value.to_value(), step.column_type);
-        self.bad_cell(&self.schema.columns[step.column].name, &reason)
+        self.cell_error(&self.schema.columns[step.column].name, &reason)
     }
 
     /// Encodes a whole primary key to be looked up; `key` is cleared first. False when no row can
@@ -170,7 +170,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn bad_cell(&self, column: &str, reason: &str) -> Error {
+    fn cell_error(&self, column: &str, reason: &str) -> Error {
         Error::invalid(format!("table {}: column '{column}': {reason}", self.schema.path))
             .in_table(&self.schema.path)
             .in_column(column)
@@ -231,7 +231,7 @@ impl TableCodec {
                     let converted = given
                         .to_value()
                         .convert(column.column_type)
-                        .map_err(|reason| self.bad_cell(&column.name, &reason))?;
+                        .map_err(|reason| self.cell_error(&column.name, &reason))?;
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
                         self.write_bytes(value_column, bytes, value)
                     })
@@ -245,7 +245,7 @@ impl TableCodec {
         };
         if !written {
             if !column.nullable {
-                return Err(self.bad_cell(
+                return Err(self.cell_error(
                     &column.name,
                     if given.is_some() {
                         "is NULL, but declared NOT NULL"

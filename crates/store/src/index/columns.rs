@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result, Rows, Slices};
 use super::list::OpenIndex;
 use super::mark::NULL;
 use crate::TableCodec;
-use crate::codec::{Cells, DamagedCell, key_array};
+use crate::codec::{CellSource, DamagedCell, key_array};
 
 /// Where the columns that a reader wants stand in an entry.
 pub(super) struct EntryColumns {
@@ -35,7 +35,7 @@ struct EntryCells<'a> {
     column: usize,
 }
 
-impl<'a> Cells<'a> for EntryCells<'a> {
+impl<'a> CellSource<'a> for EntryCells<'a> {
     #[inline]
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         let place = self.places[row * self.columns + self.column] as usize;

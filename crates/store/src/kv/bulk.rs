@@ -16,7 +16,7 @@ use crate::bulk::get::{
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 use crate::read::control::ReadProgress;
 use crate::read::{KeyBatcher, ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
@@ -79,7 +79,7 @@ impl Iterator for BulkPairs {
     }
 }
 
-impl Piece for PairBatch {
+impl ReadPiece for PairBatch {
     fn bytes(&self) -> usize {
         self.rows.memory_bytes()
     }

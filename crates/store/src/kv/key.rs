@@ -53,7 +53,7 @@ impl Key {
 
     /// Reads what [`Key::encode`] wrote.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let major_end = KeyPart::Path.end(bytes, 0).ok_or_else(damaged)?;
+        let major_end = KeyPart::Path.end(bytes, 0).ok_or_else(corrupt_key)?;
         Ok(Self {
             major: decode_components(&bytes[..major_end - 2])?,
             minor: decode_components(&bytes[major_end..])?,
@@ -107,7 +107,7 @@ pub(crate) fn count_components(mut bytes: &[u8]) -> Option<usize> {
 fn decode_components(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut components = Vec::new();
     while !bytes.is_empty() {
-        let end = KeyPart::Terminated.end(bytes, 0).ok_or_else(damaged)?;
+        let end = KeyPart::Terminated.end(bytes, 0).ok_or_else(corrupt_key)?;
         let mut component = Vec::with_capacity(end - 2);
         let mut escaped = false;
         for &byte in &bytes[..end - 2] {
@@ -122,7 +122,7 @@ fn decode_components(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(components)
 }
 
-fn damaged() -> Error {
+fn corrupt_key() -> Error {
     Error::corruption("a key/value key cannot be read: run `check`, then restore from a copy")
 }
 

@@ -60,7 +60,7 @@ impl ReadAhead {
     }
 
     /// Counts a piece until it is taken.
-    pub(crate) fn hold<T: Piece>(self: &Arc<Self>, piece: T) -> CountedPiece<T> {
+    pub(crate) fn count_piece<T: ReadPiece>(self: &Arc<Self>, piece: T) -> CountedPiece<T> {
         let bytes = piece.bytes();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         CountedPiece { piece, _share: AheadShare { of: self.clone(), bytes } }
@@ -73,7 +73,7 @@ impl ReadAhead {
 }
 
 /// What a read hands over.
-pub(crate) trait Piece {
+pub(crate) trait ReadPiece {
     /// The memory that it takes, about.
     fn bytes(&self) -> usize;
 }
@@ -111,7 +111,7 @@ mod tests {
 
     const MOST: BatchMax = BatchMax { rows: 8_192, bytes: 4 << 20 };
 
-    impl Piece for Vec<u8> {
+    impl ReadPiece for Vec<u8> {
         fn bytes(&self) -> usize {
             self.len()
         }
@@ -139,9 +139,9 @@ mod tests {
         let ahead = ReadAhead::new(64 << 20);
         let bytes = || ahead.growing(9, MOST).bytes;
         assert_eq!(bytes(), 4 << 20);
-        let first = ahead.hold(vec![0; 48 << 20]);
+        let first = ahead.count_piece(vec![0; 48 << 20]);
         assert_eq!(bytes(), 2 << 20);
-        let second = ahead.hold(vec![0; 32 << 20]);
+        let second = ahead.count_piece(vec![0; 32 << 20]);
         assert_eq!(bytes(), FIRST_BYTES);
         assert_eq!(first.take().len(), 48 << 20);
         assert_eq!(bytes(), 4 << 20);

@@ -67,7 +67,7 @@ impl<S: Shaper> PausableScan<S> {
             }
             let (sender, waiting, mut is_wanted) = (&mut self.sender, &mut self.waiting, true);
             self.scan.read(plan, BatchSize::Growing, &mut rows, &mut |piece| {
-                is_wanted = emit(plan, sender, waiting, plan.ahead.hold(piece));
+                is_wanted = emit(plan, sender, waiting, plan.ahead.count_piece(piece));
                 is_wanted
             })?;
             if !is_wanted {

@@ -109,7 +109,7 @@ impl<T: Send + 'static> RunningRead<T> {
         Self {
             control: plan.control.clone(),
             queues,
-            current: ended(),
+            current: closed_receiver(),
             rest: None,
             failure,
             stop: Some(stop_sender),
@@ -128,8 +128,13 @@ impl<T: Send + 'static> RunningRead<T> {
     ) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (results, current) = bounded(QUEUED_BATCHES_MAX);
-        let paused = Arc::new(PausedScans::new(ended()));
-        let worker = ReadWorker { plan: plan.clone(), jobs: [ended(), ended()], stop, paused };
+        let paused = Arc::new(PausedScans::new(closed_receiver()));
+        let worker = ReadWorker {
+            plan: plan.clone(),
+            jobs: [closed_receiver(), closed_receiver()],
+            stop,
+            paused,
+        };
         let scan = PausableScan::new(scan, PieceSender::to(results));
         let workers: Vec<_> = worker.spawn(Some(scan)).into_iter().collect();
         if workers.is_empty() {
@@ -137,7 +142,7 @@ impl<T: Send + 'static> RunningRead<T> {
         }
         Self {
             control: plan.control.clone(),
-            queues: ended(),
+            queues: closed_receiver(),
             current,
             rest: None,
             failure: Arc::default(),
@@ -207,11 +212,11 @@ impl<T> Drop for RunningRead<T> {
         tracing::debug!(keys, rows, bytes, batches, "bulk read ended");
         drop(self.stop.take());
         drop(self.brake.take());
-        self.current = ended();
+        self.current = closed_receiver();
         self.rest = None;
         // Workers that wait for room in a queue are freed when its receiver goes.
         while self.queues.try_recv().is_ok() {}
-        self.queues = ended();
+        self.queues = closed_receiver();
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
@@ -239,6 +244,6 @@ fn thread_starter<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> Thre
 }
 
 /// A queue that nothing comes from.
-fn ended<T>() -> Receiver<T> {
+fn closed_receiver<T>() -> Receiver<T> {
     bounded(0).1
 }

@@ -77,7 +77,7 @@ impl<S: Shaper> ReadWorker<S> {
             Ok(None) => {
                 let mut emit = |piece| {
                     let is_cut = plan.cuts(&piece);
-                    sender.send(Ok(plan.ahead.hold(piece)), is_cut)
+                    sender.send(Ok(plan.ahead.count_piece(piece)), is_cut)
                 };
                 if let Err(error) = catch_panic(|| read_task(plan, task, &mut emit)) {
                     // A reader that is gone does not want to hear of it.

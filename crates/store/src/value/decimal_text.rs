@@ -53,7 +53,7 @@ impl<'a> DecimalText<'a> {
     }
 
     /// How many zeros stand behind the last digit.
-    fn zeros(&self, kept: i64) -> usize {
+    fn trailing_zeros(&self, kept: i64) -> usize {
         let digits = (self.whole.len() + self.fraction.len()) as i64;
         (kept - digits).max(0) as usize
     }
@@ -72,7 +72,7 @@ impl<'a> DecimalText<'a> {
         for digit in self.digits().take(kept.max(0) as usize) {
             value = value.checked_mul(10)?.checked_add(digit.into())?;
         }
-        let zeros = self.zeros(kept);
+        let zeros = self.trailing_zeros(kept);
         if zeros > 0 && value != 0 {
             value = value.checked_mul(10_u128.checked_pow(zeros as u32)?)?;
         }
@@ -99,7 +99,7 @@ impl<'a> DecimalText<'a> {
             }
         }
         value = shifted(value, chunk, count)?;
-        let zeros = self.zeros(kept);
+        let zeros = self.trailing_zeros(kept);
         if zeros > 0 && value != i256::ZERO {
             value = value.checked_mul(power_of_ten(zeros)?)?;
         }

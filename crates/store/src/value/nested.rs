@@ -43,7 +43,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             let mut names = HashSet::with_capacity(members.len());
             let members = members.iter().map(|(name, member)| {
                 if !names.insert(name.as_str()) {
-                    return Err(given_twice("key", name));
+                    return Err(duplicate_error("key", name));
                 }
                 let value = of_text(member, element.column_type());
                 value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
@@ -61,8 +61,8 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             Ok(whole) => Value::Long(whole).convert(column_type),
             Err(_) => Value::read(text, column_type),
         },
-        (JsonKind::Array, column_type) => Err(unfit("ARRAY", column_type)),
-        (JsonKind::Object, column_type) => Err(unfit("MAP", column_type)),
+        (JsonKind::Array, column_type) => Err(type_mismatch("ARRAY", column_type)),
+        (JsonKind::Object, column_type) => Err(type_mismatch("MAP", column_type)),
     }
 }
 
@@ -105,7 +105,7 @@ fn digits_in(number: &str) -> usize {
 }
 
 #[cold]
-fn unfit(kind: &str, column_type: ColumnType) -> Reason {
+fn type_mismatch(kind: &str, column_type: ColumnType) -> Reason {
     format!("a value of type {kind} does not fit a column of type {column_type}")
 }
 
@@ -120,7 +120,7 @@ fn at_field(name: &str, reason: &str) -> Reason {
 }
 
 #[cold]
-fn given_twice(what: &str, name: &str) -> Reason {
+fn duplicate_error(what: &str, name: &str) -> Reason {
     format!("the {what} '{}' is given twice", name.escape_debug())
 }
 
@@ -145,7 +145,7 @@ fn record<T>(
         let value =
             read(member, own[place].column_type).map_err(|reason| at_field(&name, &reason))?;
         if values[place].replace(value).is_some() {
-            return Err(given_twice("field", &name));
+            return Err(duplicate_error("field", &name));
         }
     }
     let named = own.iter().zip(values);

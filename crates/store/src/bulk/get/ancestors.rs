@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Deadline, Engine, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 
-use super::chunk::{AncestorEnds, Chunk};
+use super::chunk::{AncestorEnds, RowChunk};
 use super::result_table::ResultTable;
 use super::table_batch::TableBatch;
 use crate::codec::KeyClassifier;
@@ -145,7 +145,7 @@ pub(super) struct ChunkJoiner {
 }
 
 impl ChunkJoiner {
-    pub(super) fn join(&mut self, mut chunk: Chunk) -> Chunk {
+    pub(super) fn join(&mut self, mut chunk: RowChunk) -> RowChunk {
         let ends = std::mem::take(&mut chunk.ancestors);
         for (part, ends) in ends.iter().enumerate() {
             if ends.has_first && self.last.get(part) == Some(&ends.first) {

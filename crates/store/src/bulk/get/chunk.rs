@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tonnage_engine::Slices;
 
 use super::table_batch::TableBatch;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 
 /// What one batch of engine rows became.
-pub(super) struct Chunk {
+pub(super) struct RowChunk {
     pub(super) parts: Vec<TableBatch>,
     /// For each row in key order the part that holds it; nothing when there is one part.
     pub(super) order: Vec<u32>,
@@ -43,15 +43,15 @@ impl RowKeys {
     }
 }
 
-impl Piece for Chunk {
+impl ReadPiece for RowChunk {
     fn bytes(&self) -> usize {
         let row_keys = self.row_keys.as_ref().map_or(0, |row_keys| row_keys.keys.memory_bytes());
-        let parts: usize = self.parts.iter().map(Piece::bytes).sum();
+        let parts: usize = self.parts.iter().map(ReadPiece::bytes).sum();
         parts + row_keys + self.order.capacity() * size_of::<u32>()
     }
 }
 
-impl Chunk {
+impl RowChunk {
     pub(super) fn of_one(part: TableBatch) -> Self {
         Self {
             parts: vec![part],

@@ -38,7 +38,7 @@ pub(super) fn check_total_order(store: &Inner, what: &str) -> Result<()> {
 }
 
 /// The keys from and up to which a scan is narrowed, if it is.
-fn narrowed(
+fn narrowed_bounds(
     store: &Inner,
     target: &TableEntry,
     options: &TableScanOptions,
@@ -84,7 +84,7 @@ pub(crate) fn cut(
     options: &TableScanOptions,
     parts: usize,
 ) -> Result<Vec<Part>> {
-    let Some((start, end)) = narrowed(store, target, options)? else {
+    let Some((start, end)) = narrowed_bounds(store, target, options)? else {
         return SpaceParts::cut(store, target, by_shard_key(options), parts);
     };
     // Only stores in total order come here: their engines keep ranges of keys.

@@ -95,12 +95,12 @@ pub(crate) struct ItemSource<T> {
 }
 
 /// The caller's own iterator.
-pub(crate) type Items<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
+pub(crate) type ItemIterator<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 
 enum SourceState<T> {
-    Inline(Items<T>),
+    Inline(ItemIterator<T>),
     /// Several iterators, one after another until they are drawn from side by side.
-    Several(VecDeque<Items<T>>),
+    Several(VecDeque<ItemIterator<T>>),
     Detached {
         queue: Arc<SourceQueue<T>>,
         taken: VecDeque<Result<T>>,
@@ -123,7 +123,7 @@ impl<T: Send + 'static> ItemSource<T> {
 
     /// Several sources that are drawn from side by side, each by a thread of its own, once they
     /// are detached.
-    pub(crate) fn several(items: VecDeque<Items<T>>, items_max: usize) -> Self {
+    pub(crate) fn several(items: VecDeque<ItemIterator<T>>, items_max: usize) -> Self {
         Self::of(SourceState::Several(items), items_max)
     }
 
@@ -137,7 +137,7 @@ impl<T: Send + 'static> ItemSource<T> {
     }
 
     /// The same, where items differ in what they take.
-    pub(crate) fn weighed(mut self, weight: fn(&T) -> usize) -> Self {
+    pub(crate) fn with_weight(mut self, weight: fn(&T) -> usize) -> Self {
         self.weight = weight;
         self
     }
@@ -197,14 +197,14 @@ impl<T: Send + 'static> ItemSource<T> {
         let start = |_| {
             let (queue, left) = (queue.clone(), left.clone());
             let fill = move || {
-                while let Some(items) = pop(&left) {
+                while let Some(items) = next_iterator(&left) {
                     queue.fill(items, count == 1);
                 }
             };
             std::thread::Builder::new().spawn(fill).is_ok()
         };
         self.draws = match (0..count).map(start).take_while(|is_started| *is_started).count() {
-            0 => SourceState::Several(std::iter::from_fn(|| pop(&left)).collect()),
+            0 => SourceState::Several(std::iter::from_fn(|| next_iterator(&left)).collect()),
             _ => SourceState::Detached { queue, taken: VecDeque::new() },
         };
     }
@@ -248,7 +248,7 @@ impl<T: Send + 'static> ItemSource<T> {
 }
 
 /// The next of some iterators that nobody draws from yet.
-fn pop<T>(left: &Mutex<VecDeque<Items<T>>>) -> Option<Items<T>> {
+fn next_iterator<T>(left: &Mutex<VecDeque<ItemIterator<T>>>) -> Option<ItemIterator<T>> {
     left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
@@ -310,11 +310,11 @@ impl<T> SourceQueue<T> {
     }
 
     /// Draws until the source ends or fails, or nobody wants more.
-    fn fill(&self, mut items: Items<T>, is_alone: bool) {
+    fn fill(&self, mut items: ItemIterator<T>, is_alone: bool) {
         loop {
             let next = next_of(&mut items).transpose();
             let hint = items.size_hint();
-            let mut state = self.room();
+            let mut state = self.wait_for_room();
             if state.is_over() {
                 return;
             }
@@ -333,7 +333,7 @@ impl<T> SourceQueue<T> {
     }
 
     /// Waits until there is room, or nobody wants more.
-    fn room(&self) -> MutexGuard<'_, QueueState<T>> {
+    fn wait_for_room(&self) -> MutexGuard<'_, QueueState<T>> {
         let mut state = self.lock();
         while state.weight >= self.items_max && !state.is_over() {
             state = self.has_room.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -421,9 +421,9 @@ impl<T> SourceSender<T> {
     /// # Errors
     /// `Cancelled` when nobody draws any more.
     pub(crate) fn push(&self, item: T) -> Result<()> {
-        let state = self.0.room();
+        let state = self.0.wait_for_room();
         if state.is_over() {
-            return Err(unwanted());
+            return Err(unwanted_error());
         }
         self.0.put(state, item);
         Ok(())
@@ -433,7 +433,7 @@ impl<T> SourceSender<T> {
     pub(crate) fn try_push(&self, item: T) -> Result<Option<T>> {
         let state = self.0.lock();
         if state.is_over() {
-            return Err(unwanted());
+            return Err(unwanted_error());
         }
         if state.weight >= self.0.items_max {
             return Ok(Some(item));
@@ -444,7 +444,7 @@ impl<T> SourceSender<T> {
 }
 
 #[cold]
-fn unwanted() -> Error {
+fn unwanted_error() -> Error {
     Error::cancelled("nobody takes keys any more: the read that they were for has ended")
 }
 

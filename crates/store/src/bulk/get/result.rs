@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef;
 use tonnage_engine::{Result, SpaceId};
 
 use super::ancestors::ChunkJoiner;
-use super::chunk::Chunk;
+use super::chunk::RowChunk;
 use super::resume::{ResumePoint, ResumeToken};
 use super::shaper::TableShaper;
 use super::table_batch::TableBatch;
@@ -64,7 +64,7 @@ impl ResumeScope {
 }
 
 impl ChunkStream {
-    fn next(&mut self) -> Option<Result<Chunk>> {
+    fn next(&mut self) -> Option<Result<RowChunk>> {
         let mut chunk = match self.reading.as_mut()?.next()? {
             Ok(chunk) => self.joiner.join(chunk),
             Err(error) => return Some(Err(error)),
@@ -80,7 +80,7 @@ impl ChunkStream {
     }
 
     /// The point behind a row of a chunk. `row` counts the rows that are not of ancestors.
-    fn point_behind(&self, chunk: &Chunk, row: usize) -> Option<ResumePoint> {
+    fn point_behind(&self, chunk: &RowChunk, row: usize) -> Option<ResumePoint> {
         let key = chunk.row_keys.as_ref()?.key(row)?;
         // With one part, rows and their origins stand in the order of the keys.
         let origin = match &chunk.parts[..] {
@@ -144,7 +144,7 @@ impl BulkGet {
     }
 
     /// The next stretch of rows, as it comes.
-    pub(super) fn next_chunk(&mut self) -> Option<Result<Chunk>> {
+    pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk>> {
         self.chunks.next()
     }
 
@@ -161,7 +161,7 @@ impl BulkGet {
     pub fn into_rows(self) -> BulkGetRows {
         BulkGetRows {
             chunks: self.chunks,
-            chunk: Chunk {
+            chunk: RowChunk {
                 parts: Vec::new(),
                 order: Vec::new(),
                 is_cut: false,
@@ -225,7 +225,7 @@ pub struct RelatedRow {
 /// The rows of a bulk get one by one.
 pub struct BulkGetRows {
     chunks: ChunkStream,
-    chunk: Chunk,
+    chunk: RowChunk,
     next: usize,
     /// How many rows of the chunk were taken that are not of ancestors.
     below: usize,

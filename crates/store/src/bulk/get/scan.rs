@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 use crate::read::{ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
@@ -107,7 +107,7 @@ pub(crate) fn count_space(
     ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
 }
 
-impl Piece for u64 {
+impl ReadPiece for u64 {
     fn bytes(&self) -> usize {
         size_of::<u64>()
     }

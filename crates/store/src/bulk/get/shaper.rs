@@ -14,7 +14,7 @@ use tonnage_engine::{Direction, Engine, Error, Result, Rows, Slices};
 
 use super::BulkGetOptions;
 use super::ancestors::{AncestorLookup, AncestorRows, Ancestors};
-use super::chunk::{Chunk, RowKeys};
+use super::chunk::{RowChunk, RowKeys};
 use super::result_table::ResultTable;
 use crate::catalog::Relatives;
 use crate::codec::KeyOwner;
@@ -169,7 +169,7 @@ impl TableShaper {
         &self,
         engine: &dyn Engine,
         task_rows: &TaskRows<'_>,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
         let rows = task_rows.rows;
         let keys = self.keeps_row_keys.then(|| Arc::new(rows.keys.clone()));
@@ -203,7 +203,7 @@ impl TableShaper {
         end: usize,
         found: &[AncestorRows],
         keys: Option<Arc<Slices>>,
-    ) -> Result<Chunk> {
+    ) -> Result<RowChunk> {
         let rows = task_rows.rows;
         // Most reads are of one table: the filter of the scan has let through its rows alone, so no
         // key is looked at.
@@ -212,7 +212,7 @@ impl TableShaper {
             let mut batch = self.below[0].decode(rows, None)?;
             batch.origins = task_rows.origins_of(0..rows.len());
             let row_keys = keys.map(|keys| RowKeys { keys, rows: None });
-            return Ok(Chunk { row_keys, ..Chunk::of_one(batch) });
+            return Ok(RowChunk { row_keys, ..RowChunk::of_one(batch) });
         }
         let (which, below_order) = self.split_by_table(rows, first, end)?;
         let mut parts = Vec::with_capacity(found.len() + which.len());
@@ -230,7 +230,7 @@ impl TableShaper {
         // Row numbers ascend in key order, so sorting them brings the tables back together.
         let mut in_order: Vec<u32> = which.concat();
         in_order.sort_unstable();
-        Ok(Chunk {
+        Ok(RowChunk {
             parts,
             order,
             is_cut: false,
@@ -296,7 +296,7 @@ fn truncate(rows: &mut Rows, len: usize) {
 }
 
 impl Shaper for TableShaper {
-    type Output = Chunk;
+    type Output = RowChunk;
     type Memory = TaskMemory;
 
     fn begin(&self, task: &ReadTask) -> TaskMemory {
@@ -312,7 +312,7 @@ impl Shaper for TableShaper {
         engine: &dyn Engine,
         rows: &mut Rows,
         memory: &mut TaskMemory,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
         let is_cut = self.keeps_families && self.keep_last_family(rows, &mut memory.kept)?;
         let origins = memory.origins.as_ref().map(|origins| &origins[..]);
@@ -323,7 +323,7 @@ impl Shaper for TableShaper {
         &self,
         engine: &dyn Engine,
         memory: TaskMemory,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
         if memory.kept.is_empty() {
             return Ok(());
@@ -332,7 +332,7 @@ impl Shaper for TableShaper {
         self.emit(engine, &TaskRows { rows: &memory.kept, origins, is_cut: false }, emit)
     }
 
-    fn is_cut(chunk: &Chunk) -> bool {
+    fn is_cut(chunk: &RowChunk) -> bool {
         chunk.is_cut
     }
 }

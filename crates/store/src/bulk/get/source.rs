@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Result};
 
 use super::item_source::{
-    BATCHES_MAX, ItemSource, Items, SINGLE_ITEMS_MAX, SourceSender, has_items_in_memory,
+    BATCHES_MAX, ItemIterator, ItemSource, SINGLE_ITEMS_MAX, SourceSender, has_items_in_memory,
 };
 use crate::read::ReadControl;
 use crate::row::Row;
@@ -106,7 +106,7 @@ impl KeySource {
     /// Several sources that are drawn from side by side, at most 1,024: one that waits holds up no
     /// other. With a direction they are answered one after another.
     pub fn side_by_side(sources: impl IntoIterator<Item = KeySource>) -> Self {
-        let mut all: VecDeque<Items<(u32, KeyItem)>> = VecDeque::new();
+        let mut all: VecDeque<ItemIterator<(u32, KeyItem)>> = VecDeque::new();
         for (number, source) in sources.into_iter().enumerate() {
             all.push_back(source.with_number(number));
         }
@@ -115,13 +115,13 @@ impl KeySource {
                 "{} sources of keys side by side: at most {SOURCES_MAX}",
                 all.len()
             )));
-            all = VecDeque::from([Box::new(std::iter::once(refused)) as Items<_>]);
+            all = VecDeque::from([Box::new(std::iter::once(refused)) as ItemIterator<_>]);
         }
         let weight = |(_, item): &(u32, KeyItem)| match item {
             KeyItem::Key(_) => 1,
             KeyItem::Batch(_) => SINGLE_ITEMS_MAX / BATCHES_MAX,
         };
-        Self(KeySourceKind::Several(ItemSource::several(all, SINGLE_ITEMS_MAX).weighed(weight)))
+        Self(KeySourceKind::Several(ItemSource::several(all, SINGLE_ITEMS_MAX).with_weight(weight)))
     }
 
     /// A source that keys are pushed into while the read runs, by any number of threads. It ends
@@ -133,7 +133,7 @@ impl KeySource {
     }
 
     /// What it gives, each with the number of the source.
-    fn with_number(self, number: usize) -> Items<(u32, KeyItem)> {
+    fn with_number(self, number: usize) -> ItemIterator<(u32, KeyItem)> {
         let number = number as u32;
         match self.0 {
             KeySourceKind::Single(mut keys) => Box::new(std::iter::from_fn(move || {

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Condition, Entries, Error, Slices, SpaceId};
 
-use super::ttls::Ttls;
+use super::ttls::EntryTtls;
 use crate::catalog::TableEntry;
 use crate::codec::Aligned;
 use crate::inner::Inner;
@@ -26,7 +26,7 @@ pub(super) struct RejectedEntry {
 }
 
 /// Encodes the batches of one reader thread, over and over into the same memory.
-pub(super) struct Encoder<'a> {
+pub(super) struct EntryEncoder<'a> {
     store: &'a Inner,
     bytes_max: usize,
     rows_max: usize,
@@ -42,10 +42,10 @@ pub(super) struct Encoder<'a> {
     /// The table of the last call, if it has indexes.
     pub(super) indexed: Option<Arc<TableEntry>>,
     /// What the last call could not encode.
-    pub(super) refused: Vec<RejectedEntry>,
+    pub(super) rejected: Vec<RejectedEntry>,
 }
 
-impl<'a> Encoder<'a> {
+impl<'a> EntryEncoder<'a> {
     pub(super) fn new(store: &'a Inner, bytes_max: usize, rows_max: usize) -> Self {
         Self {
             store,
@@ -59,7 +59,7 @@ impl<'a> Encoder<'a> {
             key: Vec::new(),
             value: Vec::new(),
             indexed: None,
-            refused: Vec::new(),
+            rejected: Vec::new(),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &RecordBatch,
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
@@ -112,7 +112,7 @@ impl<'a> Encoder<'a> {
         let (entry, aligned) = match encoded {
             Ok(encoded) => encoded,
             Err(error) => {
-                self.refuse_all(rows.num_rows(), &error, place);
+                self.reject_all(rows.num_rows(), &error, place);
                 return rows.num_rows();
             }
         };
@@ -125,7 +125,7 @@ impl<'a> Encoder<'a> {
         for rejected in aligned.rejected {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
             let position = place(rejected.row);
-            self.refused.push(RejectedEntry {
+            self.rejected.push(RejectedEntry {
                 position,
                 index: rejected.row,
                 column,
@@ -145,14 +145,14 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &[Row],
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
         let entry = match self.table(table) {
             Ok(entry) => entry,
             Err(error) => {
-                self.refuse_all(rows.len(), &error, place);
+                self.reject_all(rows.len(), &error, place);
                 return rows.len();
             }
         };
@@ -166,11 +166,11 @@ impl<'a> Encoder<'a> {
                 // The index first: a row without its entry must not be pushed.
                 Ok(()) => match self.index_row(&entry) {
                     Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
-                    Err(error) => self.refuse(place(taken), taken, None, &error),
+                    Err(error) => self.reject(place(taken), taken, None, &error),
                 },
                 Err(error) => {
                     let column = entry.codec.column_at_fault(row);
-                    self.refuse(place(taken), taken, column, &error);
+                    self.reject(place(taken), taken, column, &error);
                 }
             }
             taken += 1;
@@ -184,7 +184,7 @@ impl<'a> Encoder<'a> {
         &mut self,
         pairs: &Pairs,
         offset: usize,
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
@@ -198,7 +198,7 @@ impl<'a> Encoder<'a> {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
                 let error = over_limits(key.len(), value.len(), capability);
-                self.refuse(place(index), index - offset, None, &error);
+                self.reject(place(index), index - offset, None, &error);
             } else {
                 self.entries.keys.push(key);
                 self.entries.values.push(value);
@@ -215,7 +215,7 @@ impl<'a> Encoder<'a> {
     fn clear(&mut self) {
         self.entries.clear();
         self.index_entries.clear();
-        self.refused.clear();
+        self.rejected.clear();
         self.indexed = None;
     }
 
@@ -281,7 +281,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn set_expiries(&mut self, entry: &Arc<TableEntry>, taken: usize, ttls: Ttls<'_>) {
+    fn set_expiries(&mut self, entry: &Arc<TableEntry>, taken: usize, ttls: EntryTtls<'_>) {
         self.space = entry.space;
         self.indexed = (!self.index_entries.is_empty()).then(|| entry.clone());
         self.expire(taken, ttls, entry.schema.ttl_ms.map(Duration::from_millis));
@@ -289,7 +289,7 @@ impl<'a> Encoder<'a> {
 
     /// Tells when each of the entries expires that were made of the `taken` ones. Those without a
     /// time to live have the one of their table.
-    fn expire(&mut self, taken: usize, ttls: Ttls<'_>, of_table: Option<Duration>) {
+    fn expire(&mut self, taken: usize, ttls: EntryTtls<'_>, of_table: Option<Duration>) {
         let store = self.store;
         let now_ms = store.clock.now_ms();
         let expiry_ms = |ttl: Option<Duration>| {
@@ -304,7 +304,7 @@ impl<'a> Encoder<'a> {
         }
         // What was refused has no place among the entries.
         let mut is_refused = vec![false; taken];
-        self.refused.iter().for_each(|refused| is_refused[refused.index] = true);
+        self.rejected.iter().for_each(|rejected| is_refused[rejected.index] = true);
         let kept = (0..taken).filter(|index| !is_refused[*index]);
         expiries_ms.clear();
         expiries_ms.extend(kept.map(|index| expiry_ms(ttls.of(index))));
@@ -327,8 +327,8 @@ impl<'a> Encoder<'a> {
         Ok(entry)
     }
 
-    fn refuse(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
-        self.refused.push(RejectedEntry {
+    fn reject(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
+        self.rejected.push(RejectedEntry {
             position,
             index,
             column,
@@ -336,8 +336,8 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
+    fn reject_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
         self.clear();
-        (0..count).for_each(|row| self.refuse(place(row), row, None, error));
+        (0..count).for_each(|row| self.reject(place(row), row, None, error));
     }
 }

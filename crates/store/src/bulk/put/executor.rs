@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
 
-use super::encode::{Encoder, RejectedEntry};
+use super::encode::{EntryEncoder, RejectedEntry};
 use super::load_queue::{BatchJob, FlushScope, LoadQueue, QueueEvent};
-use super::outcomes::{Outcomes, guarded, lock, panic_message};
+use super::outcomes::{LoadOutcomes, catch_callback_panic, lock, panic_message};
 use super::resources::LoadResources;
-use super::ttls::Ttls;
+use super::ttls::EntryTtls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
 use crate::catalog::TableEntry;
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_millis(250);
 pub(super) struct LoadExecutor<'a> {
     store: &'a Arc<Inner>,
     options: &'a BulkPutOptions,
-    outcomes: &'a Outcomes,
+    outcomes: &'a LoadOutcomes,
     queue: &'a LoadQueue,
     session: Box<dyn LoadSession>,
     // Dropped after the session: until then nobody may remove entries of indexes.
@@ -81,7 +81,7 @@ impl<'a> LoadExecutor<'a> {
     pub(super) fn open(
         store: &'a Arc<Inner>,
         options: &'a BulkPutOptions,
-        outcomes: &'a Arc<Outcomes>,
+        outcomes: &'a Arc<LoadOutcomes>,
         queue: &'a LoadQueue,
         resources: LoadResources,
     ) -> Result<Self> {
@@ -126,7 +126,7 @@ impl<'a> LoadExecutor<'a> {
                     .name("bulk put".into())
                     .spawn_scoped(scope, || self.work());
             }
-            self.lead();
+            self.run_leader();
         });
         let ended = self.end(started);
         log_end(&ended);
@@ -140,8 +140,8 @@ impl<'a> LoadExecutor<'a> {
         self.resources.workers()
     }
 
-    fn encoder(&self) -> Encoder<'a> {
-        Encoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
+    fn encoder(&self) -> EntryEncoder<'a> {
+        EntryEncoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
     }
 
     /// The bytes that go to the engine at once: what all workers hold together stays within their
@@ -159,7 +159,7 @@ impl<'a> LoadExecutor<'a> {
     }
 
     /// Works, and looks around in between.
-    fn lead(&self) {
+    fn run_leader(&self) {
         let _alarm = StopOnPanic(self.queue);
         let mut encoder = self.encoder();
         loop {
@@ -169,14 +169,14 @@ impl<'a> LoadExecutor<'a> {
                 QueueEvent::Failed(stream, error) => self.fail(stream, error),
                 QueueEvent::Over => break,
             }
-            self.look_around();
+            self.check_and_flush();
         }
         // Those who wait in a stream get a moment to come back.
         self.queue.wait_for_sources(GRACE);
     }
 
     /// Stops what must be stopped, and flushes if it is time, unless another worker is at that.
-    fn look_around(&self) {
+    fn check_and_flush(&self) {
         self.outcomes.check_limits(self.options);
         if self.outcomes.is_stopped() {
             return self.queue.stop();
@@ -215,7 +215,7 @@ impl<'a> LoadExecutor<'a> {
         schedule.idle_since.get_or_insert_with(Instant::now).elapsed() >= IDLE
     }
 
-    fn run_job(&self, job: BatchJob, encoder: &mut Encoder<'_>) {
+    fn run_job(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) {
         let (stream, end, bytes) = job.receipt();
         let put = catch_unwind(AssertUnwindSafe(|| self.put_batch(job, encoder)));
         let put = put.unwrap_or_else(|panic| {
@@ -246,22 +246,22 @@ impl<'a> LoadExecutor<'a> {
     }
 
     /// Puts one batch, slice by slice, unless the load is stopped.
-    fn put_batch(&self, job: BatchJob, encoder: &mut Encoder<'_>) -> Result<PutOutcome> {
+    fn put_batch(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) -> Result<PutOutcome> {
         let BatchJob { stream, first, batch, .. } = job;
         let EntryBatch { payload, ttl, ttls, positions, unread } = batch;
-        let ttls = Ttls::new(ttl, ttls.as_deref());
+        let ttls = EntryTtls::new(ttl, ttls.as_deref());
         let entry_positions = EntryPositions { first, positions: positions.as_deref() };
         let entries = payload.len();
         let mut offset = 0;
         let mut put =
-            |encode: &mut dyn FnMut(&mut Encoder<'_>, usize) -> usize| -> Result<PutOutcome> {
+            |encode: &mut dyn FnMut(&mut EntryEncoder<'_>, usize) -> usize| -> Result<PutOutcome> {
                 while offset < entries && !self.outcomes.is_stopped() {
                     let mut pushing = self.load.pushing();
                     let taken = encode(encoder, offset);
                     self.push(stream, taken, encoder, &mut pushing)?;
                     drop(pushing);
                     for RejectedEntry { position, index, column, reason } in
-                        encoder.refused.drain(..)
+                        encoder.rejected.drain(..)
                     {
                         let entry = Some(super::Entry::new(&payload, offset + index));
                         self.outcomes.fail(stream, position, column.as_deref(), &reason, entry)?;
@@ -270,7 +270,7 @@ impl<'a> LoadExecutor<'a> {
                         self.wait_for_rate(entries);
                     }
                     offset += taken;
-                    self.look_around();
+                    self.check_and_flush();
                 }
                 Ok(if offset < entries { PutOutcome::InPart } else { PutOutcome::Whole })
             };
@@ -312,7 +312,7 @@ impl<'a> LoadExecutor<'a> {
         &self,
         stream: usize,
         taken: usize,
-        encoder: &Encoder<'_>,
+        encoder: &EntryEncoder<'_>,
         pushing: &mut Pushing<'_>,
     ) -> Result<()> {
         self.outcomes.add_read(stream, taken as u64);
@@ -326,7 +326,8 @@ impl<'a> LoadExecutor<'a> {
         }
         let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
-            match self.session.push_by(*space, Outcomes::stream_of_indexes(stream), entries, by) {
+            match self.session.push_by(*space, LoadOutcomes::stream_of_indexes(stream), entries, by)
+            {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 pushed => pushed?,
             }
@@ -337,7 +338,7 @@ impl<'a> LoadExecutor<'a> {
                 indexed.push(table.clone());
             }
         }
-        self.session.push_by(space, Outcomes::stream_of_rows(stream), entries, by)?;
+        self.session.push_by(space, LoadOutcomes::stream_of_rows(stream), entries, by)?;
         self.outcomes.add_bytes(stream, entries.bytes() as u64);
         Ok(())
     }
@@ -375,14 +376,14 @@ impl<'a> LoadExecutor<'a> {
         indexed.iter().for_each(|table| self.store.janitor.note(table, stale));
         let callbacks = &self.options.callbacks;
         for &(stream, position) in &marks {
-            let told = guarded("durable", || callbacks.durable(stream, position));
+            let told = catch_callback_panic("durable", || callbacks.durable(stream, position));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
         self.queue.finish_flush(&marks);
         ended.sort_unstable();
         for stream in ended {
             let Some(report) = self.outcomes.complete(stream) else { continue };
-            let told = guarded("completed", || callbacks.completed(&report));
+            let told = catch_callback_panic("completed", || callbacks.completed(&report));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
         Ok(())

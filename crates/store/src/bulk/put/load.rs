@@ -8,7 +8,7 @@ use tonnage_engine::{Deadline, Error, Result, cores};
 
 use super::executor::LoadExecutor;
 use super::load_queue::LoadQueue;
-use super::outcomes::Outcomes;
+use super::outcomes::LoadOutcomes;
 use super::resources::LoadResources;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch};
 use crate::inner::Inner;
@@ -63,7 +63,7 @@ const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// ```
 pub struct Load {
     queue: Arc<LoadQueue>,
-    outcomes: Arc<Outcomes>,
+    outcomes: Arc<LoadOutcomes>,
     thread: Option<JoinHandle<std::result::Result<BulkPutReport, BulkPutError>>>,
 }
 
@@ -80,7 +80,7 @@ impl Load {
     pub(crate) fn open(store: &Arc<Inner>, options: &BulkPutOptions) -> Result<Load> {
         let started = Instant::now();
         options.check(store.engine.capability())?;
-        let outcomes = Outcomes::new(store, options, std::iter::empty(), started)?;
+        let outcomes = LoadOutcomes::new(store, options, std::iter::empty(), started)?;
         let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
         let resources = LoadResources::of(store, options, workers).with_queue();
         let queue = Arc::new(LoadQueue::new(0, resources.queue_bytes()));

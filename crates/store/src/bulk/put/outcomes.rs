@@ -14,7 +14,7 @@ use super::{
 use crate::inner::Inner;
 
 /// What becomes of the entries: counts them, calls back, and knows what stopped the load.
-pub(super) struct Outcomes {
+pub(super) struct LoadOutcomes {
     store: Arc<Inner>,
     progress: Progress,
     callbacks: Arc<dyn BulkPutCallbacks>,
@@ -26,7 +26,7 @@ pub(super) struct Outcomes {
     too_many_errors: AtomicBool,
 }
 
-impl Outcomes {
+impl LoadOutcomes {
     /// # Errors
     /// `Invalid` when the progress in the options already watched another load.
     pub(super) fn new(
@@ -191,7 +191,8 @@ impl Outcomes {
         let name = self.progress.name(stream);
         let entry =
             FailedEntry { stream, stream_name: &name, position, table, column, reason, entry };
-        let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
+        let told =
+            catch_callback_panic("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
         if let ErrorsMax::Count(_) = self.errors_max {
             self.check_errors(self.errors_max, false);
         }
@@ -235,7 +236,7 @@ fn format_key(key: &crate::Row) -> String {
     format!("({})", cells.join(", "))
 }
 
-impl LoadObserver for Outcomes {
+impl LoadObserver for LoadOutcomes {
     /// Rows without the entries of an index that others have made meanwhile must not follow.
     fn goes_on(&self) -> Result<()> {
         self.store.catalog.check_member()
@@ -268,7 +269,7 @@ impl LoadObserver for Outcomes {
         let stream = stream as usize / 2;
         let entry = ExistingEntry { stream, position, space, key, value, store: &self.store };
         // Counted before the load may fail by it, so that the report is complete.
-        match guarded("existing", || self.callbacks.existing(&entry))? {
+        match catch_callback_panic("existing", || self.callbacks.existing(&entry))? {
             Ok(()) => self.progress.add_existed(stream),
             Err(error) => {
                 let described = self.store.describe_key(space, key).ok();
@@ -292,7 +293,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Calls back; a callback that panics stops the load.
-pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+pub(super) fn catch_callback_panic<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
     let called = catch_unwind(AssertUnwindSafe(call));
     called.map_err(|panic| {
         Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic)))

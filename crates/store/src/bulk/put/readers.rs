@@ -13,12 +13,12 @@ use super::load_queue::LoadQueue;
 use super::outcomes::{lock, panic_message};
 
 /// The streams that nobody draws from yet.
-pub(super) struct Readers {
+pub(super) struct StreamReaders {
     streams: Mutex<std::iter::Enumerate<std::vec::IntoIter<Box<dyn EntryStream>>>>,
     queue: Arc<LoadQueue>,
 }
 
-impl Readers {
+impl StreamReaders {
     /// Begins to draw from streams, `count` at a time.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Readers {
     }
 
     /// Drops the streams that nobody draws from.
-    pub(super) fn discard_rest(&self) {
+    pub(super) fn drop_unread_streams(&self) {
         let rest = std::mem::replace(&mut *lock(&self.streams), Vec::new().into_iter().enumerate());
         drop(rest);
     }

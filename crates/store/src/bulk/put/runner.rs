@@ -7,8 +7,8 @@ use tonnage_engine::{Error, Result, cores};
 
 use super::executor::LoadExecutor;
 use super::load_queue::LoadQueue;
-use super::outcomes::Outcomes;
-use super::readers::Readers;
+use super::outcomes::LoadOutcomes;
+use super::readers::StreamReaders;
 use super::resources::LoadResources;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, EntryStream};
 use crate::inner::Inner;
@@ -27,7 +27,7 @@ pub(crate) fn run(
         return Err(Error::invalid("a bulk put needs at least one stream").into());
     }
     let outcomes =
-        Outcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
+        LoadOutcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
     let queue = Arc::new(LoadQueue::new(streams.len(), usize::MAX));
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     // Opened before the first stream is drawn from: what a stream has given cannot be given back.
@@ -38,9 +38,9 @@ pub(crate) fn run(
         &queue,
         LoadResources::of(store, options, readers.min(cores())),
     )?;
-    let readers = Readers::start(streams, readers, &queue)?;
+    let readers = StreamReaders::start(streams, readers, &queue)?;
     let put = executor.run(started);
-    readers.discard_rest();
+    readers.drop_unread_streams();
     put
 }
 
@@ -63,14 +63,14 @@ pub(crate) fn run_in_memory(
         .min(cores())
         .min(1 + rows / ROWS_PER_WORKER);
     let outcomes =
-        Outcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
+        LoadOutcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
     let queue = LoadQueue::new(streams.len(), usize::MAX);
-    fill(&queue, streams)?;
+    add_batches(&queue, streams)?;
     let resources = LoadResources::of(store, options, workers);
     LoadExecutor::open(store, options, &outcomes, &queue, resources)?.run(started)
 }
 
-fn fill(queue: &LoadQueue, streams: Vec<(String, Vec<EntryBatch>)>) -> Result<()> {
+fn add_batches(queue: &LoadQueue, streams: Vec<(String, Vec<EntryBatch>)>) -> Result<()> {
     for (stream, (_, batches)) in streams.into_iter().enumerate() {
         batches.into_iter().try_for_each(|batch| queue.add(stream, batch))?;
         queue.end(stream);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use tonnage_engine::{Direction, Error, Result};
 
 use super::super::ancestors::ChunkJoiner;
-use super::super::chunk::Chunk;
+use super::super::chunk::RowChunk;
 use super::super::keys::KeyTasks;
 use super::super::shaper::TableShaper;
 use super::super::table::key_read;
@@ -244,7 +244,7 @@ impl TableRequests {
         emit: &mut EmitAnswer<'_>,
     ) -> bool {
         let (mut is_wanted, mut joiner) = (true, ChunkJoiner::default());
-        let mut emit_chunk = |chunk: Chunk| {
+        let mut emit_chunk = |chunk: RowChunk| {
             is_wanted = joiner.join(chunk).parts.into_iter().all(|part| emit((number, Ok(part))));
             is_wanted
         };
