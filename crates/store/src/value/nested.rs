@@ -134,7 +134,7 @@ fn record<T>(
     let mut values: Vec<Option<Value>> = vec![None; own.len()];
     for (name, member) in members {
         // A member without a field is an error: a record would lose it without a word.
-        let place = fields.place(&name).ok_or_else(|| {
+        let place = fields.field_index(&name).ok_or_else(|| {
             let names: Vec<_> = own.iter().take(20).map(|field| field.name.as_str()).collect();
             format!(
                 "the RECORD has no field '{}'; it has {}",
