@@ -1,4 +1,4 @@
-//! Rows by the million: [`put`] takes streams in, [`get`] takes keys in and gives rows out.
+//! Millions of rows in one call: [`put`] stores streams of entries, [`get`] reads the rows of keys.
 
 pub mod get;
 pub mod put;

@@ -1,15 +1,15 @@
-//! Record batches made to fit a table.
+//! Aligns record batches with a table.
 //!
-//! 1. Find each column of the table in the batch by name; refuse columns that the table does not
+//! 1. Find each column of the table in the batch by name. Refuse columns that the table does not
 //!    have.
-//! 2. Take columns of the right type as they are, cast the others, fill the missing ones with their
-//!    default or NULL.
+//! 2. Take columns of the right type as they are, cast the others, and fill the missing ones with
+//!    their default or NULL.
 //! 3. Note the rows with a cell that could not be cast, a NULL where none may be, or a key or value
 //!    over the limits.
 //! 4. Leave those rows out.
 //!
-//! A batch that fits already passes with a copy of its pointers: step 3 looks at counts of NULLs
-//! and at the bytes of all rows together before it looks at any row.
+//! A batch that fits already passes with a copy of its pointers: before step 3 looks at any row, it
+//! looks at counts of NULLs and at the bytes of all rows together.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use tonnage_engine::{Error, KeyPart, Result};
 
 use super::cast::{cast_column, rounded_cells};
 use super::encode::{add_lens, bytes_and_offsets};
-use super::layout::{MARKER_LEN, Place};
+use super::layout::{CellLocation, MARKER_LEN};
 use super::single::rounded_in_key;
 use super::{TableCodec, cell, nested_array};
 use crate::schema::Column;
@@ -79,7 +79,7 @@ pub struct Rejected {
 pub(crate) type DrawNumbers<'a> = &'a dyn Fn(usize) -> Result<Vec<i64>>;
 
 /// The first fault of each row that has one.
-type RowFaults = BTreeMap<usize, (String, String)>;
+type AlignFaults = BTreeMap<usize, (String, String)>;
 
 impl TableCodec {
     /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that
@@ -114,19 +114,20 @@ impl TableCodec {
 
     fn align_with(&self, batch: &RecordBatch, draw: Option<DrawNumbers<'_>>) -> Result<Aligned> {
         let identity = self.identity.zip(draw);
-        let places = self.places_in(batch, identity.map(|(column, _)| column))?;
+        let places = self.match_columns(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
-        let mut faults = RowFaults::new();
+        let mut faults = AlignFaults::new();
         let mut arrays = Vec::with_capacity(places.len());
         for (index, (column, place)) in self.schema.columns.iter().zip(places).enumerate() {
             let draw = identity.filter(|(own, _)| *own == index).map(|(_, draw)| draw);
-            let given =
-                place.map(|place| self.cast_in(batch, place, column, &mut faults)).transpose()?;
+            let given = place
+                .map(|place| self.cast_batch_column(batch, place, column, &mut faults))
+                .transpose()?;
             let array = match (given, draw) {
                 (Some(given), None) => given,
-                (Some(given), Some(draw)) => self.numbered(given, column, draw, &mut faults)?,
-                (None, Some(draw)) => self.numbers(column, &draw(batch.num_rows())?)?,
-                (None, None) => self.fill(column, batch.num_rows())?,
+                (Some(given), Some(draw)) => self.number_rows(given, column, draw, &mut faults)?,
+                (None, Some(draw)) => self.number_array(column, &draw(batch.num_rows())?)?,
+                (None, None) => self.default_array(column, batch.num_rows())?,
             };
             if !column.nullable && array.null_count() > 0 {
                 self.note_nulls(&array, column, &mut faults);
@@ -134,11 +135,11 @@ impl TableCodec {
             arrays.push(array);
         }
         self.note_oversize(&arrays, batch.num_rows(), &mut faults);
-        self.without_faulty(arrays, batch.num_rows(), faults)
+        self.drop_faulty_rows(arrays, batch.num_rows(), faults)
     }
 
     /// For each column of the table its place in the batch.
-    fn places_in(
+    fn match_columns(
         &self,
         batch: &RecordBatch,
         numbered: Option<usize>,
@@ -157,6 +158,7 @@ impl TableCodec {
                 )));
             }
         }
+        // Only key columns must be there: `default_array` sees to all others that are missing.
         let is_missing = |column: usize| {
             places[column].is_none() && Some(column) != numbered && !self.is_generated(column)
         };
@@ -166,12 +168,12 @@ impl TableCodec {
         }
     }
 
-    fn cast_in(
+    fn cast_batch_column(
         &self,
         batch: &RecordBatch,
         place: usize,
         column: &Column,
-        faults: &mut RowFaults,
+        faults: &mut AlignFaults,
     ) -> Result<ArrayRef> {
         let (array, failures) =
             cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
@@ -184,6 +186,7 @@ impl TableCodec {
         for (row, reason) in failures {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
         }
+        // A key column rounds nothing: two keys that were given would become one row.
         if self.schema.key_columns().any(|key| key.id == column.id) {
             let (given, field) = (batch.column(place), batch.schema_ref().field(place));
             for row in rounded_cells(given, field, &array, column.column_type) {
@@ -197,7 +200,7 @@ impl TableCodec {
     }
 
     /// Numbers as the column holds them.
-    fn numbers(&self, column: &Column, numbers: &[i64]) -> Result<ArrayRef> {
+    fn number_array(&self, column: &Column, numbers: &[i64]) -> Result<ArrayRef> {
         let (array, failures) = cast_column(
             &(std::sync::Arc::new(Int64Array::from(numbers.to_vec())) as ArrayRef),
             &Field::new(&column.name, DataType::Int64, true),
@@ -213,12 +216,12 @@ impl TableCodec {
     }
 
     /// Numbers the rows that bring no number, and refuses those that must not bring one.
-    fn numbered(
+    fn number_rows(
         &self,
         given: ArrayRef,
         column: &Column,
         draw: DrawNumbers<'_>,
-        faults: &mut RowFaults,
+        faults: &mut AlignFaults,
     ) -> Result<ArrayRef> {
         let generated = column.identity.map(|identity| identity.generated);
         if generated == Some(Generated::Always) {
@@ -226,6 +229,8 @@ impl TableCodec {
                 faults.entry(row).or_insert_with(|| (column.name.clone(), NUMBER_GIVEN.to_owned()));
             }
         }
+        // BY DEFAULT takes a NULL for a value that was given, and it is refused as one; the other
+        // kinds number it.
         if given.null_count() == 0 || generated == Some(Generated::ByDefault) {
             return Ok(given);
         }
@@ -235,13 +240,13 @@ impl TableCodec {
             false => 0,
         };
         let in_place: Vec<i64> = (0..given.len()).map(in_place).collect();
-        let numbers = self.numbers(column, &in_place)?;
+        let numbers = self.number_array(column, &in_place)?;
         let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
         let missing: BooleanArray = is_null(&given).map_err(broken)?;
         zip(&missing, &numbers, &given).map_err(broken)
     }
 
-    fn fill(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
+    fn default_array(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
         match (&column.default_function, &column.default) {
             (Some(function), _) => function.array(column.column_type, rows),
             (None, Some(default)) => default.to_array(column.column_type, rows),
@@ -256,7 +261,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut RowFaults) {
+    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut AlignFaults) {
         let in_key = self.schema.key_columns().any(|key| key.id == column.id);
         let reason = if in_key {
             "is NULL, but part of the primary key"
@@ -268,11 +273,14 @@ impl TableCodec {
         }
     }
 
-    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut RowFaults) {
+    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut AlignFaults) {
         let value_columns = || {
-            self.value.iter().filter(|column| matches!(column.slot.place, Place::Variable(_))).map(
-                |column| (&arrays[column.column], self.schema.columns[column.column].column_type),
-            )
+            self.value
+                .iter()
+                .filter(|column| matches!(column.slot.location, CellLocation::Variable(_)))
+                .map(|column| {
+                    (&arrays[column.column], self.schema.columns[column.column].column_type)
+                })
         };
         let value_bytes: usize = value_columns()
             .map(|(array, column_type)| match column_type.is_nested() {
@@ -313,12 +321,13 @@ impl TableCodec {
         }
     }
 
-    fn without_faulty(
+    fn drop_faulty_rows(
         &self,
         arrays: Vec<ArrayRef>,
         rows: usize,
-        faults: RowFaults,
+        faults: AlignFaults,
     ) -> Result<Aligned> {
+        // Nearly all batches end here: arrays are passed on, and no cell is copied.
         if faults.is_empty() {
             return Ok(Aligned {
                 batch: self.batch(arrays, rows)?,
@@ -326,6 +335,7 @@ impl TableCodec {
                 kept: None,
             });
         }
+        // Faults are sorted by row, so one pass leaves them out.
         let mut next = faults.keys().copied().peekable();
         let kept: Vec<u32> =
             (0..rows).filter(|row| next.next_if_eq(row).is_none()).map(|row| row as u32).collect();
@@ -379,7 +389,7 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize]) {
     }
 }
 
-fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut RowFaults) {
+fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut AlignFaults) {
     for (row, len) in lens.iter().enumerate().filter(|(_, len)| **len > limit) {
         faults.entry(row).or_insert_with(|| {
             (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}"))

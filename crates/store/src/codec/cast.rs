@@ -1,7 +1,7 @@
-//! Columns of other types made into columns of a table.
+//! Casts columns of other types to the types of a table.
 //!
-//! What a cast does to one cell is what [`Value::convert_to`] does to one value. The casts that
-//! real files need by the million have loops of their own; all others go value by value.
+//! A cast does to one cell what [`Value::convert_to`] does to one value. Casts that real files need
+//! by the million have loops of their own. All others go value by value.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::value::{self, Reason};
 
 /// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in
 /// the array.
-pub(super) type Cast = (ArrayRef, Vec<(usize, Reason)>);
+pub(super) type CastResult = (ArrayRef, Vec<(usize, Reason)>);
 
 /// Casts a column.
 ///
@@ -35,7 +35,7 @@ pub(super) fn cast_column(
     array: &ArrayRef,
     field: &Field,
     column_type: ColumnType,
-) -> Result<Cast> {
+) -> Result<CastResult> {
     if array.data_type() == &column_type.data_type() {
         return Ok(match column_type {
             ColumnType::Json => check_json_cells(array),
@@ -76,8 +76,8 @@ pub(super) fn cast_column(
             };
         }
         _ => ColumnType::of_arrow(field)
-            .filter(|from| related(*from, column_type))
-            .ok_or_else(|| unrelated(field, column_type))?,
+            .filter(|from| is_castable(*from, column_type))
+            .ok_or_else(|| uncastable(field, column_type))?,
     };
     let is_text = matches!(from, ColumnType::String | ColumnType::Enum(_));
     if is_text || from == ColumnType::Json && column_type.is_nested() {
@@ -176,7 +176,7 @@ fn recast(
     field: &Field,
     data_type: &DataType,
     column_type: ColumnType,
-) -> Result<Cast> {
+) -> Result<CastResult> {
     let array = plain_cast(array, data_type)?;
     let field =
         Field::new(field.name(), data_type.clone(), true).with_metadata(field.metadata().clone());
@@ -191,7 +191,7 @@ fn plain_cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
 }
 
 /// Whether values of one type can be values of another at all.
-fn related(from: ColumnType, to: ColumnType) -> bool {
+fn is_castable(from: ColumnType, to: ColumnType) -> bool {
     use ColumnType::{
         Binary, Boolean, Date, Double, FixedBinary, Float, Integer, Json, Long, Number, String,
         Timestamp, Uuid,
@@ -218,7 +218,7 @@ fn related(from: ColumnType, to: ColumnType) -> bool {
 }
 
 #[cold]
-fn unrelated(field: &Field, column_type: ColumnType) -> Error {
+fn uncastable(field: &Field, column_type: ColumnType) -> Error {
     let own = ColumnType::of_arrow(field);
     let own = own.map_or_else(|| field.data_type().to_string(), |own| own.to_string());
     Error::invalid(format!("values of type {own} cannot go into a column of type {column_type}"))
@@ -241,7 +241,7 @@ fn gather<T>(
     (cells, failures)
 }
 
-fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
+fn cast_text(array: &ArrayRef, column_type: ColumnType) -> CastResult {
     let text = array.as_string::<i32>();
     macro_rules! parse {
         ($array:ty, $read:expr) => {{
@@ -249,6 +249,8 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
             (Arc::new(<$array>::from_iter(cells)) as ArrayRef, failures)
         }};
     }
+    // The same readers as in `Value::read`, so that a cell and a single value read alike. Types
+    // that hold text as it is return the array itself, without a copy.
     match column_type {
         ColumnType::Integer => parse!(Int32Array, value::parse_integer),
         ColumnType::Long => parse!(Int64Array, value::parse_long),
@@ -308,7 +310,7 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
 }
 
 /// Text that must be one of some symbols: the array itself when all of it is.
-fn check_symbols(array: &ArrayRef, symbols: EnumSymbols) -> Cast {
+fn check_symbols(array: &ArrayRef, symbols: EnumSymbols) -> CastResult {
     let text = array.as_string::<i32>();
     if text.iter().flatten().all(|cell| symbols.place(cell).is_some()) {
         return (array.clone(), Vec::new());
@@ -319,7 +321,7 @@ fn check_symbols(array: &ArrayRef, symbols: EnumSymbols) -> Cast {
 }
 
 /// Times that lie in no day: Arrow does not look.
-fn check_times(array: &ArrayRef) -> Cast {
+fn check_times(array: &ArrayRef) -> CastResult {
     let times = array.as_primitive::<Time64NanosecondType>();
     if times.iter().flatten().all(cell::is_time) {
         return (array.clone(), Vec::new());
@@ -334,7 +336,7 @@ fn check_times(array: &ArrayRef) -> Cast {
 
 /// Nested values of the column's own type, whose parts must be looked at, too: the array itself
 /// when all of them are.
-fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<CastResult> {
     let is_own = |(part, field, part_type): (ArrayRef, FieldRef, ColumnType)| -> Result<bool> {
         Ok(cast_column(&part, &field, part_type)?.1.is_empty())
     };
@@ -346,7 +348,7 @@ fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Res
 }
 
 /// The days of moments.
-fn cast_days(array: &ArrayRef, field: &Field) -> Result<Cast> {
+fn cast_days(array: &ArrayRef, field: &Field) -> Result<CastResult> {
     let (seconds, failures) = cast_moments(array, 0)?;
     let day = |seconds: i64| i32::try_from(seconds.div_euclid(SECONDS_PER_DAY)).map_err(|_| ());
     let days: std::result::Result<Date32Array, ()> =
@@ -360,7 +362,7 @@ fn cast_days(array: &ArrayRef, field: &Field) -> Result<Cast> {
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Text that must be JSON: the array itself when all of it is.
-fn check_json_cells(array: &ArrayRef) -> Cast {
+fn check_json_cells(array: &ArrayRef) -> CastResult {
     let text = array.as_string::<i32>();
     let bad = |(row, cell): (usize, Option<&str>)| {
         cell.and_then(|cell| value::check_json(cell).err()).map(|reason| (row, reason))
@@ -378,7 +380,7 @@ fn check_json_cells(array: &ArrayRef) -> Cast {
 }
 
 /// Numbers with more digits than their type has: Arrow does not look.
-fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
+fn check_digits(array: &ArrayRef, precision: u8) -> CastResult {
     let numbers = array.as_primitive::<Decimal128Type>();
     let is_too_long = |unscaled: i128| unscaled.unsigned_abs() >= 10_u128.pow(u32::from(precision));
     if !numbers.values().iter().any(|unscaled| is_too_long(*unscaled)) {
@@ -395,7 +397,7 @@ fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
     )
 }
 
-fn check_wide_digits(array: &ArrayRef, precision: u8) -> Cast {
+fn check_wide_digits(array: &ArrayRef, precision: u8) -> CastResult {
     let numbers = array.as_primitive::<Decimal256Type>();
     if numbers.values().iter().all(|unscaled| value::fits_wide(*unscaled, precision)) {
         return (array.clone(), Vec::new());
@@ -416,7 +418,7 @@ fn too_long(array: &ArrayRef, precision: u8) -> Reason {
     format!("a number of more than {precision} digits does not fit {}", array.data_type())
 }
 
-fn narrow_longs(array: &ArrayRef) -> Cast {
+fn narrow_longs(array: &ArrayRef) -> CastResult {
     let narrow = |value: i64| {
         i32::try_from(value)
             .map_err(|_| Value::Long(value).convert(ColumnType::Integer).err().unwrap_or_default())
@@ -436,7 +438,7 @@ fn narrow_all(longs: &PrimitiveArray<Int64Type>) -> Option<ArrayRef> {
     Some(Arc::new(narrowed))
 }
 
-fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
+fn cast_moments(array: &ArrayRef, precision: u8) -> Result<CastResult> {
     let (counted, unit) = match array.data_type() {
         DataType::Date32 => (plain_cast(array, &DataType::Timestamp(TimeUnit::Second, None))?, 0),
         DataType::Timestamp(TimeUnit::Second, _) => (array.clone(), 0),
@@ -473,7 +475,7 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
 }
 
 /// Value by value, for all other types.
-fn cast_values(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+fn cast_values(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<CastResult> {
     let cell = |row: usize| -> std::result::Result<Value, Reason> {
         let value = Value::from_array(array.as_ref(), field, row)
             .map_err(|error| error.message().to_owned())?;

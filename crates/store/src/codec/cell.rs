@@ -146,6 +146,8 @@ pub(crate) fn push_key_value(
     column_type: ColumnType,
     key: &mut Vec<u8>,
 ) -> bool {
+    // Only exact matches: the caller converts anything else first, and learns whether that lost
+    // digits. Batches get the same bytes from `encode_keys::write_column`.
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => key.extend_from_slice(&key_i32(value)),
         (ValueRef::Long(value), ColumnType::Long) => key.extend_from_slice(&key_i64(value)),
@@ -193,6 +195,8 @@ pub(crate) fn push_key_value(
 
 /// Reads the part of a key that begins `part`, which holds the whole part.
 pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Value> {
+    // The inverse of `push_key_value`. Bytes from a store are not trusted: what cannot be read is
+    // nothing, and the caller names the key.
     Some(match column_type {
         ColumnType::Integer => Value::Integer(unkey_i32(*part.first_chunk()?)),
         ColumnType::Long => Value::Long(unkey_i64(*part.first_chunk()?)),
@@ -257,6 +261,8 @@ pub(super) fn with_plain_bytes(
     column_type: ColumnType,
     write: impl FnOnce(&[u8]),
 ) -> bool {
+    // Only exact matches: a cell of another width would shift all columns behind it. Batches get
+    // the same bytes from `encode::write_fixed`.
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
         (ValueRef::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),
@@ -305,6 +311,8 @@ pub(super) fn with_plain_bytes(
 
 /// Reads the bytes of a value outside the key; nothing for nested ones.
 pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueRef<'_>> {
+    // The inverse of `with_plain_bytes`. Bytes from a store are not trusted: a wrong width is
+    // nothing, never a panic.
     Some(match column_type {
         ColumnType::Integer => ValueRef::Integer(i32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Long => ValueRef::Long(i64::from_le_bytes(bytes.try_into().ok()?)),

@@ -1,4 +1,4 @@
-//! The bytes of the cells of one column, gathered into an Arrow array.
+//! Gathers the bytes of the cells of one column into an Arrow array.
 
 use std::sync::Arc;
 
@@ -18,21 +18,23 @@ use crate::schema::timestamp_unit;
 use crate::schema::{ColumnType, EnumSymbols};
 
 /// What is wrong with a cell.
-pub(crate) struct Damaged;
+pub(crate) struct DamagedCell;
 
 /// The bytes of one column, row by row.
-pub(crate) trait Cells<'a> {
+pub(crate) trait CellSource<'a> {
     /// The bytes of a cell; nothing for NULL.
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged>;
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell>;
 }
 
 /// An array of cells that lie in values and are not nested. The error is the row that cannot be read.
 pub(super) fn plain_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
+    // The inverse of `encode::write_fixed`, as `key_array` is of `write_column`: a new type goes
+    // into all four.
     Ok(match column_type {
         ColumnType::Integer => {
             Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?)
@@ -54,6 +56,7 @@ pub(super) fn plain_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, i64::from_le_bytes)?,
         ColumnType::Boolean => booleans(rows, cells)?,
+        // `nested_array` reads these.
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => return Err(0),
         ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
         ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,
@@ -71,7 +74,7 @@ pub(super) fn plain_array<'a>(
 pub(crate) fn key_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     Ok(match column_type {
@@ -105,7 +108,7 @@ pub(crate) fn key_array<'a>(
 
 fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; N]) -> T::Native,
 ) -> std::result::Result<PrimitiveArray<T>, usize> {
     let mut values: Vec<T::Native> = Vec::with_capacity(rows);
@@ -120,7 +123,7 @@ fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
                 values.push(T::Native::default());
                 nulls.append_null();
             }
-            Err(Damaged) => return Err(row),
+            Err(DamagedCell) => return Err(row),
         }
     }
     Ok(PrimitiveArray::new(ScalarBuffer::from(values), nulls.finish()))
@@ -129,7 +132,7 @@ fn primitive<'a, T: ArrowPrimitiveType, const N: usize>(
 fn timestamps<'a>(
     rows: usize,
     precision: u8,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 8]) -> i64,
 ) -> std::result::Result<ArrayRef, usize> {
     Ok(match timestamp_unit(precision) {
@@ -146,11 +149,11 @@ fn timestamps<'a>(
     })
 }
 
-fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<ArrayRef, usize> {
+fn booleans<'a>(rows: usize, cells: &impl CellSource<'a>) -> std::result::Result<ArrayRef, usize> {
     let mut values = BooleanBufferBuilder::new(rows);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         match cell {
             Some(bytes) => {
                 values.append(bytes.first().and_then(|byte| cell::read_boolean(*byte)).ok_or(row)?)
@@ -165,13 +168,13 @@ fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<Arra
 fn fixed_bytes<'a>(
     rows: usize,
     width: u16,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let len = usize::from(width);
     let mut values = Vec::with_capacity(rows * len);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         match cell {
             Some(bytes) => values.extend_from_slice(bytes.get(..len).ok_or(row)?),
             None => values.resize(values.len() + len, 0),
@@ -185,7 +188,7 @@ fn fixed_bytes<'a>(
 
 fn times<'a>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 8]) -> i64,
 ) -> std::result::Result<ArrayRef, usize> {
     let times = primitive::<Time64NanosecondType, 8>(rows, cells, read)?;
@@ -198,7 +201,7 @@ fn times<'a>(
 fn symbols_of<'a>(
     rows: usize,
     symbols: EnumSymbols,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     read: impl Fn([u8; 2]) -> u16,
 ) -> std::result::Result<ArrayRef, usize> {
     variable(rows, cells, |bytes, out| {
@@ -209,7 +212,7 @@ fn symbols_of<'a>(
 }
 
 /// Cells of text or bytes, laid end to end.
-struct Variable {
+struct VariableCells {
     bytes: Vec<u8>,
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
@@ -222,14 +225,15 @@ fn push_plain(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 fn variable<'a>(
     rows: usize,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
     push: impl Fn(&[u8], &mut Vec<u8>) -> Option<()>,
-) -> std::result::Result<Variable, usize> {
+) -> std::result::Result<VariableCells, usize> {
     let mut offsets = Vec::with_capacity(rows + 1);
     offsets.push(0);
-    let mut gathered = Variable { bytes: Vec::new(), offsets, nulls: NullBufferBuilder::new(rows) };
+    let mut gathered =
+        VariableCells { bytes: Vec::new(), offsets, nulls: NullBufferBuilder::new(rows) };
     for row in 0..rows {
-        let cell = cells.get(row).map_err(|Damaged| row)?;
+        let cell = cells.get(row).map_err(|DamagedCell| row)?;
         if let Some(bytes) = cell {
             push(bytes, &mut gathered.bytes).ok_or(row)?;
         }
@@ -241,7 +245,7 @@ fn variable<'a>(
     Ok(gathered)
 }
 
-impl Variable {
+impl VariableCells {
     fn into_binary(mut self) -> ArrayRef {
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         Arc::new(BinaryArray::new(offsets, Buffer::from_vec(self.bytes), self.nulls.finish()))

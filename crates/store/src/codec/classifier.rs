@@ -1,4 +1,4 @@
-//! Which table of a space a key belongs to.
+//! Finds the table of a space that a key belongs to.
 
 use std::sync::Arc;
 
@@ -24,19 +24,19 @@ pub enum KeyOwner {
 #[derive(Debug)]
 pub struct KeyClassifier {
     root_path: String,
-    levels: Vec<Level>,
+    levels: Vec<KeyLevel>,
 }
 
 /// A table with the parts that its own columns add to a key.
 #[derive(Debug)]
-struct Level {
+struct KeyLevel {
     table_id: u32,
     parent_id: Option<u32>,
     /// Neighbours of fixed width are joined into one.
     parts: Vec<KeyPart>,
 }
 
-impl Level {
+impl KeyLevel {
     fn new(schema: &TableSchema) -> Self {
         let mut parts: Vec<KeyPart> = Vec::new();
         for step in &key_steps(schema)[schema.inherited_key_len()..] {
@@ -61,7 +61,7 @@ impl Level {
 impl KeyClassifier {
     /// A classifier for the tables of one space, the top-level one among them.
     pub fn new(tables: &[Arc<TableSchema>]) -> Self {
-        let mut levels: Vec<_> = tables.iter().map(|schema| Level::new(schema)).collect();
+        let mut levels: Vec<_> = tables.iter().map(|schema| KeyLevel::new(schema)).collect();
         levels.sort_by_key(|level| level.table_id);
         Self {
             root_path: tables
@@ -112,17 +112,17 @@ impl KeyClassifier {
             .levels
             .first()
             .filter(|level| level.parent_id.is_none())
-            .ok_or_else(|| self.damaged(key))?;
+            .ok_or_else(|| self.corrupt_key(key))?;
         let mut start = 0;
         loop {
-            let end = level.end(key, start).ok_or_else(|| self.damaged(key))?;
+            let end = level.end(key, start).ok_or_else(|| self.corrupt_key(key))?;
             if end == key.len() || stop(level.table_id, end) {
                 return Ok((KeyOwner::Table(level.table_id), end));
             }
             let marker = key[end..]
                 .first_chunk::<MARKER_LEN>()
                 .map(|bytes| u32::from_be_bytes(*bytes))
-                .ok_or_else(|| self.damaged(key))?;
+                .ok_or_else(|| self.corrupt_key(key))?;
             let child = self
                 .levels
                 .iter()
@@ -133,7 +133,7 @@ impl KeyClassifier {
     }
 
     #[cold]
-    fn damaged(&self, key: &[u8]) -> Error {
+    fn corrupt_key(&self, key: &[u8]) -> Error {
         Error::corruption(format!(
             "the key {} is none of the space of table {}: run `check`, then restore from a copy",
             hex(key),

@@ -1,31 +1,31 @@
-//! Values and keys to record batches.
+//! Decodes values and keys into record batches.
 //!
-//! 1. Note for every row the layout that its schema number names, and that its length agrees with
-//!    it.
+//! 1. Note for every row the layout that its schema number names, and check that its length agrees
+//!    with it.
 //! 2. For each column asked for, find its bytes row by row (in the value, in the key, or the
 //!    default of a column that was added later) and gather them into an array.
 //!
-//! Nothing that is read from a store is trusted: every place is checked, and bytes that cannot be
-//! are `Corruption`.
+//! Nothing that is read from a store is trusted: every offset is checked, and impossible bytes are
+//! `Corruption`.
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows};
 
 use super::TableCodec;
-use super::cell_array::{Cells, Damaged, key_array};
-use super::decode_keys::{KeyPlaces, key_error};
-use super::layout::{NUMBER_LEN, Slot, ValueLayout};
+use super::cell_array::{CellSource, DamagedCell, key_array};
+use super::decode_keys::{KeyOffsets, key_error};
+use super::layout::{ColumnSlot, NUMBER_LEN, ValueLayout};
 use super::nested_array::value_array;
 use crate::schema::ColumnType;
 
 /// The rows to decode.
 #[derive(Clone, Copy)]
-struct Picked<'a> {
+struct RowSelection<'a> {
     rows: &'a Rows,
     which: Option<&'a [u32]>,
 }
 
-impl<'a> Picked<'a> {
+impl<'a> RowSelection<'a> {
     fn len(&self) -> usize {
         self.which.map_or(self.rows.len(), <[u32]>::len)
     }
@@ -47,21 +47,21 @@ impl<'a> Picked<'a> {
 }
 
 struct ValueCells<'a> {
-    picked: Picked<'a>,
+    picked: RowSelection<'a>,
     /// The layout of each row, by its place among those known.
     layouts: &'a [u16],
     known: &'a [&'a ValueLayout],
     /// Where the column lies in each of the known layouts.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<ColumnSlot>>,
     default: Option<&'a [u8]>,
 }
 
-impl<'a> Cells<'a> for ValueCells<'a> {
+impl<'a> CellSource<'a> for ValueCells<'a> {
     #[inline]
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         let layout = usize::from(self.layouts[row]);
         match self.slots[layout] {
-            Some(slot) => self.known[layout].cell(self.picked.value(row), slot).ok_or(Damaged),
+            Some(slot) => self.known[layout].cell(self.picked.value(row), slot).ok_or(DamagedCell),
             None => Ok(self.default),
         }
     }
@@ -69,28 +69,28 @@ impl<'a> Cells<'a> for ValueCells<'a> {
 
 /// Cells of rows that all have one layout, as nearly all batches do.
 struct SameLayoutCells<'a> {
-    picked: Picked<'a>,
+    picked: RowSelection<'a>,
     layout: &'a ValueLayout,
-    slot: Slot,
+    slot: ColumnSlot,
 }
 
-impl<'a> Cells<'a> for SameLayoutCells<'a> {
+impl<'a> CellSource<'a> for SameLayoutCells<'a> {
     #[inline]
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
-        self.layout.cell(self.picked.value(row), self.slot).ok_or(Damaged)
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
+        self.layout.cell(self.picked.value(row), self.slot).ok_or(DamagedCell)
     }
 }
 
 struct KeyCells<'a> {
-    picked: Picked<'a>,
-    places: &'a KeyPlaces,
+    picked: RowSelection<'a>,
+    offsets: &'a KeyOffsets,
     wanted: usize,
 }
 
-impl<'a> Cells<'a> for KeyCells<'a> {
+impl<'a> CellSource<'a> for KeyCells<'a> {
     #[inline]
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
-        self.picked.key(row).get(self.places.get(row, self.wanted)..).map(Some).ok_or(Damaged)
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
+        self.picked.key(row).get(self.offsets.get(row, self.wanted)..).map(Some).ok_or(DamagedCell)
     }
 }
 
@@ -113,7 +113,7 @@ impl TableCodec {
         projection: Option<&[usize]>,
     ) -> Result<RecordBatch> {
         let schema = self.projected_schema(projection)?;
-        let picked = Picked { rows, which };
+        let picked = RowSelection { rows, which };
         self.check_bytes(picked, projection)?;
         let all: Vec<usize>;
         let columns = match projection {
@@ -125,10 +125,10 @@ impl TableCodec {
         };
         let wanted: Vec<usize> =
             (0..self.key.len()).filter(|step| columns.contains(&self.key[*step].column)).collect();
-        let places = if wanted.is_empty() {
+        let offsets = if wanted.is_empty() {
             None
         } else {
-            Some(self.key_places((0..picked.len()).map(|row| picked.key(row)), wanted)?)
+            Some(self.key_offsets((0..picked.len()).map(|row| picked.key(row)), wanted)?)
         };
         let layouts = if columns.iter().all(|column| self.schema.is_key(*column)) {
             Vec::new()
@@ -141,12 +141,12 @@ impl TableCodec {
         let mut arrays = Vec::with_capacity(columns.len());
         for &column in columns {
             let column_type = self.schema.columns[column].column_type;
-            arrays.push(match (self.schema.key_position(column), &places) {
-                (Some(step), Some(places)) => {
+            arrays.push(match (self.schema.key_position(column), &offsets) {
+                (Some(step), Some(offsets)) => {
                     let cells = KeyCells {
                         picked,
-                        places,
-                        wanted: places.position(step).expect("the step was asked for"),
+                        offsets,
+                        wanted: offsets.position(step).expect("the step was asked for"),
                     };
                     key_array(picked.len(), column_type, &cells)
                         .map_err(|row| key_error(self, picked.key(row)))?
@@ -196,7 +196,7 @@ impl TableCodec {
     }
 
     /// Refuses rows that arrays with offsets of 32 bits might not take.
-    fn check_bytes(&self, picked: Picked<'_>, projection: Option<&[usize]>) -> Result<()> {
+    fn check_bytes(&self, picked: RowSelection<'_>, projection: Option<&[usize]>) -> Result<()> {
         let of_defaults = self.default_bytes_of(projection).saturating_mul(picked.len());
         let of_rows = || {
             (0..picked.len())
@@ -229,7 +229,7 @@ impl TableCodec {
         }
     }
 
-    fn layouts_of(&self, picked: Picked<'_>) -> Result<Vec<u16>> {
+    fn layouts_of(&self, picked: RowSelection<'_>) -> Result<Vec<u16>> {
         (0..picked.len())
             .map(|row| {
                 self.layout_of(picked.key(row), picked.value(row)).map(|layout| layout as u16)

@@ -1,4 +1,4 @@
-//! Keys to arrays.
+//! Finds the columns in encoded keys.
 
 use tonnage_engine::Error;
 
@@ -6,18 +6,18 @@ use super::TableCodec;
 use super::layout::{KeyStep, MARKER_LEN};
 
 /// Where the requested key columns of many keys begin.
-pub(super) struct KeyPlaces {
+pub(super) struct KeyOffsets {
     /// The steps that are wanted, in key order.
     wanted: Vec<usize>,
     /// For each key the place of each wanted column.
-    places: Vec<u32>,
+    offsets: Vec<u32>,
 }
 
-impl KeyPlaces {
+impl KeyOffsets {
     /// Where the column of that step begins in the key with that index.
     #[inline]
     pub(super) fn get(&self, index: usize, wanted: usize) -> usize {
-        self.places[index * self.wanted.len() + wanted] as usize
+        self.offsets[index * self.wanted.len() + wanted] as usize
     }
 
     /// Which of the wanted columns a step is.
@@ -28,12 +28,12 @@ impl KeyPlaces {
 
 impl TableCodec {
     /// Walks every key to its end and notes where the wanted columns begin.
-    pub(super) fn key_places<'k>(
+    pub(super) fn key_offsets<'k>(
         &self,
         keys: impl ExactSizeIterator<Item = &'k [u8]>,
         wanted: Vec<usize>,
-    ) -> Result<KeyPlaces, Error> {
-        let mut places = Vec::with_capacity(keys.len() * wanted.len());
+    ) -> Result<KeyOffsets, Error> {
+        let mut offsets = Vec::with_capacity(keys.len() * wanted.len());
         for key in keys {
             let mut at = 0;
             let mut next = wanted.iter().copied().peekable();
@@ -41,14 +41,14 @@ impl TableCodec {
                 let part =
                     self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
                 if next.next_if_eq(&index).is_some() {
-                    places.push((at - part.len()) as u32);
+                    offsets.push((at - part.len()) as u32);
                 }
             }
             if at != key.len() {
                 return Err(key_error(self, key));
             }
         }
-        Ok(KeyPlaces { wanted, places })
+        Ok(KeyOffsets { wanted, offsets })
     }
 
     /// The part of a key that a step wrote at `at`, which moves behind it.

@@ -1,7 +1,7 @@
-//! Batches of rows to values.
+//! Encodes batches of rows into values.
 //!
 //! 1. Measure: the length of every value is the fixed head plus its columns of variable width.
-//! 2. Take one zeroed buffer for all values; a NULL of fixed width stays zero.
+//! 2. Take one zeroed buffer for all values. A NULL of fixed width stays zero.
 //! 3. Write the schema numbers and null bits, then column after column.
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result, Slices};
 
-use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
+use super::layout::{CellLocation, ColumnSlot, END_LEN, NUMBER_LEN, ValueLayout};
 use super::{TableCodec, nested_array};
 use crate::schema::timestamp_unit;
 use crate::schema::{ColumnType, EnumSymbols};
@@ -64,23 +64,26 @@ impl TableCodec {
         let layout = self.layout();
         let columns = self.plain_columns(batch)?;
         let ends = self.measure_values(&columns, layout, batch.num_rows())?;
+        // Zeroed, so that null bits and NULLs of fixed width need no write.
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
         each_row(&ends, |_, start| {
             data[start..start + NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes())
         });
+        // Columns are written one after another, so each row remembers how far its variable part is
+        // filled.
         let mut filled = if layout.variable > 0 { vec![0_u32; ends.len()] } else { Vec::new() };
         for value_column in &self.value {
             let array = columns[value_column.column].as_ref();
             mark_nulls(array, value_column.slot, &ends, &mut data);
-            match value_column.slot.place {
-                Place::Fixed(at, _) => write_fixed(
+            match value_column.slot.location {
+                CellLocation::Fixed(at, _) => write_fixed(
                     array,
                     self.schema.columns[value_column.column].column_type,
                     at,
                     &ends,
                     &mut data,
                 ),
-                Place::Variable(variable) => {
+                CellLocation::Variable(variable) => {
                     write_variable(array, layout, variable, &ends, &mut filled, &mut data)
                 }
             }
@@ -114,7 +117,7 @@ impl TableCodec {
     ) -> Result<Vec<usize>> {
         let mut lens = vec![layout.head_len; rows];
         for value_column in &self.value {
-            if let Place::Variable(_) = value_column.slot.place {
+            if let CellLocation::Variable(_) = value_column.slot.location {
                 add_lens(columns[value_column.column].as_ref(), &mut lens);
             }
         }
@@ -148,7 +151,7 @@ fn each_row(ends: &[usize], mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-fn mark_nulls(array: &ArrayRef, slot: Slot, ends: &[usize], data: &mut [u8]) {
+fn mark_nulls(array: &ArrayRef, slot: ColumnSlot, ends: &[usize], data: &mut [u8]) {
     let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
     let (byte, mask) = (NUMBER_LEN + slot.bit / 8, 1 << (slot.bit % 8));
     each_row(ends, |row, start| {
@@ -171,6 +174,8 @@ fn write_fixed(
             write_cells(array, at, ends, data, |row| values[row].to_le_bytes())
         }};
     }
+    // `cell::with_plain_bytes` writes the same bytes for single rows, and `plain_array` reads them
+    // back: all three follow `docs/format.md`.
     match column_type {
         ColumnType::Integer => primitive!(Int32Type),
         ColumnType::Long => primitive!(Int64Type),
@@ -207,7 +212,7 @@ fn write_fixed(
         ColumnType::Enum(symbols) => {
             let texts = array.as_string::<i32>();
             write_cells(array, at, ends, data, |row| {
-                place_of(symbols, texts.value(row)).to_le_bytes()
+                symbol_index(symbols, texts.value(row)).to_le_bytes()
             });
         }
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
@@ -221,7 +226,7 @@ fn write_fixed(
 
 /// The place of a symbol in an aligned batch, which holds no others.
 #[inline]
-pub(super) fn place_of(symbols: EnumSymbols, text: &str) -> u16 {
+pub(super) fn symbol_index(symbols: EnumSymbols, text: &str) -> u16 {
     symbols.place(text).unwrap_or(u16::MAX)
 }
 

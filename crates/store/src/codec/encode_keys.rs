@@ -1,7 +1,7 @@
-//! Batches of rows to keys.
+//! Encodes batches of rows into keys.
 //!
-//! As with values: measure every key, take one buffer, write column after column. A cursor per row
-//! says where its next column goes, for keys need not be of one length.
+//! As with values: measure every key, take one buffer, write column after column. Keys may differ
+//! in length, so a cursor per row says where its next column goes.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
@@ -12,7 +12,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::cast::cast_column;
-use super::encode::{bytes_and_offsets, place_of, running_sum};
+use super::encode::{bytes_and_offsets, running_sum, symbol_index};
 use super::layout::{KeyStep, MARKER_LEN};
 use super::{TableCodec, cell};
 use crate::schema::ColumnType;
@@ -42,7 +42,7 @@ impl TableCodec {
         let position = position.ok_or_else(|| self.missing_key_column(step))?;
         let (array, failures) = self.cast_key_column(batch, position, step)?;
         if let Some((row, reason)) = failures.first() {
-            return Err(self.bad_key(*row, step, reason));
+            return Err(self.key_cell_error(*row, step, reason));
         }
         Ok(array)
     }
@@ -52,7 +52,7 @@ impl TableCodec {
         batch: &RecordBatch,
         position: usize,
         step: &KeyStep,
-    ) -> Result<super::cast::Cast> {
+    ) -> Result<super::cast::CastResult> {
         let place = || {
             format!(
                 "table {}, column '{}'",
@@ -77,7 +77,7 @@ impl TableCodec {
     }
 
     #[cold]
-    pub(super) fn bad_key(&self, row: usize, step: &KeyStep, reason: &str) -> Error {
+    pub(super) fn key_cell_error(&self, row: usize, step: &KeyStep, reason: &str) -> Error {
         Error::invalid(format!(
             "key {row} of table {}: column '{}': {reason}",
             self.schema.path, self.schema.columns[step.column].name
@@ -107,7 +107,7 @@ impl TableCodec {
         for (step, array) in self.key.iter().zip(columns) {
             let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
             if let Some(row) = nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
-                return Err(self.bad_key(row, step, "is NULL, and a key column cannot be"));
+                return Err(self.key_cell_error(row, step, "is NULL, and a key column cannot be"));
             }
         }
         Ok(())
@@ -123,10 +123,13 @@ impl TableCodec {
         given: impl Fn(usize) -> usize + Copy,
         steps: usize,
     ) -> Slices {
+        // Lengths first, so that all keys share one buffer and no row allocates.
         let steps = || self.key.iter().enumerate().take(steps);
         let mut ends = vec![0_usize; rows];
         for (position, step) in steps() {
             if step.marker.is_some() {
+                // A key that gives just the columns of the tables above still ends with the child's
+                // number: hence `>=` here, and `>` for the column itself.
                 add_width(MARKER_LEN, &mut ends, |row| given(row) >= position);
             }
             match (columns.get(position), step.part) {
@@ -211,6 +214,8 @@ pub(crate) fn write_column(
             write_cells(data, cursors, wants, |row| $encode(values[row]))
         }};
     }
+    // `cell::push_key_value` writes the same bytes for single rows, and `key_array` reads them
+    // back: all three follow `docs/format.md`.
     match column_type {
         ColumnType::Integer => primitive!(Int32Type, cell::key_i32),
         ColumnType::Long => primitive!(Int64Type, cell::key_i64),
@@ -248,7 +253,7 @@ pub(crate) fn write_column(
         ColumnType::Enum(symbols) => {
             let texts = array.as_string::<i32>();
             write_cells(data, cursors, wants, |row| {
-                place_of(symbols, texts.value(row)).to_be_bytes()
+                symbol_index(symbols, texts.value(row)).to_be_bytes()
             });
         }
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
@@ -283,6 +288,7 @@ fn write_escaped(
     wants: impl Fn(usize) -> bool,
 ) {
     let (bytes, offsets) = bytes_and_offsets(array);
+    // One search over all cells saves a search in each: hardly any batch has a zero byte.
     let plain = holds_no_zero(bytes, offsets);
     let mut escaped = Vec::new();
     for (row, cursor) in cursors.iter_mut().enumerate() {

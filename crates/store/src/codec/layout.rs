@@ -1,4 +1,4 @@
-//! Where each column lies in keys and values, worked out once.
+//! Where each column lies in keys and values, computed once per schema.
 
 use std::sync::OnceLock;
 
@@ -51,16 +51,16 @@ pub(crate) fn key_steps(schema: &TableSchema) -> Vec<KeyStep> {
 
 /// Where a column lies in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct ColumnSlot {
     /// Its bit in the null bitmap.
     pub(crate) bit: usize,
     /// Its bytes.
-    pub(crate) place: Place,
+    pub(crate) location: CellLocation,
 }
 
 /// Where the bytes of a column lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CellLocation {
     /// At this offset, this many.
     Fixed(usize, usize),
     /// In the variable part, as the one with this number.
@@ -73,7 +73,7 @@ pub(crate) enum Place {
 pub(crate) struct ValueLayout {
     pub(crate) number: u16,
     /// Column numbers with their slots, in the order of the layout.
-    pub(crate) slots: Vec<(u16, Slot)>,
+    pub(crate) slots: Vec<(u16, ColumnSlot)>,
     /// Where the end offsets begin.
     pub(crate) ends_at: usize,
     /// How many columns of variable width there are.
@@ -88,17 +88,17 @@ impl ValueLayout {
         let mut variable = 0;
         let mut slots = Vec::with_capacity(layout.columns.len());
         for (bit, column) in layout.columns.iter().enumerate() {
-            let place = match column.column_type.fixed_width() {
+            let location = match column.column_type.fixed_width() {
                 Some(width) => {
                     at += width;
-                    Place::Fixed(at - width, width)
+                    CellLocation::Fixed(at - width, width)
                 }
                 None => {
                     variable += 1;
-                    Place::Variable(variable - 1)
+                    CellLocation::Variable(variable - 1)
                 }
             };
-            slots.push((column.id, Slot { bit, place }));
+            slots.push((column.id, ColumnSlot { bit, location }));
         }
         Self {
             number: layout.number,
@@ -110,7 +110,7 @@ impl ValueLayout {
     }
 
     /// Where the column of that number lies, if the layout has it.
-    pub(crate) fn slot(&self, id: u16) -> Option<Slot> {
+    pub(crate) fn slot(&self, id: u16) -> Option<ColumnSlot> {
         self.slots.iter().find(|(column, _)| *column == id).map(|(_, slot)| *slot)
     }
 
@@ -134,13 +134,13 @@ impl ValueLayout {
 
     /// The bytes of a column; `Some(None)` for NULL, nothing for a damaged value.
     #[inline]
-    pub(crate) fn cell<'a>(&self, value: &'a [u8], slot: Slot) -> Option<Option<&'a [u8]>> {
+    pub(crate) fn cell<'a>(&self, value: &'a [u8], slot: ColumnSlot) -> Option<Option<&'a [u8]>> {
         if value.get(NUMBER_LEN + slot.bit / 8)? & (1 << (slot.bit % 8)) != 0 {
             return Some(None);
         }
-        match slot.place {
-            Place::Fixed(at, width) => value.get(at..at + width).map(Some),
-            Place::Variable(variable) => {
+        match slot.location {
+            CellLocation::Fixed(at, width) => value.get(at..at + width).map(Some),
+            CellLocation::Variable(variable) => {
                 let start = if variable == 0 { 0 } else { self.end(value, variable - 1)? };
                 let end = self.end(value, variable)?;
                 value.get(self.head_len..)?.get(start..end).map(Some)

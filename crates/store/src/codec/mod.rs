@@ -45,13 +45,13 @@ pub use range::FieldRange;
 pub use view::RowView;
 
 pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
-pub(crate) use cell_array::{Cells, Damaged, key_array};
+pub(crate) use cell_array::{CellSource, DamagedCell, key_array};
 pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
 pub(crate) use range::RangeEnds;
 
 use crate::schema::TableSchema;
-use layout::{KeyStep, LaterLayouts, Slot, ValueLayout, key_steps};
+use layout::{ColumnSlot, KeyStep, LaterLayouts, ValueLayout, key_steps};
 
 /// The longest key and value that a codec lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct TableCodec {
     /// The columns outside the key in the order of the layout in force.
     value: Vec<ValueColumn>,
     /// Where each column lies in a value of the layout in force; nothing for key columns.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<ColumnSlot>>,
     /// For each column what a row holds that was written before the column was added, as bytes of a
     /// value.
     default_bytes: Vec<Option<Vec<u8>>>,
@@ -108,7 +108,7 @@ pub struct TableCodec {
 #[derive(Clone, Copy, Debug)]
 struct ValueColumn {
     column: usize,
-    slot: Slot,
+    slot: ColumnSlot,
 }
 
 impl TableCodec {
@@ -124,13 +124,14 @@ impl TableCodec {
         schema: Arc<TableSchema>,
         limits: Limits,
     ) -> Self {
-        let codec = Self::alone(schema, limits);
+        let codec = Self::standalone(schema, limits);
         let later = before.map(|before| before.later.clone()).unwrap_or_default();
         later.push(codec.layout());
         Self { later, ..codec }
     }
 
-    fn alone(schema: Arc<TableSchema>, limits: Limits) -> Self {
+    fn standalone(schema: Arc<TableSchema>, limits: Limits) -> Self {
+        // `layout` relies on the layout in force being the last of `layouts`, behind the history.
         let current = ValueLayout::new(&schema.layout());
         let value_column = |column: usize| {
             current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot })
@@ -226,13 +227,13 @@ impl TableCodec {
             && layout >= self.layouts.len()
             && !self.schema.columns[column].nullable
         {
-            return Err(self.dropped_since(key, column));
+            return Err(self.dropped_column_error(key, column));
         }
         Ok(default)
     }
 
     #[cold]
-    fn dropped_since(&self, key: &[u8], column: usize) -> Error {
+    fn dropped_column_error(&self, key: &[u8], column: usize) -> Error {
         Error::conflict(format!(
             "table {}, key {}: the row was written after column '{}' was dropped, which cannot be NULL: open the table again",
             self.schema.path,

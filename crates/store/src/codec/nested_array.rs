@@ -1,4 +1,4 @@
-//! Arrow lists, maps and structs out of the cells of values, and into them.
+//! Decodes cells into Arrow lists, maps and structs, and encodes these into cells.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef};
 
 use super::cell;
-use super::cell_array::{Cells, Damaged, plain_array};
-use super::value_cell::{LEN, NULL, PRESENT, Reader, push_bytes, push_len};
+use super::cell_array::{CellSource, DamagedCell, plain_array};
+use super::value_cell::{CellReader, LEN, NULL, PRESENT, push_bytes, push_len};
 use crate::schema::ColumnType;
 use crate::value::{Value, ValueRef};
 
 /// The cells of parts, found before.
-struct Parts<'a>(Vec<Option<&'a [u8]>>);
+struct PartCells<'a>(Vec<Option<&'a [u8]>>);
 
-impl<'a> Cells<'a> for Parts<'a> {
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+impl<'a> CellSource<'a> for PartCells<'a> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         Ok(self.0[row])
     }
 }
@@ -27,7 +27,7 @@ impl<'a> Cells<'a> for Parts<'a> {
 pub(super) fn value_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     match column_type.is_nested() {
         true => nested_array(rows, column_type, cells),
@@ -39,8 +39,10 @@ pub(super) fn value_array<'a>(
 fn nested_array<'a>(
     rows: usize,
     column_type: ColumnType,
-    cells: &impl Cells<'a>,
+    cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
+    // A failure of Arrow's own checks concerns no row in particular: it is reported of row 0, never
+    // a panic.
     match (column_type, column_type.data_type()) {
         (ColumnType::Array(element), DataType::List(field)) => {
             let gathered = GatheredEntries::entries(rows, cells, element.column_type(), false)?;
@@ -66,13 +68,15 @@ fn nested_array<'a>(
             Ok(Arc::new(map.map_err(|_| 0_usize)?))
         }
         (ColumnType::Record(fields), DataType::Struct(arrow_fields)) => {
+            // Parts delimit themselves, so each record is walked once from its start, and only then
+            // decoded field by field.
             let mut parts: Vec<Vec<Option<&[u8]>>> =
                 fields.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
             let mut nulls = NullBufferBuilder::new(rows);
             for row in 0..rows {
-                let cell = cells.get(row).map_err(|Damaged| row)?;
+                let cell = cells.get(row).map_err(|DamagedCell| row)?;
                 nulls.append(cell.is_some());
-                let mut reader = cell.map(|rest| Reader { rest });
+                let mut reader = cell.map(|rest| CellReader { rest });
                 for (field, parts) in fields.fields().iter().zip(&mut parts) {
                     parts.push(match &mut reader {
                         Some(reader) => reader.part(field.column_type).ok_or(row)?,
@@ -83,7 +87,7 @@ fn nested_array<'a>(
             }
             let arrays = fields.fields().iter().zip(parts);
             let arrays = arrays
-                .map(|(field, parts)| value_array(rows, field.column_type, &Parts(parts)))
+                .map(|(field, parts)| value_array(rows, field.column_type, &PartCells(parts)))
                 .collect::<std::result::Result<Vec<_>, _>>()?;
             let array = StructArray::try_new(arrow_fields, arrays, nulls.finish());
             Ok(Arc::new(array.map_err(|_| 0_usize)?))
@@ -99,7 +103,7 @@ fn offsets_of(offsets: Vec<i32>) -> OffsetBuffer<i32> {
 /// The entries of the arrays or maps of many rows, end to end.
 struct GatheredEntries<'a> {
     names: Vec<Option<&'a [u8]>>,
-    parts: Parts<'a>,
+    parts: PartCells<'a>,
     /// Where the entries of each row begin and end.
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
@@ -108,21 +112,21 @@ struct GatheredEntries<'a> {
 impl<'a> GatheredEntries<'a> {
     fn entries(
         rows: usize,
-        cells: &impl Cells<'a>,
+        cells: &impl CellSource<'a>,
         element: ColumnType,
         has_names: bool,
     ) -> std::result::Result<Self, usize> {
         let mut gathered = GatheredEntries {
             names: Vec::new(),
-            parts: Parts(Vec::new()),
+            parts: PartCells(Vec::new()),
             offsets: vec![0],
             nulls: NullBufferBuilder::new(rows),
         };
         for row in 0..rows {
-            let cell = cells.get(row).map_err(|Damaged| row)?;
+            let cell = cells.get(row).map_err(|DamagedCell| row)?;
             gathered.nulls.append(cell.is_some());
             if let Some(rest) = cell {
-                gathered.push(Reader { rest }, element, has_names).ok_or(row)?;
+                gathered.push(CellReader { rest }, element, has_names).ok_or(row)?;
             }
             gathered.offsets.push(i32::try_from(gathered.parts.0.len()).map_err(|_| row)?);
         }
@@ -130,7 +134,12 @@ impl<'a> GatheredEntries<'a> {
     }
 
     /// Adds the entries of one row.
-    fn push(&mut self, mut reader: Reader<'a>, element: ColumnType, has_names: bool) -> Option<()> {
+    fn push(
+        &mut self,
+        mut reader: CellReader<'a>,
+        element: ColumnType,
+        has_names: bool,
+    ) -> Option<()> {
         for _ in 0..reader.len()? {
             if has_names {
                 self.names.push(Some(reader.bytes()?));
@@ -145,7 +154,7 @@ impl<'a> GatheredEntries<'a> {
     }
 
     fn names(&self) -> std::result::Result<ArrayRef, usize> {
-        let names = Parts(self.names.clone());
+        let names = PartCells(self.names.clone());
         value_array(self.names.len(), ColumnType::String, &names)
             .map_err(|entry| self.row_of(entry))
     }
@@ -176,6 +185,8 @@ pub(super) fn encoded(
 
 /// Appends the bytes of a nested cell that is not NULL.
 fn push_cell(array: &dyn Array, row: usize, column_type: ColumnType, out: &mut Vec<u8>) {
+    // The bytes of `value_cell::push_nested`, taken from Arrow without a `Value` in between: both
+    // follow `docs/format.md`.
     match column_type {
         ColumnType::Array(element) => {
             let list = array.as_list::<i32>();

@@ -1,8 +1,8 @@
 //! Partial keys: the leading columns of a primary key, for all rows that begin with them.
 //!
-//! A partial key is a run of bytes that all matching keys begin with. When the columns given are
-//! just those of the tables above, the number of the table that comes next is part of it, so that
-//! the rows of those tables themselves stay outside.
+//! A partial key is a run of bytes that all matching keys begin with. If it gives just the columns
+//! of the tables above, it includes the number of the table that comes next. So it does not match
+//! the rows of the tables above.
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use tonnage_engine::{Error, Result, Slices, append_successor};
@@ -40,7 +40,7 @@ impl TableCodec {
         self.check_key_count(values.len())?;
         let given = values.iter().take_while(|value| !value.is_null()).count();
         if let Some(late) = values[given..].iter().position(|value| !value.is_null()) {
-            return Err(self.gap(given, given + late));
+            return Err(self.gap_error(given, given + late));
         }
         Ok(self.push_partial(values[..given].iter(), key)?.then_some(given))
     }
@@ -72,7 +72,7 @@ impl TableCodec {
         let value = |position: usize| row.get(name(position)).filter(|value| !value.is_null());
         let given = (0..self.key.len()).take_while(|position| value(*position).is_some()).count();
         if let Some(late) = (given..self.key.len()).find(|position| value(*position).is_some()) {
-            return Err(self.gap(given, late));
+            return Err(self.gap_error(given, late));
         }
         Ok(self.push_partial((0..given).filter_map(value), key)?.then_some(given))
     }
@@ -120,14 +120,14 @@ impl TableCodec {
         }
         let leading = positions.iter().take_while(|place| place.is_some()).count();
         if let Some(late) = positions[leading..].iter().position(Option::is_some) {
-            return Err(self.gap(leading, leading + late));
+            return Err(self.gap_error(leading, leading + late));
         }
         self.check_shard_key(leading)?;
         let (mut arrays, mut rounded) = (Vec::with_capacity(leading), Vec::new());
         for (step, place) in self.key.iter().zip(positions.into_iter().flatten()) {
             let (array, failures) = self.cast_key_column(batch, place, step)?;
             if let Some((row, reason)) = failures.first() {
-                return Err(self.bad_key(*row, step, reason));
+                return Err(self.key_cell_error(*row, step, reason));
             }
             rounded.extend(rounded_cells(
                 batch.column(place),
@@ -140,6 +140,7 @@ impl TableCodec {
         self.count_given(&arrays, batch.num_rows(), columns)?;
         let arrays: Vec<&ArrayRef> = arrays.iter().collect();
         *keys = self.encode_key_columns(&arrays, batch.num_rows(), Some(columns))?;
+        // Marked last: until here `columns` must hold how many columns the keys give.
         rounded.into_iter().for_each(|row: usize| columns[row] = NO_SUCH_KEY);
         Ok(())
     }
@@ -148,6 +149,7 @@ impl TableCodec {
     fn count_given(&self, arrays: &[ArrayRef], rows: usize, columns: &mut Vec<u16>) -> Result<()> {
         columns.clear();
         columns.resize(rows, arrays.len() as u16);
+        // From the last column back, so that the first NULL of a row has the last word.
         for (position, array) in arrays.iter().enumerate().rev() {
             let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
                 continue;
@@ -158,7 +160,7 @@ impl TableCodec {
                 let late = (position + 1..arrays.len()).find(|later| arrays[*later].is_valid(row));
                 if let Some(late) = late {
                     return Err(self
-                        .gap(position, late)
+                        .gap_error(position, late)
                         .at(format_args!("key {row}"))
                         .at_position(row as u64));
                 }
@@ -218,7 +220,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn gap(&self, open: usize, late: usize) -> Error {
+    fn gap_error(&self, open: usize, late: usize) -> Error {
         let name = |position: usize| &self.schema.columns[self.key[position].column].name;
         Error::invalid(format!(
             "the key gives column '{}' but not '{}' before it; the primary key of table {} is ({})",

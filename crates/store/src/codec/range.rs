@@ -1,4 +1,4 @@
-//! Field ranges: a partial key and a range of its first open column make bounds of keys.
+//! Field ranges: turns a partial key and a range of its first open column into bounds of keys.
 
 use std::cmp::Ordering;
 
@@ -100,12 +100,12 @@ impl TableCodec {
 
 /// The ends of a range as the keys of a column have them.
 pub(crate) struct RangeEnds {
-    low: Option<End>,
-    high: Option<End>,
+    low: Option<RangeEnd>,
+    high: Option<RangeEnd>,
 }
 
 /// One end.
-struct End {
+struct RangeEnd {
     /// The value that the column can hold which is nearest to the one asked for, as part of a key.
     bytes: Vec<u8>,
     /// Whether that value lies in the range.
@@ -115,14 +115,14 @@ struct End {
 impl RangeEnds {
     /// Ends that are parts of keys already, each with whether it lies in the range.
     pub(crate) fn of_bytes(low: Option<(Vec<u8>, bool)>, high: Option<(Vec<u8>, bool)>) -> Self {
-        let end = |(bytes, is_inside)| End { bytes, is_inside };
+        let end = |(bytes, is_inside)| RangeEnd { bytes, is_inside };
         Self { low: low.map(end), high: high.map(end) }
     }
 
     /// # Errors
     /// `Invalid` for values that do not fit the column.
     pub(crate) fn new(range: &FieldRange, column_type: ColumnType) -> Result<Self> {
-        let end = |end: &Option<(Value, bool)>, inside: Ordering| -> Result<Option<End>> {
+        let end = |end: &Option<(Value, bool)>, inside: Ordering| -> Result<Option<RangeEnd>> {
             let Some((value, inclusive)) = end else { return Ok(None) };
             let held = value.convert_to(column_type)?;
             if held.is_null() {
@@ -131,7 +131,7 @@ impl RangeEnds {
             let position = compare(&held, value, column_type);
             let mut bytes = Vec::new();
             push_key_value((&held).into(), column_type, &mut bytes);
-            Ok(Some(End {
+            Ok(Some(RangeEnd {
                 bytes,
                 is_inside: position == inside || (position == Ordering::Equal && *inclusive),
             }))

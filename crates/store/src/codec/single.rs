@@ -1,9 +1,9 @@
-//! Single rows to bytes and back: the same bytes as a batch gives, without arrays in between.
+//! Encodes and decodes single rows: the same bytes as for batches, without arrays in between.
 
 use tonnage_engine::{Error, Result};
 
 use super::decode_keys::key_error;
-use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
+use super::layout::{CellLocation, END_LEN, KeyStep, NUMBER_LEN};
 use super::{TableCodec, ValueColumn, cell, value_cell};
 use crate::row::Row;
 use crate::schema::ColumnType;
@@ -110,7 +110,11 @@ impl TableCodec {
         value: ValueRef<'_>,
         key: &mut Vec<u8>,
     ) -> Result<()> {
-        if self.try_key_step(step, value, key)? { Ok(()) } else { Err(self.rounded(step, value)) }
+        if self.try_key_step(step, value, key)? {
+            Ok(())
+        } else {
+            Err(self.rounded_error(step, value))
+        }
     }
 
     /// The same; false when what was appended is not quite what was given.
@@ -129,9 +133,9 @@ impl TableCodec {
         let name = || &self.schema.columns[step.column].name;
         let given = value.to_value();
         let converted =
-            given.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+            given.convert(step.column_type).map_err(|reason| self.cell_error(name(), &reason))?;
         if converted.is_null() {
-            return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
+            return Err(self.cell_error(name(), "is NULL, and a key column cannot be"));
         }
         let pushed = cell::push_key_value((&converted).into(), step.column_type, key);
         debug_assert!(pushed, "a converted value is of the column's type");
@@ -139,9 +143,9 @@ impl TableCodec {
     }
 
     #[cold]
-    fn rounded(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
+    fn rounded_error(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
         let reason = rounded_in_key(&value.to_value(), step.column_type);
-        self.bad_cell(&self.schema.columns[step.column].name, &reason)
+        self.cell_error(&self.schema.columns[step.column].name, &reason)
     }
 
     /// Encodes a whole primary key to be looked up; `key` is cleared first. False when no row can
@@ -168,7 +172,7 @@ impl TableCodec {
     }
 
     #[cold]
-    fn bad_cell(&self, column: &str, reason: &str) -> Error {
+    fn cell_error(&self, column: &str, reason: &str) -> Error {
         Error::invalid(format!("table {}: column '{column}': {reason}", self.schema.path))
             .in_table(&self.schema.path)
             .in_column(column)
@@ -223,27 +227,27 @@ impl TableCodec {
                 // A JSON value may hold any text until someone has looked.
                 let checked = !matches!(given, ValueRef::Json(_))
                     && value_cell::with_value_bytes(given, column.column_type, |bytes| {
-                        self.place(value_column, bytes, value)
+                        self.write_bytes(value_column, bytes, value)
                     });
                 checked || {
                     let converted = given
                         .to_value()
                         .convert(column.column_type)
-                        .map_err(|reason| self.bad_cell(&column.name, &reason))?;
+                        .map_err(|reason| self.cell_error(&column.name, &reason))?;
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
-                        self.place(value_column, bytes, value)
+                        self.write_bytes(value_column, bytes, value)
                     })
                 }
             }
             (None, Some(default)) => {
-                self.place(value_column, default, value);
+                self.write_bytes(value_column, default, value);
                 true
             }
             (None, None) => false,
         };
         if !written {
             if !column.nullable {
-                return Err(self.bad_cell(
+                return Err(self.cell_error(
                     &column.name,
                     if given.is_some() {
                         "is NULL, but declared NOT NULL"
@@ -253,17 +257,17 @@ impl TableCodec {
                 ));
             }
             value[NUMBER_LEN + value_column.slot.bit / 8] |= 1 << (value_column.slot.bit % 8);
-            self.place(value_column, &[], value);
+            self.write_bytes(value_column, &[], value);
         }
         Ok(())
     }
 
     /// Puts the bytes of a column where they belong; none for NULL.
     #[inline]
-    fn place(&self, value_column: &ValueColumn, bytes: &[u8], value: &mut Vec<u8>) {
-        match value_column.slot.place {
-            Place::Fixed(at, _) => value[at..at + bytes.len()].copy_from_slice(bytes),
-            Place::Variable(variable) => {
+    fn write_bytes(&self, value_column: &ValueColumn, bytes: &[u8], value: &mut Vec<u8>) {
+        match value_column.slot.location {
+            CellLocation::Fixed(at, _) => value[at..at + bytes.len()].copy_from_slice(bytes),
+            CellLocation::Variable(variable) => {
                 let layout = self.layout();
                 value.extend_from_slice(bytes);
                 let end = (value.len() - layout.head_len) as u32;
@@ -284,9 +288,12 @@ impl TableCodec {
     /// The column because of which a row cannot be encoded, where it is one.
     #[cold]
     pub(crate) fn column_at_fault(&self, row: &Row) -> Option<String> {
+        // The order of `encode_row`: the first column that fails is the one its error is about.
         let (mut hint, mut bytes) = (0, Vec::new());
         for step in &self.key {
             let given = self.lookup(row, step.column, &mut hint);
+            // The store makes these values when it completes the row; the row here is as it was
+            // given.
             if given.is_none()
                 && (self.identity == Some(step.column) || self.is_generated(step.column))
             {
@@ -325,6 +332,7 @@ impl TableCodec {
         let column = &self.schema.columns[index];
         if let Some(position) = self.schema.key_position(index) {
             let mut at = 0;
+            // Key columns delimit themselves: those before it must be passed to find it.
             for step in &self.key[..position] {
                 self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
             }
@@ -357,6 +365,8 @@ impl TableCodec {
     /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key.
     pub fn decode_row(&self, key: &[u8], value: &[u8]) -> Result<Row> {
         let mut row = Row::with_capacity(self.schema.columns.len());
+        // All columns first, as NULL: values come in key order and layout order, not in the
+        // table's.
         for column in &self.schema.columns {
             row.push(column.name.clone(), Value::Null);
         }

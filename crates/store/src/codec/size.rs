@@ -1,7 +1,7 @@
-//! How large a batch becomes when it is made to fit a table.
+//! Estimates how large a batch becomes when it is aligned with a table.
 //!
-//! An array of text holds 2 GiB. A dictionary spelled out, or a long default for many rows, is soon
-//! beyond that, however small the batch is that it comes from.
+//! An array of text holds 2 GiB. A dictionary that is spelled out, or a long default for many rows,
+//! soon exceeds that, however small the batch is that it comes from.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;

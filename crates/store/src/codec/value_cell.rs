@@ -101,11 +101,11 @@ fn push_part(value: &Value, column_type: ColumnType, out: &mut Vec<u8>) -> bool 
 }
 
 /// What is left to read.
-pub(super) struct Reader<'a> {
+pub(super) struct CellReader<'a> {
     pub(super) rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> CellReader<'a> {
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
@@ -141,10 +141,11 @@ impl<'a> Reader<'a> {
 
 /// Reads the bytes of a nested value.
 fn read_nested(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
-    let mut reader = Reader { rest: bytes };
+    let mut reader = CellReader { rest: bytes };
     let value = match column_type {
         ColumnType::Array(element) => {
             let count = reader.len()?;
+            // The count is not trusted: it never reserves more than the bytes could hold.
             let mut items = Vec::with_capacity(count.min(bytes.len()));
             for _ in 0..count {
                 items.push(read_part(&mut reader, element.column_type())?);
@@ -173,7 +174,7 @@ fn read_nested(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
     reader.end().map(|()| value)
 }
 
-fn read_part(reader: &mut Reader<'_>, column_type: ColumnType) -> Option<Value> {
+fn read_part(reader: &mut CellReader<'_>, column_type: ColumnType) -> Option<Value> {
     match reader.part(column_type)? {
         None => Some(Value::Null),
         Some(bytes) => read_value(bytes, column_type).map(ValueRef::to_value),

@@ -1,5 +1,5 @@
-//! Single rows without an allocation for each: cells that borrow go in, and views on stored bytes
-//! come out.
+//! Encodes and reads single rows without an allocation for each: cells borrow their bytes, and
+//! views read stored bytes in place.
 
 use tonnage_engine::{Error, Result};
 

@@ -5,8 +5,8 @@ use tonnage_engine::{Error, Result, Rows, Slices};
 
 use super::list::OpenIndex;
 use super::mark::NULL;
-use crate::codec::TableCodec;
-use crate::codec::{Cells, Damaged, key_array};
+use crate::TableCodec;
+use crate::codec::{CellSource, DamagedCell, key_array};
 
 /// Where the columns that a reader wants stand in an entry.
 pub(super) struct EntryColumns {
@@ -35,14 +35,14 @@ struct EntryCells<'a> {
     column: usize,
 }
 
-impl<'a> Cells<'a> for EntryCells<'a> {
+impl<'a> CellSource<'a> for EntryCells<'a> {
     #[inline]
-    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell> {
         let place = self.places[row * self.columns + self.column] as usize;
         match self.entries.get(row).get(place..).and_then(<[u8]>::split_first) {
             Some((&NULL, _)) => Ok(None),
             Some((_, cell)) => Ok(Some(cell)),
-            None => Err(Damaged),
+            None => Err(DamagedCell),
         }
     }
 }

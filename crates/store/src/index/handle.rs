@@ -12,7 +12,7 @@ use super::list::{OpenIndex, not_ready};
 use super::lookup::{IndexRows, read};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::EntryWalk;
-use crate::bulk::get::{SINGLE_ITEMS_MAX, Source, has_items_in_memory};
+use crate::bulk::get::{ItemSource, SINGLE_ITEMS_MAX, has_items_in_memory};
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 
@@ -127,7 +127,7 @@ impl Index {
         I::IntoIter: Send + 'static,
     {
         self.check_ready()?;
-        let ranges = Source::new(ranges.into_iter().map(Ok), SINGLE_ITEMS_MAX)
+        let ranges = ItemSource::new(ranges.into_iter().map(Ok), SINGLE_ITEMS_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         read(&self.store, &self.table, &self.index, ranges, options)
     }

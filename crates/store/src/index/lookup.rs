@@ -21,7 +21,7 @@ use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, EntryWalk};
 use crate::bulk::get::TableBatch;
-use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts, WaitLimit};
+use crate::bulk::get::{ItemSource, PARTS_PER_WORKER, SourcePoll, SpaceParts, WaitLimit};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;
@@ -43,7 +43,7 @@ const GATHERING_LONGEST: Duration = Duration::from_millis(50);
 const RANGES_DRAWN_MAX: usize = 4_096;
 
 /// Where ranges come from.
-pub(super) type RangeSource = Source<IndexRange>;
+pub(super) type RangeSource = ItemSource<IndexRange>;
 
 pub(super) fn read(
     store: &Inner,
@@ -200,9 +200,9 @@ impl EntrySource {
             let is_first = drawn == 0 && is_waiting;
             let patience = if is_first { WaitLimit::Endless } else { WaitLimit::MOMENT };
             let range = match ranges.next_within(patience)? {
-                Drawn::Item(range) => range,
-                Drawn::Nothing => break,
-                Drawn::End => {
+                SourcePoll::Item(range) => range,
+                SourcePoll::Nothing => break,
+                SourcePoll::End => {
                     self.ranges = None;
                     return Ok(());
                 }
@@ -293,7 +293,7 @@ impl TaskSource for EntrySource {
     }
 
     fn is_at_hand(&self) -> bool {
-        self.ranges.as_ref().is_none_or(Source::is_at_hand)
+        self.ranges.as_ref().is_none_or(ItemSource::is_at_hand)
     }
 
     fn detach(&mut self) {

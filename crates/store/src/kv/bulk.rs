@@ -12,11 +12,11 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Source, WaitLimit, count_space, keys_left,
+    BulkGetOptions, ItemSource, KEY_MEMORY_BYTES, SourcePoll, WaitLimit, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 use crate::read::control::ReadProgress;
 use crate::read::{KeyBatcher, ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
@@ -79,7 +79,7 @@ impl Iterator for BulkPairs {
     }
 }
 
-impl Piece for PairBatch {
+impl ReadPiece for PairBatch {
     fn bytes(&self) -> usize {
         self.rows.memory_bytes()
     }
@@ -105,27 +105,29 @@ impl Shaper for PairShaper {
 
 pub(super) fn bulk_get(
     store: &Inner,
-    keys: Source<Key>,
+    keys: ItemSource<Key>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
-    read(store, Given::Single(keys), options)
+    read(store, PairKeySource::Single(keys), options)
 }
 
 pub(super) fn bulk_get_batches(
     store: &Inner,
-    keys: Source<Pairs>,
+    keys: ItemSource<Pairs>,
     options: &PairGetOptions,
 ) -> Result<BulkPairs> {
-    read(store, Given::Batches(keys), options)
+    read(store, PairKeySource::Batches(keys), options)
 }
 
-fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPairs> {
+fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Result<BulkPairs> {
     if options.depth == Depth::ParentOnly && options.range.is_some() {
         return Err(Error::invalid(
             "the range narrows what lies below a key, but the depth asks for the pair of the key alone: give a depth",
         ));
     }
     let plan = plan(store, options)?;
+    // Watched before the first key is drawn: whoever waits for keys must notice that the read has
+    // ended.
     let mut source = source;
     source.watch(&plan.control);
     let tasks = PairTasks {
@@ -147,6 +149,7 @@ fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPa
 }
 
 fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>> {
+    // Made into options of a bulk get, so that both have the same defaults and limits.
     let general = BulkGetOptions {
         max_concurrent_requests: options.max_concurrent_requests,
         limit_per_key: options.limit_per_key,
@@ -195,7 +198,7 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = FillCache::IfSmall;
     plan.workers = 1;
-    let everything = OneTask(Some(ReadTask::Ranges(Ranges::whole_space())));
+    let everything = SingleTask(Some(ReadTask::Ranges(Ranges::whole_space())));
     Ok(BulkPairs { reading: ReadPipeline::new(plan, everything) })
 }
 
@@ -221,7 +224,7 @@ pub(super) fn scan_major(
     let mut ranges = Ranges::new();
     push_major_range(leading, options.range.as_ref(), &mut ranges);
     let task = Some(ReadTask::Ranges(ranges));
-    Ok(BulkPairs { reading: ReadPipeline::new(plan, OneTask(task)) })
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, SingleTask(task)) })
 }
 
 pub(super) fn count(store: &Inner, timeout: Option<Duration>) -> Result<u64> {
@@ -229,9 +232,9 @@ pub(super) fn count(store: &Inner, timeout: Option<Duration>) -> Result<u64> {
 }
 
 /// A read in one piece.
-struct OneTask(Option<ReadTask>);
+struct SingleTask(Option<ReadTask>);
 
-impl TaskSource for OneTask {
+impl TaskSource for SingleTask {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
         Ok(self.0.take())
     }
@@ -242,57 +245,57 @@ impl TaskSource for OneTask {
 }
 
 /// Where keys come from.
-enum Given {
-    Single(Source<Key>),
-    Batches(Source<Pairs>),
+enum PairKeySource {
+    Single(ItemSource<Key>),
+    Batches(ItemSource<Pairs>),
 }
 
-impl Given {
+impl PairKeySource {
     fn is_at_hand(&self) -> bool {
         match self {
-            Given::Single(keys) => keys.is_at_hand(),
-            Given::Batches(batches) => batches.is_at_hand(),
+            PairKeySource::Single(keys) => keys.is_at_hand(),
+            PairKeySource::Batches(batches) => batches.is_at_hand(),
         }
     }
 
     fn watch(&mut self, control: &Arc<ReadControl>) {
         match self {
-            Given::Single(keys) => keys.watch(control),
-            Given::Batches(batches) => batches.watch(control),
+            PairKeySource::Single(keys) => keys.watch(control),
+            PairKeySource::Batches(batches) => batches.watch(control),
         }
     }
 
     fn detach(&mut self) {
         match self {
-            Given::Single(keys) => keys.detach(),
-            Given::Batches(batches) => batches.detach(),
+            PairKeySource::Single(keys) => keys.detach(),
+            PairKeySource::Batches(batches) => batches.detach(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match self {
-            Given::Single(keys) => keys.size_hint(),
-            Given::Batches(batches) => batches.size_hint(),
+            PairKeySource::Single(keys) => keys.size_hint(),
+            PairKeySource::Batches(batches) => batches.size_hint(),
         }
     }
 
     /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
-    fn next(&mut self, patience: WaitLimit, number: usize) -> Result<Drawn<Slices>> {
+    fn next(&mut self, patience: WaitLimit, number: usize) -> Result<SourcePoll<Slices>> {
         match self {
-            Given::Single(keys) => {
+            PairKeySource::Single(keys) => {
                 let next = keys.next_within(patience)?;
-                let Drawn::Item(key) = next else { return Ok(next.without_item()) };
+                let SourcePoll::Item(key) = next else { return Ok(next.without_item()) };
                 let mut encoded = Slices::new();
                 let pushed = encoded.push_with(|buffer| key.encode(buffer));
                 pushed.map_err(|error| {
                     error.at(format_args!("key {number}")).at_position(number as u64)
                 })?;
-                Ok(Drawn::Item(encoded))
+                Ok(SourcePoll::Item(encoded))
             }
-            Given::Batches(batches) => {
+            PairKeySource::Batches(batches) => {
                 let next = batches.next_within(patience)?;
-                let Drawn::Item(pairs) = next else { return Ok(next.without_item()) };
-                Ok(Drawn::Item(pairs.keys))
+                let SourcePoll::Item(pairs) = next else { return Ok(next.without_item()) };
+                Ok(SourcePoll::Item(pairs.keys))
             }
         }
     }
@@ -301,7 +304,7 @@ impl Given {
 /// Cuts keys into tasks.
 struct PairTasks {
     progress: ReadProgress,
-    source: Given,
+    source: PairKeySource,
     key_bytes_max: usize,
     current: Slices,
     next: usize,
@@ -322,23 +325,26 @@ const RANGES_MOST: usize = 256;
 impl PairTasks {
     /// Makes sure that there is a current key; false when none comes in time, or ever.
     fn has_key(&mut self, patience: WaitLimit) -> bool {
+        // A loop, for a batch may hold no keys.
         while self.next == self.current.len() && !self.exhausted {
             match self.source.next(patience, self.keys) {
-                Ok(Drawn::Item(keys)) => {
+                Ok(SourcePoll::Item(keys)) => {
                     self.current = keys;
                     self.keys += self.current.len();
                     self.progress.note_keys(self.current.len());
                     self.items += 1;
                     self.next = 0;
                 }
-                Ok(Drawn::Nothing) => return false,
-                Ok(Drawn::End) => self.exhausted = true,
+                Ok(SourcePoll::Nothing) => return false,
+                Ok(SourcePoll::End) => self.exhausted = true,
                 Err(error) => self.fail(error),
             }
         }
         if self.next == self.current.len() {
             return false;
         }
+        // Refused here: the error comes behind the pairs of the keys before it, as that of a
+        // failing source does.
         let bytes = self.current.get(self.next).len();
         if bytes > self.key_bytes_max {
             let number = self.keys - self.current.len() + self.next;

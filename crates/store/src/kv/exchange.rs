@@ -1,4 +1,4 @@
-//! Writes that tell which pair was there before; see [`crate::table`] for how.
+//! Writes of pairs that return the pair that was there before. [`crate::table`] describes how.
 
 use tonnage_engine::{Condition, KeyPart, KeyShape, Result, WriteBatch, WriteOutcome};
 
@@ -83,6 +83,8 @@ impl KeyValue {
         options: &WriteOptions,
     ) -> Result<ExchangedPair> {
         let terms = options.terms();
+        // The condition is judged by what was read, so the write goes only if that is still there.
+        // Otherwise someone else wrote between the two: look again.
         loop {
             let previous = self.get_by(&*self.store.engine, key, terms.deadline)?;
             let current = previous.as_ref().map(|pair| pair.version);

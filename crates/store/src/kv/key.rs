@@ -53,7 +53,7 @@ impl Key {
 
     /// Reads what [`Key::encode`] wrote.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let major_end = KeyPart::Path.end(bytes, 0).ok_or_else(damaged)?;
+        let major_end = KeyPart::Path.end(bytes, 0).ok_or_else(corrupt_key)?;
         Ok(Self {
             major: decode_components(&bytes[..major_end - 2])?,
             minor: decode_components(&bytes[major_end..])?,
@@ -107,7 +107,7 @@ pub(crate) fn count_components(mut bytes: &[u8]) -> Option<usize> {
 fn decode_components(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut components = Vec::new();
     while !bytes.is_empty() {
-        let end = KeyPart::Terminated.end(bytes, 0).ok_or_else(damaged)?;
+        let end = KeyPart::Terminated.end(bytes, 0).ok_or_else(corrupt_key)?;
         let mut component = Vec::with_capacity(end - 2);
         let mut escaped = false;
         for &byte in &bytes[..end - 2] {
@@ -122,24 +122,26 @@ fn decode_components(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(components)
 }
 
-fn damaged() -> Error {
+fn corrupt_key() -> Error {
     Error::corruption("a key/value key cannot be read: run `check`, then restore from a copy")
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.major.iter().try_for_each(|component| write!(f, "/{}", Shown(component)))?;
+        self.major
+            .iter()
+            .try_for_each(|component| write!(f, "/{}", EscapedComponent(component)))?;
         if !self.minor.is_empty() {
             f.write_str("/-")?;
         }
-        self.minor.iter().try_for_each(|component| write!(f, "/{}", Shown(component)))
+        self.minor.iter().try_for_each(|component| write!(f, "/{}", EscapedComponent(component)))
     }
 }
 
 /// A component with what would be mistaken for syntax, and what is no text, percent-encoded.
-struct Shown<'a>(&'a [u8]);
+struct EscapedComponent<'a>(&'a [u8]);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for EscapedComponent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == b"-" {
             return f.write_str("%2D");

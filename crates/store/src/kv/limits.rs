@@ -1,4 +1,4 @@
-//! What is too large for the engine.
+//! The error of a pair that is too large for the engine.
 
 use tonnage_engine::{Capability, Error};
 

@@ -24,7 +24,7 @@ pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};
 pub use scope::{Depth, KeyRange};
 
-use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
+use crate::bulk::get::{BATCHES_MAX, ItemSource, SINGLE_ITEMS_MAX, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
 use crate::read::read_by;
@@ -364,6 +364,7 @@ impl KeyValue {
             range: range.cloned(),
             keys_only: true,
             timeout: options.timeout,
+            // A copy that lags would not show the latest pairs, and they would stay.
             consistency: Some(Consistency::Absolute),
             ..PairGetOptions::default()
         };
@@ -372,6 +373,7 @@ impl KeyValue {
         for found in self.bulk_get(std::iter::once(parent.clone()), &options)? {
             let found = found?;
             let keys: Vec<&[u8]> = found.rows.keys.iter().collect();
+            // An engine bounds the operations of one batch, and a batch of keys may hold more.
             for some in keys.chunks(most) {
                 batch.clear();
                 some.iter().for_each(|key| batch.delete(key, Condition::Always));
@@ -393,7 +395,7 @@ impl KeyValue {
         I: IntoIterator<Item = Key>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX)
+        let keys = ItemSource::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
@@ -408,7 +410,7 @@ impl KeyValue {
         I: IntoIterator<Item = Result<Key>>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX)
+        let keys = ItemSource::new(keys.into_iter(), SINGLE_ITEMS_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
@@ -423,7 +425,7 @@ impl KeyValue {
         I: IntoIterator<Item = Pairs>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), BATCHES_MAX)
+        let keys = ItemSource::new(keys.into_iter().map(Ok), BATCHES_MAX)
             .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get_batches(&self.store, keys, options)
     }

@@ -1,4 +1,4 @@
-//! How much below a key is wanted.
+//! The scope of a read of pairs: how deep below a key, and in which range.
 
 use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict, append_successor};
 
@@ -96,6 +96,8 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         append_successor(key, &mut past);
         past
     };
+    // Bounds only come closer: those of the parent hold in any case. An empty end is the end of the
+    // space, above all others.
     let mut raise = |bound: Vec<u8>| {
         if bound > *start {
             *start = bound;
@@ -117,6 +119,7 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         None => {}
     }
     if !range.prefix.is_empty() {
+        // Without the terminator, so that longer components are inside, too.
         let mut key = parent.to_vec();
         append_escaped(&range.prefix, &mut key);
         lower(past(&key));

@@ -1,4 +1,4 @@
-//! How much is read before its reader asks for it.
+//! Bounds how much is read ahead of the reader.
 //!
 //! 1. A read of ranges begins with small batches. Each that its reader takes doubles those to come,
 //!    up to what the options of the read allow.
@@ -6,7 +6,7 @@
 //!    The closer they come to their bound, the smaller are the batches that are read, down to the
 //!    size with which a read begins.
 //!
-//! So many scans that are open and rest hold about the bound, and a few small batches each.
+//! So many open, paused scans hold about the bound together, and a few small batches each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,10 +60,10 @@ impl ReadAhead {
     }
 
     /// Counts a piece until it is taken.
-    pub(crate) fn hold<T: Piece>(self: &Arc<Self>, piece: T) -> Held<T> {
+    pub(crate) fn count_piece<T: ReadPiece>(self: &Arc<Self>, piece: T) -> CountedPiece<T> {
         let bytes = piece.bytes();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        Held { piece, _share: AheadShare { of: self.clone(), bytes } }
+        CountedPiece { piece, _share: AheadShare { of: self.clone(), bytes } }
     }
 
     /// The bytes of all pieces that wait.
@@ -73,18 +73,18 @@ impl ReadAhead {
 }
 
 /// What a read hands over.
-pub(crate) trait Piece {
+pub(crate) trait ReadPiece {
     /// The memory that it takes, about.
     fn bytes(&self) -> usize;
 }
 
 /// A piece that waits for its reader, and is counted meanwhile.
-pub(crate) struct Held<T> {
+pub(crate) struct CountedPiece<T> {
     piece: T,
     _share: AheadShare,
 }
 
-impl<T> Held<T> {
+impl<T> CountedPiece<T> {
     pub(crate) fn take(self) -> T {
         self.piece
     }
@@ -111,7 +111,7 @@ mod tests {
 
     const MOST: BatchMax = BatchMax { rows: 8_192, bytes: 4 << 20 };
 
-    impl Piece for Vec<u8> {
+    impl ReadPiece for Vec<u8> {
         fn bytes(&self) -> usize {
             self.len()
         }
@@ -139,9 +139,9 @@ mod tests {
         let ahead = ReadAhead::new(64 << 20);
         let bytes = || ahead.growing(9, MOST).bytes;
         assert_eq!(bytes(), 4 << 20);
-        let first = ahead.hold(vec![0; 48 << 20]);
+        let first = ahead.count_piece(vec![0; 48 << 20]);
         assert_eq!(bytes(), 2 << 20);
-        let second = ahead.hold(vec![0; 32 << 20]);
+        let second = ahead.count_piece(vec![0; 32 << 20]);
         assert_eq!(bytes(), FIRST_BYTES);
         assert_eq!(first.take().len(), 48 << 20);
         assert_eq!(bytes(), 4 << 20);

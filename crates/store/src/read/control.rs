@@ -1,4 +1,4 @@
-//! What may end a read before its rows do, and what it has done by then.
+//! Ends a read early (cancel, timeout, no thread, reader gone), and counts what it has done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -9,8 +9,8 @@ use tonnage_engine::{Deadline, Error, Result};
 
 use crate::cancel::Cancel;
 
-/// For how long somebody waits before looking whether the read was called off.
-pub(crate) const LOOK: Duration = Duration::from_millis(5);
+/// How often a waiting thread checks whether the read was called off.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What may end a read early. Its threads share it.
 #[derive(Debug, Default)]
@@ -19,9 +19,9 @@ pub(crate) struct ReadControl {
     timeout: Option<Duration>,
     deadline: Option<Instant>,
     /// The reader is gone.
-    is_left: AtomicBool,
+    is_closed: AtomicBool,
     /// Nobody reads what is left, for want of a thread.
-    is_stranded: AtomicBool,
+    has_no_thread: AtomicBool,
     /// How many pieces the reader has taken.
     taken: AtomicUsize,
     pub(crate) progress: ReadProgress,
@@ -72,17 +72,17 @@ impl ReadControl {
     }
 
     /// Nobody wants more.
-    pub(crate) fn leave(&self) {
-        self.is_left.store(true, Ordering::Relaxed);
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_left(&self) -> bool {
-        self.is_left.load(Ordering::Relaxed)
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
     }
 
     /// The system has no thread for the read: it ends with an error.
-    pub(crate) fn strand(&self) {
-        self.is_stranded.store(true, Ordering::Relaxed);
+    pub(crate) fn set_no_thread(&self) {
+        self.has_no_thread.store(true, Ordering::Relaxed);
     }
 
     /// Whether there are threads for the read.
@@ -91,12 +91,12 @@ impl ReadControl {
     /// `Unavailable`.
     #[inline]
     pub(crate) fn check_threads(&self) -> Result<()> {
-        if self.is_stranded.load(Ordering::Relaxed) { Err(no_thread()) } else { Ok(()) }
+        if self.has_no_thread.load(Ordering::Relaxed) { Err(no_thread()) } else { Ok(()) }
     }
 
     /// The same for those who wait for keys: an error too where nobody wants more.
-    pub(crate) fn check_wanted(&self) -> Result<()> {
-        if self.is_left() {
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.is_closed() {
             return Err(Error::cancelled("the reader is gone"));
         }
         self.check()
@@ -109,6 +109,7 @@ impl ReadControl {
         queue: &Receiver<T>,
         mut at_look: impl FnMut(),
     ) -> Result<Option<T>> {
+        // Tried first: an item that is there is no wait, and reads no clock.
         match queue.try_recv() {
             Ok(item) => return Ok(Some(item)),
             Err(TryRecvError::Disconnected) => return Ok(None),
@@ -116,7 +117,7 @@ impl ReadControl {
         }
         let since = Instant::now();
         let item = loop {
-            match queue.recv_timeout(LOOK) {
+            match queue.recv_timeout(CHECK_INTERVAL) {
                 Ok(item) => break Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => break Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
@@ -142,10 +143,10 @@ pub(crate) fn no_thread() -> Error {
 
 /// Watches a read while it runs, from any thread: clones count the same read.
 #[derive(Clone, Debug, Default)]
-pub struct ReadProgress(Arc<Counts>);
+pub struct ReadProgress(Arc<ReadCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct ReadCounts {
     keys: AtomicU64,
     rows: AtomicU64,
     bytes: AtomicU64,

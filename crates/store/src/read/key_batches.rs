@@ -1,15 +1,16 @@
-//! Whole keys on their way to point reads.
+//! Gathers and sorts whole keys before they are read.
 //!
-//! Reading is the faster the closer together its keys lie: neighbours share blocks, and what one
-//! look-up brought near serves the next. So as many keys as memory allows are gathered and sorted
-//! before they are dealt out to the workers in pieces. Measured on 20 M rows: 3.1 us of processor
-//! time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M; on 100 M rows, of which
-//! half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M.
+//! Keys that lie close together are read faster: they share blocks, and a block that one lookup
+//! loaded serves the next. So the batcher gathers and sorts as many keys as memory allows, and then
+//! cuts them into tasks. Processor time a key, measured:
 //!
-//! The first gatherings are small, so that first rows come soon; then each takes as many keys as
-//! memory holds, or, where the source tells how many are left, an equal part of them: a small rest
-//! at the end would be as dear as a large one. A gathering that takes long, because its source is
-//! slow, ends early. While the workers read what one gathering brought, the next is gathered.
+//! - on 20 M rows: 3.1 us with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M
+//! - on 100 M rows, of which half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M
+//!
+//! The first gatherings are small, so that first rows come soon. Each later one takes as many keys
+//! as memory holds. If the source tells how many are left, it takes an equal part of them: a small
+//! gathering at the end would cost as much as a large one. A gathering from a slow source ends
+//! early. The next keys are gathered while the workers read.
 
 use std::time::{Duration, Instant};
 
@@ -52,12 +53,12 @@ pub(crate) struct KeyBatcher {
     /// What a later one holds, if memory allows.
     part: usize,
     since: Option<Instant>,
-    waiting: Waiting,
+    waiting: GatheredKeys,
 }
 
 /// Keys that were gathered, in the order in which they are to be read.
 #[derive(Default)]
-struct Waiting {
+struct GatheredKeys {
     keys: Slices,
     /// The number of each key is in its lower half; empty for keys that are read in the order
     /// given.
@@ -67,7 +68,7 @@ struct Waiting {
     next: usize,
 }
 
-impl Waiting {
+impl GatheredKeys {
     fn len(&self) -> usize {
         if self.order.is_empty() { self.keys.len() } else { self.order.len() }
     }
@@ -88,7 +89,7 @@ impl KeyBatcher {
             filled: 0,
             part: usize::MAX,
             since: None,
-            waiting: Waiting::default(),
+            waiting: GatheredKeys::default(),
         }
     }
 
@@ -110,7 +111,7 @@ impl KeyBatcher {
             waiting.next += 1;
         }
         if waiting.next == waiting.len() {
-            *waiting = Waiting::default();
+            *waiting = GatheredKeys::default();
         }
         Some(ReadTask::Keys(keys).traced(origins))
     }
@@ -180,7 +181,7 @@ impl KeyBatcher {
             false if origins.is_empty() => sorted_and_distinct(&keys),
             false => sorted(&keys),
         };
-        self.waiting = Waiting { keys, order, origins, next: 0 };
+        self.waiting = GatheredKeys { keys, order, origins, next: 0 };
     }
 
     /// What each gathering holds when as few as memory allows share what is left, supposing that

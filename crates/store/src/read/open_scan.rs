@@ -1,4 +1,4 @@
-//! A scan of the engine with what is kept from batch to batch of it, and its first batches.
+//! A scan of the engine with the state kept from batch to batch. Its first batches need no thread.
 
 use std::collections::VecDeque;
 
@@ -76,7 +76,7 @@ impl<S: Shaper> OpenScan<S> {
 }
 
 /// A single scan whose first batches its reader reads itself, each when it asks for it.
-pub(crate) struct BegunScan<S: Shaper> {
+pub(crate) struct InlineScan<S: Shaper> {
     /// Nothing once a thread has it.
     scan: Option<OpenScan<S>>,
     pieces: VecDeque<S::Output>,
@@ -84,28 +84,28 @@ pub(crate) struct BegunScan<S: Shaper> {
 }
 
 /// What a scan gives that has begun.
-pub(crate) enum Begun<S: Shaper> {
+pub(crate) enum ScanStep<S: Shaper> {
     Piece(S::Output),
     IsOver,
     /// The rest of it is worth a thread.
     IsLarge(OpenScan<S>),
 }
 
-impl<S: Shaper> BegunScan<S> {
+impl<S: Shaper> InlineScan<S> {
     pub(crate) fn new(scan: OpenScan<S>) -> Self {
         Self { scan: Some(scan), pieces: VecDeque::new(), batches: 0 }
     }
 
-    pub(crate) fn next(&mut self, plan: &ReadPlan<S>) -> Result<Begun<S>> {
+    pub(crate) fn next(&mut self, plan: &ReadPlan<S>) -> Result<ScanStep<S>> {
         loop {
             if let Some(piece) = self.pieces.pop_front() {
-                return Ok(Begun::Piece(piece));
+                return Ok(ScanStep::Piece(piece));
             }
             let Some(mut scan) = self.scan.take().filter(|scan| !scan.is_over()) else {
-                return Ok(Begun::IsOver);
+                return Ok(ScanStep::IsOver);
             };
             if self.batches == INLINE_BATCHES_MAX {
-                return Ok(Begun::IsLarge(scan));
+                return Ok(ScanStep::IsLarge(scan));
             }
             self.batches += 1;
             self.read(plan, &mut scan)?;

@@ -1,4 +1,4 @@
-//! Which key a row answers.
+//! The key that a row answers.
 
 /// Where a key of a bulk get stands in what the caller gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

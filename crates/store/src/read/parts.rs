@@ -1,7 +1,7 @@
-//! A whole space read by several threads.
+//! Reads a whole space with several threads.
 //!
-//! The engine cuts the space into parts of about the same size. There are more of them than
-//! threads, and a thread that is done with one takes the next. The first error ends the others.
+//! The engine cuts the space into parts of about the same size, 4 for each thread. A thread that is
+//! done with one part takes the next. The first error ends the others.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,12 +1,12 @@
-//! The machinery of a bulk read: tasks in, shaped batches out, whatever they are.
+//! The iterator of a bulk read: it takes tasks, and returns shaped batches.
 
 use std::sync::Arc;
 
 use tonnage_engine::Result;
 
-use crate::read::open_scan::{Begun, BegunScan, OpenScan};
+use crate::read::open_scan::{InlineScan, OpenScan, ScanStep};
 use crate::read::plan::{ReadPlan, Shaper};
-use crate::read::running::Running;
+use crate::read::running_read::RunningRead;
 use crate::read::task::{ReadTask, TaskSource};
 use crate::read::worker::read_task;
 
@@ -20,22 +20,22 @@ const INLINE_BATCHES_MAX: usize = 2;
 /// next key.
 pub(crate) struct ReadPipeline<S: Shaper> {
     plan: Arc<ReadPlan<S>>,
-    state: State<S>,
+    state: PipelineState<S>,
 }
 
-enum State<S: Shaper> {
+enum PipelineState<S: Shaper> {
     Fresh(Box<dyn TaskSource>),
     /// Everything fitted into one small task, which was read without a thread.
     Inline(std::vec::IntoIter<S::Output>),
     /// A single scan that has no thread yet.
-    Begun(BegunScan<S>),
-    Running(Running<S::Output>),
+    Scan(InlineScan<S>),
+    Running(RunningRead<S::Output>),
     Over,
 }
 
 impl<S: Shaper> ReadPipeline<S> {
     pub(crate) fn new(plan: ReadPlan<S>, source: impl TaskSource) -> Self {
-        Self { plan: Arc::new(plan), state: State::Fresh(Box::new(source)) }
+        Self { plan: Arc::new(plan), state: PipelineState::Fresh(Box::new(source)) }
     }
 
     /// How the read is made.
@@ -44,51 +44,53 @@ impl<S: Shaper> ReadPipeline<S> {
     }
 
     /// Takes the first task; when it is all there is, and small, no thread is started.
-    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S>> {
+    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<PipelineState<S>> {
         if !source.is_at_hand() {
-            return Ok(State::Running(Running::start(&self.plan, None, source)));
+            return Ok(PipelineState::Running(RunningRead::start(&self.plan, None, source)));
         }
-        let Some(first) = source.next_task()? else { return Ok(State::Over) };
+        let Some(first) = source.next_task()? else { return Ok(PipelineState::Over) };
         if source.is_exhausted() {
             if let Some(scan) = OpenScan::of(&self.plan, &first)? {
-                return Ok(State::Begun(BegunScan::new(scan)));
+                return Ok(PipelineState::Scan(InlineScan::new(scan)));
             }
             if let Some(batches) = read_few(&self.plan, &first)? {
-                return Ok(State::Inline(batches.into_iter()));
+                return Ok(PipelineState::Inline(batches.into_iter()));
             }
         }
-        Ok(State::Running(Running::start(&self.plan, Some(first), source)))
+        Ok(PipelineState::Running(RunningRead::start(&self.plan, Some(first), source)))
     }
 
     /// The next piece, if there is one without another state.
-    fn step(&mut self) -> Result<Step<S>> {
+    fn step(&mut self) -> Result<PipelineStep<S>> {
         Ok(match &mut self.state {
-            State::Over => Step::Piece(None),
-            State::Inline(batches) => Step::Piece(batches.next()),
-            State::Running(running) => Step::Piece(running.next()?),
-            State::Begun(scan) => match scan.next(&self.plan)? {
-                Begun::Piece(piece) => Step::Piece(Some(piece)),
-                Begun::IsOver => Step::Piece(None),
-                Begun::IsLarge(scan) => {
-                    Step::Goes(State::Running(Running::go_on(&self.plan, scan)))
-                }
+            PipelineState::Over => PipelineStep::Piece(None),
+            PipelineState::Inline(batches) => PipelineStep::Piece(batches.next()),
+            PipelineState::Running(running) => PipelineStep::Piece(running.next()?),
+            PipelineState::Scan(scan) => match scan.next(&self.plan)? {
+                ScanStep::Piece(piece) => PipelineStep::Piece(Some(piece)),
+                ScanStep::IsOver => PipelineStep::Piece(None),
+                ScanStep::IsLarge(scan) => PipelineStep::Enter(PipelineState::Running(
+                    RunningRead::resume_scan(&self.plan, scan),
+                )),
             },
-            State::Fresh(_) => {
-                let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over) else {
+            PipelineState::Fresh(_) => {
+                let PipelineState::Fresh(source) =
+                    std::mem::replace(&mut self.state, PipelineState::Over)
+                else {
                     unreachable!("just seen")
                 };
-                Step::Goes(self.start(source)?)
+                PipelineStep::Enter(self.start(source)?)
             }
         })
     }
 }
 
 /// What a read does next.
-enum Step<S: Shaper> {
+enum PipelineStep<S: Shaper> {
     /// It gives a piece, or ends.
     Piece(Option<S::Output>),
     /// It goes on in another state.
-    Goes(State<S>),
+    Enter(PipelineState<S>),
 }
 
 #[cfg(test)]
@@ -96,7 +98,7 @@ impl<S: Shaper> ReadPipeline<S> {
     /// How many workers have a thread.
     pub(crate) fn threads(&self) -> usize {
         match &self.state {
-            State::Running(running) => running.threads(),
+            PipelineState::Running(running) => running.threads(),
             _ => 0,
         }
     }
@@ -122,23 +124,23 @@ impl<S: Shaper> Iterator for ReadPipeline<S> {
     type Item = Result<S::Output>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let State::Over = self.state {
+        if let PipelineState::Over = self.state {
             return None;
         }
         if let Err(error) = self.plan.control.check() {
-            self.state = State::Over;
+            self.state = PipelineState::Over;
             return Some(Err(error));
         }
         loop {
             match self.step() {
-                Ok(Step::Goes(state)) => self.state = state,
-                Ok(Step::Piece(Some(piece))) => {
+                Ok(PipelineStep::Enter(state)) => self.state = state,
+                Ok(PipelineStep::Piece(Some(piece))) => {
                     self.plan.control.note_taken();
                     return Some(Ok(piece));
                 }
                 end => {
                     // Dropping what ran stops its workers and joins them.
-                    self.state = State::Over;
+                    self.state = PipelineState::Over;
                     return end.err().map(Err);
                 }
             }

@@ -1,18 +1,18 @@
-//! How a bulk read is made, and what its rows become.
+//! The plan of a bulk read, and the shaper that turns its rows into output.
 
 use std::sync::Arc;
 
 use tonnage_engine::{Engine, Projection, Result, Rows, ScanOptions, SpaceId};
 
 use crate::budget::Budget;
-use crate::read::ahead::{BatchMax, Piece, ReadAhead};
+use crate::read::ahead::{BatchMax, ReadAhead, ReadPiece};
 use crate::read::control::ReadControl;
 use crate::read::task::ReadTask;
 
 /// Turns the rows that an engine gives into what the caller wants.
 pub(crate) trait Shaper: Send + Sync + 'static {
     /// What the caller wants.
-    type Output: Piece + Send + 'static;
+    type Output: ReadPiece + Send + 'static;
 
     /// What is kept from batch to batch of one task.
     type Memory: Default + Send;

@@ -1,4 +1,4 @@
-//! Looking a few keys up, with a deadline.
+//! Looks up a few keys, with a deadline.
 
 use tonnage_engine::{Deadline, Engine, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 

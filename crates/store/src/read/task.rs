@@ -1,4 +1,4 @@
-//! The work of a bulk read, cut into tasks.
+//! The tasks of a bulk read.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What each worker of a bulk read does.
+//! The worker threads of a bulk read.
 //!
-//! A worker of a scan whose reader rests ends its thread, and the scan lets go of what it holds of
-//! the engine ([`rest`](super::rest)).
+//! A worker whose scan is paused ends its thread, and the scan releases what it holds of the engine
+//! ([`paused_scans`](super::paused_scans)).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, select};
 use tonnage_engine::{Error, NEVER_MS, ReadOptions, Result, Rows, Slices};
 
-use crate::read::job::Job;
-use crate::read::line::PieceLine;
+use crate::read::job::ReadJob;
 use crate::read::open_scan::OpenScan;
+use crate::read::paused_scans::{PausableScan, PausedScans};
+use crate::read::piece_sender::PieceSender;
 use crate::read::plan::{BatchSize, ReadPlan, Shaper};
-use crate::read::rest::{Resting, ScanAtWork};
 use crate::read::task::ReadTask;
 
 /// A worker, wherever it is.
 pub(crate) struct ReadWorker<S: Shaper> {
     pub(crate) plan: Arc<ReadPlan<S>>,
-    pub(crate) jobs: [Receiver<Job<S::Output>>; 2],
+    pub(crate) jobs: [Receiver<ReadJob<S::Output>>; 2],
     pub(crate) stop: Receiver<()>,
-    pub(crate) resting: Arc<Resting<S>>,
+    pub(crate) paused: Arc<PausedScans<S>>,
 }
 
 impl<S: Shaper> Clone for ReadWorker<S> {
@@ -31,24 +31,24 @@ impl<S: Shaper> Clone for ReadWorker<S> {
             plan: self.plan.clone(),
             jobs: self.jobs.clone(),
             stop: self.stop.clone(),
-            resting: self.resting.clone(),
+            paused: self.paused.clone(),
         }
     }
 }
 
 impl<S: Shaper> ReadWorker<S> {
-    /// Starts a thread that works, first on a scan that rested. Where none can be had that scan is
-    /// over, and whoever hands it over sees to it that the reader hears of it.
-    pub(crate) fn spawn(&self, scan: Option<ScanAtWork<S>>) -> Option<JoinHandle<()>> {
+    /// Starts a thread that works, first on a scan that was paused. `None` if no thread can be had:
+    /// then that scan is over, and the caller lets the reader know.
+    pub(crate) fn spawn(&self, scan: Option<PausableScan<S>>) -> Option<JoinHandle<()>> {
         let worker = self.clone();
         std::thread::Builder::new().spawn(move || worker.work(scan)).ok()
     }
 
-    /// Goes on with a scan that rested, then takes jobs from either queue until there are no more,
-    /// the reader is gone, or it rests.
-    pub(crate) fn work(&self, scan: Option<ScanAtWork<S>>) {
+    /// Goes on with a scan that was paused. Then takes jobs from either queue until there are no
+    /// more, the reader is gone, or a scan is paused.
+    pub(crate) fn work(&self, scan: Option<PausableScan<S>>) {
         if let Some(scan) = scan
-            && !self.go_on(scan)
+            && !self.run_scan(scan)
         {
             return;
         }
@@ -61,40 +61,40 @@ impl<S: Shaper> ReadWorker<S> {
                 recv(second) -> job => job.or_else(|_| first.recv()),
                 recv(self.stop) -> _ => return,
             };
-            let Ok(Job { task, results }) = job else { return };
-            if !self.carry_out(&task, PieceLine::to(results)) {
+            let Ok(ReadJob { task, results }) = job else { return };
+            if !self.run_task(&task, PieceSender::to(results)) {
                 return;
             }
         }
     }
 
-    /// False when the worker rests.
-    fn carry_out(&self, task: &ReadTask, mut line: PieceLine<S::Output>) -> bool {
+    /// False when the scan was paused: then the worker ends.
+    fn run_task(&self, task: &ReadTask, mut sender: PieceSender<S::Output>) -> bool {
         let plan = &*self.plan;
-        match caught(|| OpenScan::of(plan, task)) {
-            Ok(Some(scan)) => self.go_on(ScanAtWork::new(scan, line)),
+        match catch_panic(|| OpenScan::of(plan, task)) {
+            Ok(Some(scan)) => self.run_scan(PausableScan::new(scan, sender)),
             Ok(None) => {
                 let mut emit = |piece| {
                     let is_cut = plan.cuts(&piece);
-                    line.send(Ok(plan.ahead.hold(piece)), is_cut)
+                    sender.send(Ok(plan.ahead.count_piece(piece)), is_cut)
                 };
-                if let Err(error) = caught(|| read_task(plan, task, &mut emit)) {
+                if let Err(error) = catch_panic(|| read_task(plan, task, &mut emit)) {
                     // A reader that is gone does not want to hear of it.
-                    let _ = line.send(Err(error), false);
+                    let _ = sender.send(Err(error), false);
                 }
                 true
             }
             Err(error) => {
-                let _ = line.send(Err(error), false);
+                let _ = sender.send(Err(error), false);
                 true
             }
         }
     }
 
-    /// Reads a scan to its end. False when it rests, and the worker with it.
-    fn go_on(&self, mut scan: ScanAtWork<S>) -> bool {
+    /// Reads a scan to its end. False when it was paused: then the worker ends.
+    fn run_scan(&self, mut scan: PausableScan<S>) -> bool {
         loop {
-            match caught(|| scan.read_on(&self.plan, &self.resting)) {
+            match catch_panic(|| scan.read_until_paused(&self.plan, &self.paused)) {
                 Ok(true) => {}
                 Ok(false) => return true,
                 Err(error) => {
@@ -102,8 +102,8 @@ impl<S: Shaper> ReadWorker<S> {
                     return true;
                 }
             }
-            match self.resting.lie_down(scan) {
-                Some(awake) => scan = awake,
+            match self.paused.pause(scan) {
+                Some(ready) => scan = ready,
                 None => return false,
             }
         }
@@ -111,7 +111,7 @@ impl<S: Shaper> ReadWorker<S> {
 }
 
 /// Runs a step; a panic in it becomes an error.
-fn caught<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
+fn catch_panic<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
         Err(Error::internal("a reading thread panicked: report it with the store's log"))
     })
@@ -125,7 +125,7 @@ pub(crate) fn read_task<S: Shaper>(
 ) -> Result<()> {
     match (task.plain(), OpenScan::of(plan, task)?) {
         (ReadTask::Entries { keys, is_exact: true, .. }, _) => {
-            hand_over(plan, keys, plan.shaper.begin(task), emit)
+            emit_keys(plan, keys, plan.shaper.begin(task), emit)
         }
         (ReadTask::Keys(keys) | ReadTask::Entries { keys, .. }, _) => {
             read_keys(plan, keys, plan.shaper.begin(task), emit)
@@ -136,7 +136,7 @@ pub(crate) fn read_task<S: Shaper>(
 }
 
 /// Hands over keys whose rows need not be read.
-fn hand_over<S: Shaper>(
+fn emit_keys<S: Shaper>(
     plan: &ReadPlan<S>,
     keys: &Slices,
     mut memory: S::Memory,

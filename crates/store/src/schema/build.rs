@@ -1,4 +1,4 @@
-//! Making schemas: from a definition, and from a schema and a change.
+//! Builds schemas: from a definition, or from a schema and its changes.
 
 use std::sync::Arc;
 
@@ -168,6 +168,7 @@ impl TableSchema {
             };
             return invalid(format!("column '{}' has the name of {whose}", definition.name));
         }
+        // Numbers of columns are never given twice, so they may run out with few columns left.
         if self.columns.len() >= COLUMNS_MAX || self.next_column_id == u16::MAX {
             return invalid(format!("a table can have at most {COLUMNS_MAX} columns"));
         }
@@ -211,6 +212,8 @@ impl TableSchema {
         if definition.key.is_empty() {
             return invalid("a table needs a PRIMARY KEY of at least one column");
         }
+        // Inherited columns are in `self.key` already: they come first, and count towards the
+        // limit.
         for name in &definition.key {
             let index = self.require_own_column(name)?;
             if self.key.contains(&index) {
@@ -227,6 +230,7 @@ impl TableSchema {
                     "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT but uuid(), now() and the like"
                 ));
             }
+            // Whatever the definition says: no key holds a NULL.
             self.columns[index].nullable = false;
             self.key.push(index);
         }
@@ -290,6 +294,8 @@ impl TableSchema {
 
     fn apply(&mut self, change: &Change) -> Result<()> {
         match change {
+            // Before the next arm: an IDENTITY may be NOT NULL too, and could not have the DEFAULT
+            // that one asks for.
             Change::AddColumn(column) if column.identity.is_some() => invalid(format!(
                 "column '{}' cannot be an IDENTITY: the rows that are there would have no number; make a new table",
                 column.name

@@ -113,6 +113,8 @@ impl ColumnType {
 
     /// The Arrow type of this column's arrays.
     pub fn data_type(&self) -> DataType {
+        // `of_arrow` must lead back to the same type. Where Arrow's type alone does not, `to_arrow`
+        // adds a name.
         match *self {
             ColumnType::Integer => DataType::Int32,
             ColumnType::Long => DataType::Int64,
@@ -188,6 +190,7 @@ impl ColumnType {
     }
 
     fn of_data_type(data_type: &DataType) -> Option<ColumnType> {
+        // The least type that holds every value: UINT64 is too large for a LONG, so it is a NUMBER.
         Some(match data_type {
             DataType::Boolean => ColumnType::Boolean,
             DataType::Int8
@@ -208,6 +211,7 @@ impl ColumnType {
                 ColumnType::Number { precision: *precision, scale: *scale }
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::String,
+            // `of_arrow` has seen the mark of a BINARY(16): without it 16 bytes are a UUID.
             DataType::FixedSizeBinary(16) => ColumnType::Uuid,
             DataType::FixedSizeBinary(width @ 1..=65_535) => ColumnType::FixedBinary(*width as u16),
             DataType::Binary

@@ -1,4 +1,4 @@
-//! Defaults that are made anew for each row.
+//! Default functions, which make a new value for each row.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
-//! What tells one table from another as it is asked for.
+//! Describes how a table differs from another definition of it.
 
 use super::{Column, Identity, TableSchema};
 
 impl TableSchema {
     /// The first thing in which this table is not as another definition has it, for a message.
     pub(crate) fn difference(&self, wanted: &TableSchema) -> Option<String> {
+        // Columns are compared by name: their order is no difference. What is asked for and missing
+        // comes first.
         for column in &wanted.columns {
             let Some(place) = self.column_index(&column.name) else {
                 return Some(format!("it has no column '{}'", column.name));

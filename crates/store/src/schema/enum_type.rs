@@ -14,15 +14,15 @@ use super::interned::Interned;
 /// The most symbols of one ENUM.
 const SYMBOLS_MAX: usize = 4_096;
 
-static DEFINITIONS: Interned<Definition> = Interned::new();
+static DEFINITIONS: Interned<EnumDefinition> = Interned::new();
 
 /// The symbols of an ENUM in the order in which they were declared, which is the order of its
 /// values.
 #[derive(Clone, Copy)]
-pub struct EnumSymbols(&'static Definition);
+pub struct EnumSymbols(&'static EnumDefinition);
 
 #[derive(PartialEq, Eq, Hash)]
-struct Definition {
+struct EnumDefinition {
     symbols: Vec<String>,
     /// The places of the symbols, sorted by symbol.
     by_symbol: Vec<u16>,
@@ -53,10 +53,12 @@ impl EnumSymbols {
                 )));
             }
         }
+        // A second order for the lookup: the declared one is the order of the values, on disk as
+        // well.
         let mut by_symbol: Vec<u16> = (0..symbols.len() as u16).collect();
         by_symbol.sort_by_key(|place| &symbols[usize::from(*place)]);
         let bytes = symbols.iter().map(|symbol| symbol.len() + 32).sum();
-        DEFINITIONS.get(Definition { symbols, by_symbol }, bytes).map(EnumSymbols)
+        DEFINITIONS.get(EnumDefinition { symbols, by_symbol }, bytes).map(EnumSymbols)
     }
 
     /// The symbols in order.

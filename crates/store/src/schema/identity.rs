@@ -1,4 +1,4 @@
-//! Columns that number the rows of a table.
+//! Identity columns, which number the rows of a table.
 
 use std::fmt;
 

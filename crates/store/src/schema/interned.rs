@@ -1,7 +1,7 @@
-//! Definitions of types that are more than a number, each kept once for the whole process, so that
-//! a [`crate::ColumnType`] is a few bytes that can be copied and compared.
+//! Keeps each definition of a type once for the whole process, so that a [`crate::ColumnType`] is a
+//! few bytes that can be copied and compared.
 //!
-//! They are never given up: a bound says how many bytes all of them may take.
+//! Definitions are never freed. A bound limits how many bytes all of them may take.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,10 +14,10 @@ const BYTES_MAX: usize = 256 << 20;
 
 /// The definitions of one kind.
 pub(super) struct Interned<T: 'static> {
-    known: Mutex<Option<Known<T>>>,
+    known: Mutex<Option<InternPool<T>>>,
 }
 
-struct Known<T: 'static> {
+struct InternPool<T: 'static> {
     definitions: HashSet<&'static T>,
     bytes: usize,
 }
@@ -33,7 +33,8 @@ impl<T: Hash + Eq> Interned<T> {
     /// `Invalid` when all of them together would take too much.
     pub(super) fn get(&self, definition: T, bytes: usize) -> Result<&'static T> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_with(|| Known { definitions: HashSet::new(), bytes: 0 });
+        let known =
+            known.get_or_insert_with(|| InternPool { definitions: HashSet::new(), bytes: 0 });
         if let Some(definition) = known.definitions.get(&definition) {
             return Ok(definition);
         }

@@ -1,4 +1,4 @@
-//! How the values of a row lie on disk under one schema number.
+//! The layout of the values of a row on disk under one schema number.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,9 @@
-//! What a table is: its columns, its key, its place among its relatives.
+//! Schemas of tables: columns, keys, and the tables above and below.
 
 mod build;
 mod column;
 mod column_type;
+mod ddl_text;
 mod default_function;
 mod difference;
 mod enum_type;
@@ -11,7 +12,6 @@ mod interned;
 mod layout;
 mod name;
 mod nested_type;
-mod show;
 mod table;
 
 pub use build::{Change, ColumnDefinition, TableDefinition};

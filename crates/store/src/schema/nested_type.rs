@@ -1,4 +1,4 @@
-//! What ARRAY, MAP and RECORD are made of.
+//! The parts of the types ARRAY, MAP and RECORD.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -67,8 +67,8 @@ impl RecordFields {
         self.0
     }
 
-    /// The place of the field of that name.
-    pub fn place(&self, name: &str) -> Option<usize> {
+    /// The number of the field of that name, from 0.
+    pub fn field_index(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|field| field.name.eq_ignore_ascii_case(name))
     }
 }

@@ -8,11 +8,12 @@ use tonnage_engine::{
 };
 
 use super::Table;
-use crate::bulk::get::Place;
+use crate::bulk::get::ResumePoint;
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
 use crate::levels::check_acks;
 use crate::row::Row;
+use crate::single_calls::{DeleteOptions, Deleted};
 use crate::single_calls::{DeleteOptions, Deleted};
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
@@ -93,8 +94,8 @@ impl Table {
             None => codec.prefix_bounds(&prefix, &mut start, &mut end),
         }
         if let Some(token) = &options.start_after {
-            let place = Place::of(token, self.entry.space, Direction::Forward, false)?;
-            place.narrow(&mut start, &mut end);
+            let point = ResumePoint::of(token, self.entry.space, Direction::Forward, false)?;
+            point.narrow(&mut start, &mut end);
         }
         let mut ranges = Ranges::new();
         ranges.push(&start, &end);
@@ -121,9 +122,9 @@ impl Table {
             last = rows.keys.last().unwrap_or_default().to_vec();
         }
         if options.limit.is_some_and(|limit| visited >= limit) {
-            let place =
-                Place { space: self.entry.space, is_reverse: false, number: None, key: last };
-            deleted.rest = Some(place.token());
+            let point =
+                ResumePoint { space: self.entry.space, is_reverse: false, number: None, key: last };
+            deleted.rest = Some(point.token());
         }
         Ok(deleted)
     }

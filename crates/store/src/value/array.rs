@@ -1,4 +1,4 @@
-//! Values out of Arrow arrays, and arrays out of values.
+//! Reads values from Arrow arrays, and makes arrays of values.
 
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ impl Value {
 
     /// A cell that is not NULL, of an array of the column type's own Arrow type.
     pub(crate) fn of_cell(array: &dyn Array, column_type: ColumnType, row: usize) -> Value {
+        // Each arm takes the Arrow type that `ColumnType::data_type` names, and panics on another:
+        // callers cast first.
         match column_type {
             ColumnType::Integer => Value::Integer(array.as_primitive::<Int32Type>().value(row)),
             ColumnType::Long => Value::Long(array.as_primitive::<Int64Type>().value(row)),
@@ -141,6 +143,7 @@ impl Value {
             Value::Long(value) => Arc::new(Int64Array::from_value(value, count)),
             Value::Float(value) => Arc::new(Float32Array::from_value(value, count)),
             Value::Double(value) => Arc::new(Float64Array::from_value(value, count)),
+            // The column decides, not the value: a wide column holds short numbers too.
             Value::Number { unscaled, .. } if column_type.is_wide() => {
                 wide_numbers(Decimal256Array::from_value(unscaled.into(), count), data_type)
             }
@@ -195,6 +198,8 @@ fn nested_array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             _ => &[],
         })
     };
+    // Fields come from `data_type`, never from the values: names and nullability must be the
+    // column's own.
     match (column_type, column_type.data_type()) {
         (ColumnType::Array(element), DataType::List(field)) => {
             let items: Vec<Value> = values
@@ -218,6 +223,8 @@ fn nested_array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             Arc::new(MapArray::new(field.clone(), offsets(), entries, nulls, is_sorted))
         }
         (ColumnType::Record(own), DataType::Struct(fields)) => {
+            // A NULL record still has a cell in each child: Arrow's structs are as long as their
+            // children.
             let part = |value: &Value, place: usize| match value {
                 Value::Record(members) => members[place].1.clone(),
                 _ => Value::Null,
@@ -255,6 +262,7 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             )
         };
     }
+    // A value of another type would become NULL without a word: callers convert all values first.
     match column_type {
         ColumnType::Boolean => collect!(BooleanArray, Boolean),
         ColumnType::Integer => collect!(Int32Array, Integer),

@@ -1,4 +1,4 @@
-//! Values that borrow.
+//! Values that borrow their text or bytes.
 
 use std::fmt;
 
@@ -56,10 +56,10 @@ pub enum ValueRef<'a> {
 
 /// An array, a map or a record where it lies.
 #[derive(Clone, Copy)]
-pub struct NestedRef<'a>(Source<'a>);
+pub struct NestedRef<'a>(NestedSource<'a>);
 
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum NestedSource<'a> {
     Value(&'a Value),
     /// The bytes of a stored value, which were looked at before, and who reads them.
     Stored(&'a [u8], ColumnType, ReadStored),
@@ -76,19 +76,19 @@ impl<'a> NestedRef<'a> {
         read: ReadStored,
     ) -> Option<Self> {
         read(bytes, column_type)?;
-        Some(Self(Source::Stored(bytes, column_type, read)))
+        Some(Self(NestedSource::Stored(bytes, column_type, read)))
     }
 
     /// The value itself, when it is not stored bytes.
     pub(crate) fn as_value(&self) -> Option<&'a Value> {
-        if let Source::Value(value) = self.0 { Some(value) } else { None }
+        if let NestedSource::Value(value) = self.0 { Some(value) } else { None }
     }
 
     /// The value, read out.
     pub fn to_value(self) -> Value {
         match self.0 {
-            Source::Value(value) => value.clone(),
-            Source::Stored(bytes, column_type, read) => {
+            NestedSource::Value(value) => value.clone(),
+            NestedSource::Stored(bytes, column_type, read) => {
                 read(bytes, column_type).unwrap_or(Value::Null)
             }
         }
@@ -133,6 +133,8 @@ impl ValueRef<'_> {
 
 impl<'a> From<&'a Value> for ValueRef<'a> {
     fn from(value: &'a Value) -> Self {
+        // The way back is `ValueRef::to_value`. Nested values are lent whole: `NestedRef` gives no
+        // parts.
         match value {
             Value::Null => ValueRef::Null,
             Value::Boolean(value) => ValueRef::Boolean(*value),
@@ -154,7 +156,7 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             Value::Date(days) => ValueRef::Date(*days),
             Value::Time(nanoseconds) => ValueRef::Time(*nanoseconds),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => {
-                ValueRef::Nested(NestedRef(Source::Value(value)))
+                ValueRef::Nested(NestedRef(NestedSource::Value(value)))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Values made to fit a column.
+//! Converts values to the types of columns.
 
 use arrow::datatypes::i256;
 use tonnage_engine::{Error, Result};
@@ -23,6 +23,8 @@ impl Value {
         if let (Value::String(text), false) = (self, column_type == ColumnType::String) {
             return Value::read(text, column_type);
         }
+        // The first arm that fits decides, so exact types come first, and JSON before nested ones.
+        // The codec's `is_castable` must allow the same pairs for whole columns.
         let converted = match (self, column_type) {
             (Value::Null, _) => Some(Value::Null),
             (Value::Boolean(_), ColumnType::Boolean)
@@ -35,6 +37,8 @@ impl Value {
             | (Value::Uuid(_), ColumnType::Uuid)
             | (Value::Date(_), ColumnType::Date)
             | (Value::Time(_), ColumnType::Time) => Some(self.clone()),
+            // Read anew even where the type stays: a JSON value may hold any text until someone has
+            // looked.
             (Value::Json(text), ColumnType::Json | ColumnType::String | ColumnType::Enum(_)) => {
                 return Value::read(text, column_type);
             }

@@ -48,18 +48,18 @@ impl<'a> DecimalText<'a> {
 
     /// How many of the digits count at a scale. Fewer than none when zeros stand before the first,
     /// more than there are when zeros stand behind the last.
-    fn kept(&self, scale: i8) -> i64 {
+    fn digits_kept(&self, scale: i8) -> i64 {
         self.whole.len() as i64 + i64::from(self.exponent) + i64::from(scale)
     }
 
     /// How many zeros stand behind the last digit.
-    fn zeros(&self, kept: i64) -> usize {
+    fn trailing_zeros(&self, kept: i64) -> usize {
         let digits = (self.whole.len() + self.fraction.len()) as i64;
         (kept - digits).max(0) as usize
     }
 
     /// Whether what is left behind the kept digits rounds away from zero.
-    fn is_away(&self, kept: i64) -> bool {
+    fn rounds_away(&self, kept: i64) -> bool {
         usize::try_from(kept)
             .is_ok_and(|kept| self.digits().nth(kept).is_some_and(|digit| digit >= 5))
     }
@@ -67,16 +67,16 @@ impl<'a> DecimalText<'a> {
     /// The digits at a scale, rounded, halves away from zero; nothing when they are more than a
     /// precision of at most 38 allows.
     pub(super) fn narrow(&self, precision: u8, scale: i8) -> Option<i128> {
-        let kept = self.kept(scale);
+        let kept = self.digits_kept(scale);
         let mut value = 0_u128;
         for digit in self.digits().take(kept.max(0) as usize) {
             value = value.checked_mul(10)?.checked_add(digit.into())?;
         }
-        let zeros = self.zeros(kept);
+        let zeros = self.trailing_zeros(kept);
         if zeros > 0 && value != 0 {
             value = value.checked_mul(10_u128.checked_pow(zeros as u32)?)?;
         }
-        value += u128::from(self.is_away(kept));
+        value += u128::from(self.rounds_away(kept));
         let is_held = value < 10_u128.pow(precision.into());
         is_held.then_some(if self.is_negative { -(value as i128) } else { value as i128 })
     }
@@ -85,11 +85,12 @@ impl<'a> DecimalText<'a> {
     pub(super) fn wide(&self, precision: u8, scale: i8) -> Option<i256> {
         /// As many digits as 128 bits hold.
         const CHUNK: usize = 38;
-        let kept = self.kept(scale);
+        let kept = self.digits_kept(scale);
         let (mut value, mut chunk, mut count) = (i256::ZERO, 0_u128, 0);
         let shifted = |value: i256, chunk: u128, count: usize| {
             value.checked_mul(power_of_ten(count)?)?.checked_add(i256::from_parts(chunk, 0))
         };
+        // Digits gather in 128 bits, so there is one step of 256 bits for 38 of them.
         for digit in self.digits().take(kept.max(0) as usize) {
             (chunk, count) = (chunk * 10 + u128::from(digit), count + 1);
             if count == CHUNK {
@@ -98,11 +99,11 @@ impl<'a> DecimalText<'a> {
             }
         }
         value = shifted(value, chunk, count)?;
-        let zeros = self.zeros(kept);
+        let zeros = self.trailing_zeros(kept);
         if zeros > 0 && value != i256::ZERO {
             value = value.checked_mul(power_of_ten(zeros)?)?;
         }
-        if self.is_away(kept) {
+        if self.rounds_away(kept) {
             value = value.checked_add(i256::ONE)?;
         }
         let value = if self.is_negative { value.wrapping_neg() } else { value };

@@ -1,4 +1,4 @@
-//! Whether a column holds a value as it was given, or one near to it.
+//! Tells whether a column holds a value exactly, or rounded.
 
 use std::cmp::Ordering;
 
@@ -34,6 +34,8 @@ impl Value {
     /// fraction, and no part of a second was lost. A fraction stands for the number that its
     /// shortest text shows.
     pub fn is_kept_as(&self, held: &Value) -> bool {
+        // Only pairs in which digits may be lost are compared; all others hold the same or were
+        // refused before.
         match (self, held) {
             (Value::String(_), Value::Timestamp { .. })
             | (Value::String(_) | Value::Timestamp { .. }, Value::Date(_)) => {
@@ -42,6 +44,8 @@ impl Value {
             (
                 Value::Timestamp { value, precision: from },
                 Value::Timestamp { value: held, precision: to },
+                // A finer unit loses nothing; out of a coarser one the way back must give the same
+                // count.
             ) => from <= to || time::rescale(*held, *to, *from) == Some(*value),
             (Value::Double(value), Value::Float(held)) => {
                 value.is_nan()

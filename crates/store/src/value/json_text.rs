@@ -1,7 +1,7 @@
-//! JSON taken apart as text: members and items as they are written.
+//! Takes JSON apart as text: members and items as they are written.
 //!
 //! A tree of JSON values holds numbers as doubles, so `123456789012345678901234567890` comes back
-//! as another number. What is taken apart here keeps its digits.
+//! as another number. Text that is taken apart here keeps its digits.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -65,6 +65,7 @@ const FEW: usize = 32;
 pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
     let all = all_members(text)?;
     let mut members: Vec<(String, &str)> = Vec::with_capacity(all.len());
+    // Both branches must agree: of one name the place of the first, the value of the last.
     if all.len() <= FEW {
         for (name, value) in all {
             match members.iter_mut().find(|(known, _)| *known == name) {
@@ -97,11 +98,12 @@ pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
 pub fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
     let mut members = Vec::new();
     for part in parts(text)? {
-        let end = string_end(part).ok_or_else(|| broken(text))?;
+        let end = string_end(part).ok_or_else(|| invalid_json(text))?;
         let Ok(name) = serde_json::from_str::<String>(&part[..end]) else {
-            return Err(broken(text));
+            return Err(invalid_json(text));
         };
-        let value = part[end..].trim_start().strip_prefix(':').ok_or_else(|| broken(text))?.trim();
+        let value =
+            part[end..].trim_start().strip_prefix(':').ok_or_else(|| invalid_json(text))?.trim();
         members.push((name, value));
     }
     Ok(members)
@@ -133,11 +135,11 @@ pub fn items(text: &str) -> Result<Vec<&str>> {
 /// # Errors
 /// `Invalid` for text that is no string of JSON.
 pub fn string(text: &str) -> Result<String> {
-    serde_json::from_str(text.trim()).map_err(|_| broken(text))
+    serde_json::from_str(text.trim()).map_err(|_| invalid_json(text))
 }
 
 #[cold]
-fn broken(text: &str) -> Error {
+fn invalid_json(text: &str) -> Error {
     let shown: String = text.chars().take(60).collect();
     Error::invalid(format!("'{shown}' is not JSON"))
 }
@@ -145,17 +147,20 @@ fn broken(text: &str) -> Error {
 /// What stands between the brackets, cut at its commas.
 fn parts(text: &str) -> Result<Vec<&str>> {
     let text = text.trim();
-    let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| broken(text))?;
+    let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| invalid_json(text))?;
     let (mut parts, mut start, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
+    // Bytes suffice: no byte of a longer UTF-8 character equals a bracket, a comma or a quote.
     let bytes = inner.as_bytes();
     while at < bytes.len() {
         match bytes[at] {
             b'"' => {
-                at += string_end(&inner[at..]).ok_or_else(|| broken(text))?;
+                at += string_end(&inner[at..]).ok_or_else(|| invalid_json(text))?;
                 continue;
             }
+            // Kinds of brackets are not told apart: in valid JSON each closes its own, and other
+            // text only must not panic.
             b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| broken(text))?,
+            b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| invalid_json(text))?,
             b',' if depth == 0 => {
                 parts.push(inner[start..at].trim());
                 start = at + 1;

@@ -7,13 +7,13 @@ mod array;
 mod borrowed;
 mod convert;
 mod decimal_text;
+mod display;
 mod exact;
 pub mod json_text;
 mod nested;
 mod number;
 mod parse;
 mod reason;
-mod show;
 mod time;
 mod wide;
 

@@ -1,4 +1,4 @@
-//! Arrays, maps and records: out of JSON, into JSON, and made to fit a column.
+//! Arrays, maps and records: read from JSON, written as JSON, and converted to a column's type.
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
@@ -11,10 +11,10 @@ use super::json_text::{self, JsonKind};
 use super::reason::Reason;
 use crate::schema::{ColumnType, ElementType, RecordFields};
 
-type Read<T> = std::result::Result<T, Reason>;
+type ReadResult<T> = std::result::Result<T, Reason>;
 
 /// Reads the JSON text of an array, a map or a record.
-pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
+pub(super) fn parse(text: &str, column_type: ColumnType) -> ReadResult<Value> {
     match json_text::checked(text) {
         Ok(text) => of_text(text, column_type),
         Err(error) => {
@@ -24,7 +24,9 @@ pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
 }
 
 /// The value of a type that a JSON text stands for.
-fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
+fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
+    // JSON comes before NULL: in a document `null` is a value of its own. Text in quotes is read as
+    // any text of its type, so long numbers keep their digits there.
     let broken = |error: Error| error.message().to_owned();
     match (JsonKind::of(text), column_type) {
         (_, ColumnType::Json) => Ok(Value::Json(text.to_owned())),
@@ -34,19 +36,19 @@ fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
             let items = items.into_iter().enumerate().map(|(place, item)| {
                 of_text(item, element.column_type()).map_err(|reason| at_element(place, &reason))
             });
-            items.collect::<Read<_>>().map(Value::Array)
+            items.collect::<ReadResult<_>>().map(Value::Array)
         }
         (JsonKind::Object, ColumnType::Map(element)) => {
             let members = json_text::all_members(text).map_err(broken)?;
             let mut names = HashSet::with_capacity(members.len());
             let members = members.iter().map(|(name, member)| {
                 if !names.insert(name.as_str()) {
-                    return Err(given_twice("key", name));
+                    return Err(duplicate_error("key", name));
                 }
                 let value = of_text(member, element.column_type());
                 value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
             });
-            members.collect::<Read<_>>().map(Value::Map)
+            members.collect::<ReadResult<_>>().map(Value::Map)
         }
         (JsonKind::Object, ColumnType::Record(fields)) => {
             record(json_text::all_members(text).map_err(broken)?, fields, of_text)
@@ -59,8 +61,8 @@ fn of_text(text: &str, column_type: ColumnType) -> Read<Value> {
             Ok(whole) => Value::Long(whole).convert(column_type),
             Err(_) => Value::read(text, column_type),
         },
-        (JsonKind::Array, column_type) => Err(unfit("ARRAY", column_type)),
-        (JsonKind::Object, column_type) => Err(unfit("MAP", column_type)),
+        (JsonKind::Array, column_type) => Err(type_mismatch("ARRAY", column_type)),
+        (JsonKind::Object, column_type) => Err(type_mismatch("MAP", column_type)),
     }
 }
 
@@ -83,7 +85,7 @@ impl Value {
 const DIGITS_KEPT: usize = 15;
 
 /// The digits of a number of JSON, which was read as a double.
-fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> Read<String> {
+fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> ReadResult<String> {
     let text = number.to_string();
     let is_double = matches!(column_type, ColumnType::Float | ColumnType::Double);
     let is_whole = number.is_i64() || number.is_u64();
@@ -103,7 +105,7 @@ fn digits_in(number: &str) -> usize {
 }
 
 #[cold]
-fn unfit(kind: &str, column_type: ColumnType) -> Reason {
+fn type_mismatch(kind: &str, column_type: ColumnType) -> Reason {
     format!("a value of type {kind} does not fit a column of type {column_type}")
 }
 
@@ -118,7 +120,7 @@ fn at_field(name: &str, reason: &str) -> Reason {
 }
 
 #[cold]
-fn given_twice(what: &str, name: &str) -> Reason {
+fn duplicate_error(what: &str, name: &str) -> Reason {
     format!("the {what} '{}' is given twice", name.escape_debug())
 }
 
@@ -126,12 +128,13 @@ fn given_twice(what: &str, name: &str) -> Reason {
 fn record<T>(
     members: impl IntoIterator<Item = (String, T)>,
     fields: RecordFields,
-    read: impl Fn(T, ColumnType) -> Read<Value>,
-) -> Read<Value> {
+    read: impl Fn(T, ColumnType) -> ReadResult<Value>,
+) -> ReadResult<Value> {
     let own = fields.fields();
     let mut values: Vec<Option<Value>> = vec![None; own.len()];
     for (name, member) in members {
-        let place = fields.place(&name).ok_or_else(|| {
+        // A member without a field is an error: a record would lose it without a word.
+        let place = fields.field_index(&name).ok_or_else(|| {
             let names: Vec<_> = own.iter().take(20).map(|field| field.name.as_str()).collect();
             format!(
                 "the RECORD has no field '{}'; it has {}",
@@ -142,7 +145,7 @@ fn record<T>(
         let value =
             read(member, own[place].column_type).map_err(|reason| at_field(&name, &reason))?;
         if values[place].replace(value).is_some() {
-            return Err(given_twice("field", &name));
+            return Err(duplicate_error("field", &name));
         }
     }
     let named = own.iter().zip(values);
@@ -152,7 +155,7 @@ fn record<T>(
 
 /// A nested value as a column of a nested type holds it; nothing when it is none or the column's
 /// is another.
-pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Value>> {
+pub(super) fn convert(value: &Value, column_type: ColumnType) -> ReadResult<Option<Value>> {
     let converted = match (value, column_type) {
         (Value::Array(items), ColumnType::Array(element)) => array(items, element)?,
         (Value::Map(members) | Value::Record(members), ColumnType::Map(element)) => {
@@ -160,7 +163,7 @@ pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Val
                 let value = member.convert(element.column_type());
                 value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
             });
-            Value::Map(members.collect::<Read<_>>()?)
+            Value::Map(members.collect::<ReadResult<_>>()?)
         }
         (Value::Map(members) | Value::Record(members), ColumnType::Record(fields)) => {
             let members = members.iter().map(|(name, member)| (name.clone(), member));
@@ -171,15 +174,16 @@ pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Val
     Ok(Some(converted))
 }
 
-fn array(items: &[Value], element: ElementType) -> Read<Value> {
+fn array(items: &[Value], element: ElementType) -> ReadResult<Value> {
     let items = items.iter().enumerate().map(|(place, item)| {
         item.convert(element.column_type()).map_err(|reason| at_element(place, &reason))
     });
-    items.collect::<Read<_>>().map(Value::Array)
+    items.collect::<ReadResult<_>>().map(Value::Array)
 }
 
 /// Writes a value as JSON. A number whose digits a reader of JSON might lose stands in quotes.
 pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    // JSON has no NaN and no infinity, so these fall through to the last arm and stand in quotes.
     match value {
         Value::Null => f.write_str("null"),
         Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => write!(f, "{value}"),

@@ -1,4 +1,4 @@
-//! Decimal numbers in the form that their digits need.
+//! Decimal numbers in 128 or 256 bits, as their digits need.
 
 use arrow::datatypes::i256;
 

@@ -1,5 +1,5 @@
-//! Values out of text. Each reader answers with the reason when it fails; the same readers serve
-//! single values and columns of text.
+//! Parses values from text. Each function returns the reason when it fails. The same functions
+//! serve single values and columns of text.
 
 use arrow::datatypes::i256;
 use base64::Engine as _;
@@ -27,6 +27,8 @@ impl Value {
     }
 
     pub(crate) fn read(text: &str, column_type: ColumnType) -> std::result::Result<Value, Reason> {
+        // Columns of text are read by `cast_text` of the codec with the same readers, so a new type
+        // goes into both. A test compares them.
         Ok(match column_type {
             ColumnType::Integer => Value::Integer(parse_integer(text)?),
             ColumnType::Long => Value::Long(parse_long(text)?),
@@ -70,7 +72,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[cold]
-fn not_a(text: &str, what: &str, why: impl std::fmt::Display) -> Reason {
+fn parse_error(text: &str, what: &str, why: impl std::fmt::Display) -> Reason {
     format!("{} is not {what}: {why}", quoted(text))
 }
 
@@ -101,13 +103,13 @@ fn parse_whole(text: &str, what: &str) -> std::result::Result<Option<i64>, Reaso
     match text.trim().parse() {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), PosOverflow | NegOverflow) => Ok(None),
-        Err(_) => Err(not_a(text, what, "a whole number is needed")),
+        Err(_) => Err(parse_error(text, what, "a whole number is needed")),
     }
 }
 
 pub(crate) fn parse_float(text: &str) -> std::result::Result<f32, Reason> {
     let value: f32 =
-        text.trim().parse().map_err(|_| not_a(text, "a FLOAT", "a number is needed"))?;
+        text.trim().parse().map_err(|_| parse_error(text, "a FLOAT", "a number is needed"))?;
     if value.is_infinite() && !names_infinity(text) {
         Err(out_of_range(text, "FLOAT", f32::MIN, f32::MAX))
     } else {
@@ -117,7 +119,7 @@ pub(crate) fn parse_float(text: &str) -> std::result::Result<f32, Reason> {
 
 pub(crate) fn parse_double(text: &str) -> std::result::Result<f64, Reason> {
     let value: f64 =
-        text.trim().parse().map_err(|_| not_a(text, "a DOUBLE", "a number is needed"))?;
+        text.trim().parse().map_err(|_| parse_error(text, "a DOUBLE", "a number is needed"))?;
     if value.is_infinite() && !names_infinity(text) {
         return Err(format!("{} is out of range for DOUBLE (-1.8e308 to 1.8e308)", quoted(text)));
     }
@@ -154,7 +156,7 @@ fn decimal_of<'a, T>(
     digits: impl FnOnce(DecimalText<'a>) -> Option<T>,
 ) -> std::result::Result<T, Reason> {
     let number = DecimalText::of(text.trim());
-    let number = number.ok_or_else(|| not_a(text, "a NUMBER", "a number is needed"))?;
+    let number = number.ok_or_else(|| parse_error(text, "a NUMBER", "a number is needed"))?;
     digits(number).ok_or_else(|| number_out_of_range(&quoted(text), precision, scale))
 }
 
@@ -195,7 +197,7 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
     } else if is_any(&["false", "f", "no", "n", "0"]) {
         Ok(false)
     } else {
-        Err(not_a(text, "a BOOLEAN", "true or false is needed"))
+        Err(parse_error(text, "a BOOLEAN", "true or false is needed"))
     }
 }
 
@@ -205,10 +207,10 @@ pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     // The second is how PostgreSQL writes bytes.
     match text.strip_prefix("0x").or_else(|| text.strip_prefix(r"\x")) {
         Some(digits) => parse_hex(digits).ok_or_else(|| {
-            not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x")
+            parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x")
         }),
         None => BASE64.decode(text).map_err(|error| {
-            not_a(
+            parse_error(
                 text,
                 "a BINARY",
                 format_args!(
@@ -233,16 +235,16 @@ pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
 
 pub(crate) fn parse_timestamp(text: &str, precision: u8) -> std::result::Result<i64, Reason> {
     time::parse(text, precision)
-        .map_err(|why| not_a(text, &format!("a TIMESTAMP({precision})"), why))
+        .map_err(|why| parse_error(text, &format!("a TIMESTAMP({precision})"), why))
 }
 
 /// Reads a day; of a moment the time of day is cut off.
 pub(crate) fn parse_date(text: &str) -> std::result::Result<i32, Reason> {
-    time::parse_date(text).map_err(|why| not_a(text, "a DATE", why))
+    time::parse_date(text).map_err(|why| parse_error(text, "a DATE", why))
 }
 
 pub(crate) fn parse_time(text: &str) -> std::result::Result<i64, Reason> {
-    time::parse_time(text).map_err(|why| not_a(text, "a TIME", why))
+    time::parse_time(text).map_err(|why| parse_error(text, "a TIME", why))
 }
 
 /// Bytes, if they are just so many.
@@ -287,13 +289,13 @@ pub(crate) fn parse_uuid(text: &str) -> std::result::Result<[u8; 16], Reason> {
 
 #[cold]
 fn not_a_uuid(text: &str) -> Reason {
-    not_a(text, "a UUID", "32 hexadecimal digits are needed")
+    parse_error(text, "a UUID", "32 hexadecimal digits are needed")
 }
 
 /// Whether text is one JSON value, without building it.
 pub(crate) fn check_json(text: &str) -> std::result::Result<(), Reason> {
     match serde_json::from_str::<serde::de::IgnoredAny>(text) {
         Ok(_) => Ok(()),
-        Err(error) => Err(not_a(text, "JSON", error)),
+        Err(error) => Err(parse_error(text, "JSON", error)),
     }
 }

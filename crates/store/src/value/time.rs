@@ -1,4 +1,5 @@
-//! Moments as text, in the proleptic Gregorian calendar and without leap seconds.
+//! Parses and writes moments, days and times, in the proleptic Gregorian calendar and without leap
+//! seconds.
 
 use std::fmt::{self, Write};
 
@@ -23,7 +24,8 @@ pub(crate) fn rescale(value: i64, from: u8, to: u8) -> Option<i64> {
 /// `2022-01-03T06:00:00+02:00`; without an offset it is UTC. Digits beyond the precision are cut
 /// off.
 pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
-    let (seconds, nanoseconds) = Cursor { rest: text.trim().as_bytes() }.moment().ok_or(SHAPE)?;
+    let (seconds, nanoseconds) =
+        DateTimeParser { rest: text.trim().as_bytes() }.moment().ok_or(SHAPE)?;
     let units = units_per_second(precision);
     let fraction = i64::from(nanoseconds) / (1_000_000_000 / units);
     let value = i128::from(seconds) * i128::from(units) + i128::from(fraction);
@@ -32,7 +34,8 @@ pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
 
 /// Reads the same as [`parse`] and keeps the day, in UTC, as days since 1970.
 pub(crate) fn parse_date(text: &str) -> Result<i32, &'static str> {
-    let (seconds, _) = Cursor { rest: text.trim().as_bytes() }.moment().ok_or(DATE_SHAPE)?;
+    let (seconds, _) =
+        DateTimeParser { rest: text.trim().as_bytes() }.moment().ok_or(DATE_SHAPE)?;
     day_of(seconds, 0).ok_or(DATE_SHAPE)
 }
 
@@ -48,14 +51,14 @@ pub(crate) fn midnight(days: i32, precision: u8) -> Option<i64> {
 
 /// The moment of a text in nanoseconds, whatever its year.
 pub(crate) fn parse_exact(text: &str) -> Option<i128> {
-    let (seconds, nanoseconds) = Cursor { rest: text.trim().as_bytes() }.moment()?;
+    let (seconds, nanoseconds) = DateTimeParser { rest: text.trim().as_bytes() }.moment()?;
     Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
 }
 
 /// Reads `06:00`, `06:00:00` or `06:00:00.123456789` as nanoseconds since midnight. Further digits
 /// are refused unless they are zeros.
 pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
-    let mut cursor = Cursor { rest: text.trim().as_bytes() };
+    let mut cursor = DateTimeParser { rest: text.trim().as_bytes() };
     let (seconds, nanoseconds) =
         cursor.time_of_day().filter(|_| cursor.rest.is_empty()).ok_or(TIME_SHAPE)?;
     let digits = text.split(['.', ',']).nth(1).unwrap_or_default().trim_end();
@@ -77,11 +80,11 @@ const TIME_SHAPE: &str = "a time of day like 06:00:00, with or without fraction,
 const SHAPE: &str =
     "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
 
-struct Cursor<'a> {
+struct DateTimeParser<'a> {
     rest: &'a [u8],
 }
 
-impl Cursor<'_> {
+impl DateTimeParser<'_> {
     /// Seconds since 1970 and nanoseconds within the second.
     fn moment(mut self) -> Option<(i64, u32)> {
         let negative_year = self.eat(b'-');

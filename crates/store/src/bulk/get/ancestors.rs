@@ -1,17 +1,17 @@
-//! Rows of ancestor tables on their way to the rows below them.
+//! Reads the rows of ancestor tables that go with the rows of a chunk.
 
 use std::sync::Arc;
 
 use tonnage_engine::{Deadline, Engine, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 
-use super::chunk::{AncestorEnds, Chunk};
-use super::part::Part;
+use super::chunk::{AncestorEnds, RowChunk};
+use super::result_table::ResultTable;
 use super::table_batch::TableBatch;
 use crate::codec::KeyClassifier;
 
 /// The tables above the target whose rows come along, and how these are read.
 pub(super) struct Ancestors {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ResultTable>,
     pub(super) classifier: Arc<KeyClassifier>,
     pub(super) space: SpaceId,
     pub(super) projection: Projection,
@@ -20,13 +20,13 @@ pub(super) struct Ancestors {
 
 /// The ancestors that the rows of a batch want: for each table, one for each run of rows that share
 /// it.
-pub(super) struct Wanted {
-    tables: Vec<Runs>,
+pub(super) struct AncestorLookup {
+    tables: Vec<AncestorRuns>,
 }
 
 /// The runs of rows that share an ancestor.
 #[derive(Default)]
-struct Runs {
+struct AncestorRuns {
     /// The key of each ancestor.
     keys: Slices,
     /// The first row of each run.
@@ -36,7 +36,7 @@ struct Runs {
 }
 
 /// Rows of one ancestor table, for the rows of one chunk.
-pub(super) struct Found {
+pub(super) struct AncestorRows {
     rows: Rows,
     /// How many of the rows are of this chunk.
     count: usize,
@@ -45,11 +45,11 @@ pub(super) struct Found {
     ends: AncestorEnds,
 }
 
-impl Wanted {
+impl AncestorLookup {
     pub(super) fn of(family: &Ancestors, rows: &Rows) -> Result<Self> {
-        let runs = |part: &Part| {
+        let runs = |part: &ResultTable| {
             let table_id = part.entry.schema.table_id;
-            let mut runs = Runs::default();
+            let mut runs = AncestorRuns::default();
             for (row, key) in rows.keys.iter().enumerate() {
                 let ancestor = &key[..family.classifier.ancestor_key_len(key, table_id)?];
                 if runs.keys.last() != Some(ancestor) {
@@ -70,9 +70,11 @@ impl Wanted {
         engine: &dyn Engine,
         first: usize,
         rows: usize,
-    ) -> Result<(Vec<Found>, usize)> {
+    ) -> Result<(Vec<AncestorRows>, usize)> {
         let bytes_max = family.batch_bytes_max / self.tables.len();
         let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
+        // A table that reaches less far than those before it lowers `end` for all; `take` leaves
+        // out what they read beyond it.
         for runs in &self.tables {
             let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
             let options = ReadOptions {
@@ -98,14 +100,14 @@ impl Wanted {
     }
 }
 
-impl Runs {
+impl AncestorRuns {
     /// The run that a row is in.
     fn of_row(&self, row: usize) -> usize {
         self.firsts.partition_point(|first| *first <= row) - 1
     }
 
     /// The ancestors of the rows from one up to another, out of those that were read.
-    fn take(&mut self, rows: Rows, first: usize, end: usize) -> Found {
+    fn take(&mut self, rows: Rows, first: usize, end: usize) -> AncestorRows {
         let (first_run, last_run) = (self.of_row(first), self.of_row(end - 1));
         let count = rows.origins.partition_point(|run| *run as usize <= last_run);
         let before = rows.origins[..count].iter().map(|run| self.firsts[*run as usize]).collect();
@@ -116,12 +118,12 @@ impl Runs {
         };
         // A run that goes on behind `end` has given its row, and the next chunk comes right behind.
         self.next = last_run + 1;
-        Found { rows, count, before, ends }
+        AncestorRows { rows, count, before, ends }
     }
 }
 
-impl Found {
-    pub(super) fn decode(&self, part: &Part) -> Result<TableBatch> {
+impl AncestorRows {
+    pub(super) fn decode(&self, part: &ResultTable) -> Result<TableBatch> {
         if self.count == self.rows.len() {
             return part.decode(&self.rows, None);
         }
@@ -137,13 +139,13 @@ impl Found {
 /// Puts chunks together that come one behind the other: an ancestor that the chunk before ended
 /// with does not come again.
 #[derive(Default)]
-pub(super) struct Joiner {
+pub(super) struct ChunkJoiner {
     /// The key of the ancestor that came last, for each table.
     last: Vec<Vec<u8>>,
 }
 
-impl Joiner {
-    pub(super) fn join(&mut self, mut chunk: Chunk) -> Chunk {
+impl ChunkJoiner {
+    pub(super) fn join(&mut self, mut chunk: RowChunk) -> RowChunk {
         let ends = std::mem::take(&mut chunk.ancestors);
         for (part, ends) in ends.iter().enumerate() {
             if ends.has_first && self.last.get(part) == Some(&ends.first) {

@@ -1,14 +1,14 @@
-//! What one batch of engine rows becomes.
+//! A chunk: the record batches made of one batch of engine rows.
 
 use std::sync::Arc;
 
 use tonnage_engine::Slices;
 
 use super::table_batch::TableBatch;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 
 /// What one batch of engine rows became.
-pub(super) struct Chunk {
+pub(super) struct RowChunk {
     pub(super) parts: Vec<TableBatch>,
     /// For each row in key order the part that holds it; nothing when there is one part.
     pub(super) order: Vec<u32>,
@@ -17,18 +17,18 @@ pub(super) struct Chunk {
     pub(super) is_cut: bool,
     /// With what it begins and ends, for each ancestor table.
     pub(super) ancestors: Vec<AncestorEnds>,
-    /// The places of the rows, where a read can go on behind them.
-    pub(super) places: Option<Places>,
+    /// The keys of the rows, where a read can go on behind them.
+    pub(super) row_keys: Option<RowKeys>,
 }
 
-/// Where the rows of a chunk lie, in the order in which they come, those of ancestors left out.
-pub(super) struct Places {
+/// The keys of the rows of a chunk, in the order in which they come, those of ancestors left out.
+pub(super) struct RowKeys {
     pub(super) keys: Arc<Slices>,
     /// Which of the keys; all without it.
     pub(super) rows: Option<Vec<u32>>,
 }
 
-impl Places {
+impl RowKeys {
     /// The key of a row.
     pub(super) fn key(&self, place: usize) -> Option<&[u8]> {
         let place = match &self.rows {
@@ -43,22 +43,22 @@ impl Places {
     }
 }
 
-impl Piece for Chunk {
+impl ReadPiece for RowChunk {
     fn bytes(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, |places| places.keys.memory_bytes());
-        let parts: usize = self.parts.iter().map(Piece::bytes).sum();
-        parts + places + self.order.capacity() * size_of::<u32>()
+        let row_keys = self.row_keys.as_ref().map_or(0, |row_keys| row_keys.keys.memory_bytes());
+        let parts: usize = self.parts.iter().map(ReadPiece::bytes).sum();
+        parts + row_keys + self.order.capacity() * size_of::<u32>()
     }
 }
 
-impl Chunk {
+impl RowChunk {
     pub(super) fn of_one(part: TableBatch) -> Self {
         Self {
             parts: vec![part],
             order: Vec::new(),
             is_cut: false,
             ancestors: Vec::new(),
-            places: None,
+            row_keys: None,
         }
     }
 
@@ -73,8 +73,8 @@ impl Chunk {
         batch.versions.truncate(rows);
         batch.expiries_ms.truncate(rows);
         batch.origins.truncate(rows);
-        if let Some(places) = &mut self.places {
-            places.rows = Some((0..rows as u32).collect());
+        if let Some(row_keys) = &mut self.row_keys {
+            row_keys.rows = Some((0..rows as u32).collect());
         }
     }
 

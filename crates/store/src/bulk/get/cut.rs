@@ -1,8 +1,8 @@
-//! Tables, and ranges of their first key column, in parts.
+//! Cuts a table, or a range of its first key column, into parts.
 
 use tonnage_engine::{Error, Part, Ranges, Result};
 
-use super::resume::Place;
+use super::resume::ResumePoint;
 use super::scan::SpaceParts;
 use super::table_scan::TableScanOptions;
 use crate::catalog::TableEntry;
@@ -38,7 +38,7 @@ pub(super) fn check_total_order(store: &Inner, what: &str) -> Result<()> {
 }
 
 /// The keys from and up to which a scan is narrowed, if it is.
-fn narrowed(
+fn narrowed_bounds(
     store: &Inner,
     target: &TableEntry,
     options: &TableScanOptions,
@@ -53,7 +53,8 @@ fn narrowed(
     }
     if let Some(token) = &options.start_after {
         check_total_order(store, "start_after")?;
-        Place::of(token, target.space, options.direction, false)?.narrow(&mut start, &mut end);
+        ResumePoint::of(token, target.space, options.direction, false)?
+            .narrow(&mut start, &mut end);
     }
     Ok(Some((start, end)))
 }
@@ -83,7 +84,7 @@ pub(crate) fn cut(
     options: &TableScanOptions,
     parts: usize,
 ) -> Result<Vec<Part>> {
-    let Some((start, end)) = narrowed(store, target, options)? else {
+    let Some((start, end)) = narrowed_bounds(store, target, options)? else {
         return SpaceParts::cut(store, target, by_shard_key(options), parts);
     };
     // Only stores in total order come here: their engines keep ranges of keys.

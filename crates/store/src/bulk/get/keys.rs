@@ -1,4 +1,4 @@
-//! Keys to get: from whatever the caller has to ranges and point reads.
+//! Checks and encodes the keys of a bulk get, and cuts them into tasks: ranges and point reads.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Direction, Error, Ranges, Result, Slices};
 
 use super::BulkGetOptions;
-use super::drawn::{Drawn, WaitLimit};
-use super::resume::Place;
-use super::source::{BulkKey, KeySource, Keyed, Keys};
+use super::item_source::{SourcePoll, WaitLimit};
+use super::resume::ResumePoint;
+use super::source::{BulkKey, KeyItem, KeySource, KeySourceKind};
 use crate::catalog::TableEntry;
 use crate::codec::{FieldRange, NO_SUCH_KEY};
 use crate::read::ReadControl;
@@ -48,7 +48,7 @@ pub(super) struct KeyTasks {
     range: Option<FieldRange>,
     /// Whole keys are read as ranges too, because child rows come along.
     always_ranges: bool,
-    source: Encoded,
+    source: EncodedKeys,
     points: KeyBatcher,
     ranges: TaskSize,
     /// The number of columns of the first key, when a range wants all keys alike.
@@ -56,7 +56,7 @@ pub(super) struct KeyTasks {
     /// Whether rows tell which key they answer.
     is_tracing: bool,
     /// Where to go on.
-    after: Option<Place>,
+    after: Option<ResumePoint>,
     control: Arc<ReadControl>,
     exhausted: bool,
     failure: Option<Error>,
@@ -67,10 +67,11 @@ impl KeyTasks {
         entry: Arc<TableEntry>,
         options: &BulkGetOptions,
         always_ranges: bool,
-        after: Option<Place>,
+        after: Option<ResumePoint>,
         mut keys: KeySource,
         control: &Arc<ReadControl>,
     ) -> Self {
+        // The order of rows is that of the keys given, so the batcher must not sort them.
         let points =
             KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
         keys.0.watch(control);
@@ -78,7 +79,7 @@ impl KeyTasks {
             entry,
             range: options.range.clone(),
             always_ranges,
-            source: Encoded::new(keys),
+            source: EncodedKeys::new(keys),
             is_tracing: options.origins,
             after,
             control: control.clone(),
@@ -105,7 +106,7 @@ impl KeyTasks {
 
     /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
     fn gather(&mut self) -> Result<Option<ReadTask>> {
-        let Drawn::Item(columns) = self.source.peek(&self.entry, WaitLimit::Endless)? else {
+        let SourcePoll::Item(columns) = self.source.peek(&self.entry, WaitLimit::Endless)? else {
             self.exhausted = true;
             return Ok(None);
         };
@@ -119,8 +120,9 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
+            // Peeked at first: a key that makes a range stays for the task behind this one.
             match self.source.peek(&self.entry, WaitLimit::Since(self.points.since())) {
-                Ok(Drawn::Item(columns)) if self.is_point(columns) => {
+                Ok(SourcePoll::Item(columns)) if self.is_point(columns) => {
                     let origin = self.source.origin();
                     let is_answered = self.is_answered(true);
                     let key = self.source.take();
@@ -130,12 +132,13 @@ impl KeyTasks {
                         false => self.points.push(key),
                     }
                 }
-                Ok(Drawn::Item(_) | Drawn::Nothing) => break,
-                Ok(Drawn::End) => {
+                Ok(SourcePoll::Item(_) | SourcePoll::Nothing) => break,
+                Ok(SourcePoll::End) => {
                     self.exhausted = true;
                     break;
                 }
                 Err(error) => {
+                    // Kept for later: the rows of the keys before it come first.
                     self.failure = Some(error);
                     break;
                 }
@@ -169,10 +172,10 @@ impl KeyTasks {
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
             match self.source.peek(&self.entry, WaitLimit::MOMENT)? {
-                Drawn::Item(_) if self.is_answered(false) => drop(self.source.take()),
-                Drawn::Item(columns) => break columns,
-                Drawn::Nothing => return Ok(None),
-                Drawn::End => {
+                SourcePoll::Item(_) if self.is_answered(false) => drop(self.source.take()),
+                SourcePoll::Item(columns) => break columns,
+                SourcePoll::Nothing => return Ok(None),
+                SourcePoll::End => {
                     self.exhausted = true;
                     return Ok(None);
                 }
@@ -181,6 +184,7 @@ impl KeyTasks {
         if self.is_point(columns) {
             return Ok(None);
         }
+        // Asked before the key is taken: both tell of the key that comes next.
         let (number, origin) = (self.source.number(), self.source.origin());
         let is_several = self.source.is_several();
         let prefix = self.source.take();
@@ -191,11 +195,11 @@ impl KeyTasks {
                 if first != columns {
                     return Err(Error::invalid(format!(
                         "{}: it gives {columns} columns, the keys before it {first}: with a range all keys give the same columns",
-                        place_of(origin, is_several)
+                        origin_text(origin, is_several)
                     )));
                 }
                 let bounds = self.entry.codec.range_bounds(prefix, columns, range, start, end);
-                bounds.map_err(|error| error.at(place_of(origin, is_several)))?;
+                bounds.map_err(|error| error.at(origin_text(origin, is_several)))?;
             }
         }
         if let Some(after) = self.after.as_ref().filter(|after| after.number == Some(number)) {
@@ -247,8 +251,8 @@ impl TaskSource for KeyTasks {
 }
 
 /// The keys of a source, encoded, with one key of look-ahead.
-struct Encoded {
-    source: Keys,
+struct EncodedKeys {
+    source: KeySourceKind,
     /// What is wrong with the key that comes behind those that are encoded.
     late: Option<Error>,
     /// Keys that are encoded and not yet taken.
@@ -268,7 +272,7 @@ struct Encoded {
     buffer: Vec<u8>,
 }
 
-impl Encoded {
+impl EncodedKeys {
     fn new(keys: KeySource) -> Self {
         let (keys, source) = (Slices::new(), keys.0);
         Self {
@@ -301,26 +305,26 @@ impl Encoded {
         KeyOrigin { source: self.number, position: self.position + self.taken as u64 }
     }
 
-    /// The same for a message.
-    fn place(&self) -> String {
-        place_of(self.origin(), self.is_several())
+    /// The same as text, for a message.
+    fn next_origin_text(&self) -> String {
+        origin_text(self.origin(), self.is_several())
     }
 
     fn is_several(&self) -> bool {
-        matches!(self.source, Keys::Several(_))
+        matches!(self.source, KeySourceKind::Several(_))
     }
 
     /// How many columns the next key gives.
-    fn peek(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<Drawn<usize>> {
+    fn peek(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<SourcePoll<usize>> {
         loop {
             match self.columns.get(self.taken) {
                 // Keys that no row can have are passed over.
                 Some(&NO_SUCH_KEY) => self.taken += 1,
-                Some(columns) => return Ok(Drawn::Item(usize::from(*columns))),
+                Some(columns) => return Ok(SourcePoll::Item(usize::from(*columns))),
                 None => match self.refill(entry, patience)? {
-                    Drawn::Item(()) => {}
-                    Drawn::Nothing => return Ok(Drawn::Nothing),
-                    Drawn::End => return Ok(Drawn::End),
+                    SourcePoll::Item(()) => {}
+                    SourcePoll::Nothing => return Ok(SourcePoll::Nothing),
+                    SourcePoll::End => return Ok(SourcePoll::End),
                 },
             }
         }
@@ -348,10 +352,11 @@ impl Encoded {
         self.keys.get(self.taken - 1)
     }
 
-    fn refill(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<Drawn<()>> {
+    fn refill(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<SourcePoll<()>> {
         if let Some(error) = self.late.take() {
             return Err(error);
         }
+        // Counted before the source is asked, so that a bad key is reported at its own position.
         let before = self.keys.len() as u64;
         self.before += before;
         self.position += before;
@@ -359,37 +364,39 @@ impl Encoded {
         self.keys.clear();
         self.columns.clear();
         let next = match &mut self.source {
-            Keys::Single(keys) => keys.next_within(patience)?.map(|key| (0, Keyed::Key(key))),
-            Keys::Batches(batches) => {
-                batches.next_within(patience)?.map(|batch| (0, Keyed::Batch(batch)))
+            KeySourceKind::Single(keys) => {
+                keys.next_within(patience)?.map(|key| (0, KeyItem::Key(key)))
             }
-            Keys::Several(several) => {
+            KeySourceKind::Batches(batches) => {
+                batches.next_within(patience)?.map(|batch| (0, KeyItem::Batch(batch)))
+            }
+            KeySourceKind::Several(several) => {
                 let next = several.next_within(patience)?;
-                if let Drawn::Item((number, _)) = &next {
-                    self.turn_to(*number, before);
+                if let SourcePoll::Item((number, _)) = &next {
+                    self.switch_source(*number, before);
                 }
                 next
             }
-            Keys::All(is_taken) => {
+            KeySourceKind::All(is_taken) => {
                 if std::mem::replace(is_taken, true) {
-                    return Ok(Drawn::End);
+                    return Ok(SourcePoll::End);
                 }
                 self.keys.push(&[]);
                 self.columns.push(0);
-                return Ok(Drawn::Item(()));
+                return Ok(SourcePoll::Item(()));
             }
         };
         match next {
-            Drawn::Item((_, Keyed::Key(key))) => self.encode_single(entry, &key)?,
-            Drawn::Item((_, Keyed::Batch(batch))) => self.encode_batch(entry, &batch),
+            SourcePoll::Item((_, KeyItem::Key(key))) => self.encode_single(entry, &key)?,
+            SourcePoll::Item((_, KeyItem::Batch(batch))) => self.encode_batch(entry, &batch),
             nothing => return Ok(nothing.without_item()),
         }
         self.items += 1;
-        Ok(Drawn::Item(()))
+        Ok(SourcePoll::Item(()))
     }
 
     /// What comes next is of this source.
-    fn turn_to(&mut self, number: u32, given_before: u64) {
+    fn switch_source(&mut self, number: u32, given_before: u64) {
         let places = &mut self.positions;
         places.resize(places.len().max(number as usize + 1).max(self.number as usize + 1), 0);
         places[self.number as usize] += given_before;
@@ -398,8 +405,8 @@ impl Encoded {
     }
 
     fn encode_single(&mut self, entry: &TableEntry, key: &BulkKey) -> Result<()> {
-        let columns =
-            encode_key(entry, key, &mut self.buffer).map_err(|error| error.at(self.place()))?;
+        let columns = encode_key(entry, key, &mut self.buffer)
+            .map_err(|error| error.at(self.next_origin_text()))?;
         self.keys.push(&self.buffer);
         self.columns.push(columns.map_or(NO_SUCH_KEY, |columns| columns as u16));
         Ok(())
@@ -410,7 +417,7 @@ impl Encoded {
         let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else {
             return;
         };
-        let place = format!("in the batch of keys that begins with {}", self.place());
+        let place = format!("in the batch of keys that begins with {}", self.next_origin_text());
         self.late = Some(error.at(place));
         let (mut keys, mut columns) = (Slices::new(), Vec::new());
         self.keys.clear();
@@ -438,7 +445,7 @@ pub(crate) fn keys_left(
 }
 
 /// Where a key stands, for a message.
-fn place_of(origin: KeyOrigin, is_several: bool) -> String {
+fn origin_text(origin: KeyOrigin, is_several: bool) -> String {
     let KeyOrigin { source, position } = origin;
     if is_several { format!("source {source}, key {position}") } else { format!("key {position}") }
 }

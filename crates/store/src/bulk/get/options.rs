@@ -1,4 +1,4 @@
-//! How to get in bulk.
+//! The options of a bulk get.
 
 use std::time::Duration;
 
@@ -109,6 +109,7 @@ impl BulkGetOptions {
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::invalid("timeout is 0: give a longer one, or none"));
         }
+        // A limit cuts a chunk of one table only: with relatives it could part a family.
         if self.limit.is_some() && !self.relatives.is_empty() {
             return Err(Error::invalid(
                 "limit goes without relatives: give limit_per_key, or scan the table",

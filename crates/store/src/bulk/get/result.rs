@@ -1,13 +1,13 @@
-//! What a bulk get gives back.
+//! The result of a bulk get: an iterator of record batches, or of rows.
 
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use tonnage_engine::{Result, SpaceId};
 
-use super::ancestors::Joiner;
-use super::chunk::Chunk;
-use super::resume::{Place, ResumeToken};
+use super::ancestors::ChunkJoiner;
+use super::chunk::RowChunk;
+use super::resume::{ResumePoint, ResumeToken};
 use super::shaper::TableShaper;
 use super::table_batch::TableBatch;
 use crate::read::control::ReadProgress;
@@ -21,50 +21,50 @@ use crate::row::Row;
 /// they hold whole stretches of rows in key order, and [`BulkGet::into_rows`] gives these rows
 /// interleaved, each parent followed by its children.
 pub struct BulkGet {
-    drawing: Drawing,
+    chunks: ChunkStream,
     waiting: std::vec::IntoIter<TableBatch>,
-    /// The place behind the batches that are waiting.
-    next_place: Option<Place>,
+    /// The point behind the batches that are waiting.
+    next_point: Option<ResumePoint>,
 }
 
 /// Chunks as they come.
-struct Drawing {
+struct ChunkStream {
     /// Nothing once the limit is reached.
     reading: Option<ReadPipeline<TableShaper>>,
-    joiner: Joiner,
+    joiner: ChunkJoiner,
     /// How many rows are still wanted, if there is a limit.
     left: Option<u64>,
     progress: ReadProgress,
     schemas: Vec<(Arc<str>, SchemaRef)>,
     /// Which of the schemas is that of the rows asked for.
     target: usize,
-    /// What places of the read have in common, where it can be gone on with.
-    resumable: Option<Resumable>,
-    /// Behind which place everything was taken.
-    place: Option<Place>,
+    /// What all points of the read have in common, where it can be resumed.
+    resumable: Option<ResumeScope>,
+    /// Everything up to this point was taken.
+    point: Option<ResumePoint>,
 }
 
-/// What tells places of one read from those of others.
+/// What tells the points of one read from those of others.
 #[derive(Clone, Copy)]
-pub(super) struct Resumable {
+pub(super) struct ResumeScope {
     pub(super) space: SpaceId,
     pub(super) is_reverse: bool,
-    /// Whether keys are read, whose numbers are part of a place.
+    /// Whether keys are read, whose numbers are part of a point.
     pub(super) is_by_keys: bool,
 }
 
-impl Resumable {
-    fn place(self, key: &[u8], number: Option<u64>) -> Option<Place> {
-        let Resumable { space, is_reverse, is_by_keys } = self;
+impl ResumeScope {
+    fn point(self, key: &[u8], number: Option<u64>) -> Option<ResumePoint> {
+        let ResumeScope { space, is_reverse, is_by_keys } = self;
         if is_by_keys && number.is_none() {
             return None;
         }
-        Some(Place { space, is_reverse, number, key: key.to_vec() })
+        Some(ResumePoint { space, is_reverse, number, key: key.to_vec() })
     }
 }
 
-impl Drawing {
-    fn next(&mut self) -> Option<Result<Chunk>> {
+impl ChunkStream {
+    fn next(&mut self) -> Option<Result<RowChunk>> {
         let mut chunk = match self.reading.as_mut()?.next()? {
             Ok(chunk) => self.joiner.join(chunk),
             Err(error) => return Some(Err(error)),
@@ -79,15 +79,15 @@ impl Drawing {
         Some(Ok(chunk))
     }
 
-    /// The place behind a row of a chunk, told by its place among those that are not of ancestors.
-    fn place_behind(&self, chunk: &Chunk, row: usize) -> Option<Place> {
-        let key = chunk.places.as_ref()?.key(row)?;
-        // With one part, rows and their origins stand in the order of the places.
+    /// The point behind a row of a chunk. `row` counts the rows that are not of ancestors.
+    fn point_behind(&self, chunk: &RowChunk, row: usize) -> Option<ResumePoint> {
+        let key = chunk.row_keys.as_ref()?.key(row)?;
+        // With one part, rows and their origins stand in the order of the keys.
         let origin = match &chunk.parts[..] {
             [alone] => alone.origins.get(row),
             _ => None,
         };
-        self.resumable?.place(key, origin.map(|origin| origin.position))
+        self.resumable?.point(key, origin.map(|origin| origin.position))
     }
 }
 
@@ -95,40 +95,40 @@ impl BulkGet {
     pub(super) fn new(
         reading: ReadPipeline<TableShaper>,
         limit: Option<u64>,
-        resumable: Option<Resumable>,
+        resumable: Option<ResumeScope>,
     ) -> Result<Self> {
         let shaper = &reading.plan().shaper;
         let schemas = shaper.parts().map(|part| Ok((part.path.clone(), part.arrow_schema()?)));
         let schemas = schemas.collect::<Result<Vec<_>>>()?;
         let target = &shaper.target().path;
         let target = schemas.iter().position(|(path, _)| path == target).unwrap_or_default();
-        let drawing = Drawing {
+        let chunks = ChunkStream {
             progress: reading.plan().control.progress.clone(),
             reading: Some(reading),
-            joiner: Joiner::default(),
+            joiner: ChunkJoiner::default(),
             left: limit,
             schemas,
             target,
             resumable,
-            place: None,
+            point: None,
         };
-        Ok(Self { drawing, waiting: Vec::new().into_iter(), next_place: None })
+        Ok(Self { chunks, waiting: Vec::new().into_iter(), next_point: None })
     }
 
     /// The columns of the rows asked for, known before the first batch.
     pub fn schema(&self) -> &SchemaRef {
-        &self.drawing.schemas[self.drawing.target].1
+        &self.chunks.schemas[self.chunks.target].1
     }
 
     /// The tables whose rows come, by path, each with its columns: ancestors, the table asked for,
     /// then its descendants.
     pub fn schemas(&self) -> &[(Arc<str>, SchemaRef)] {
-        &self.drawing.schemas
+        &self.chunks.schemas
     }
 
     /// Watches the read, from any thread.
     pub fn progress(&self) -> ReadProgress {
-        self.drawing.progress.clone()
+        self.chunks.progress.clone()
     }
 
     /// Behind which place everything was taken, so that another read with the same options, and
@@ -140,18 +140,18 @@ impl BulkGet {
     ///
     /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
     pub fn position(&self) -> Option<ResumeToken> {
-        self.drawing.place.as_ref().map(Place::token)
+        self.chunks.point.as_ref().map(ResumePoint::token)
     }
 
     /// The next stretch of rows, as it comes.
-    pub(super) fn next_chunk(&mut self) -> Option<Result<Chunk>> {
-        self.drawing.next()
+    pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk>> {
+        self.chunks.next()
     }
 
     /// How many workers have a thread.
     #[cfg(test)]
     pub(crate) fn threads(&self) -> usize {
-        self.drawing.reading.as_ref().map_or(0, ReadPipeline::threads)
+        self.chunks.reading.as_ref().map_or(0, ReadPipeline::threads)
     }
 
     /// The same rows one by one, in key order within each stretch: an ancestor before the rows
@@ -160,13 +160,13 @@ impl BulkGet {
     /// come as they are ready, each in one piece.
     pub fn into_rows(self) -> BulkGetRows {
         BulkGetRows {
-            drawing: self.drawing,
-            chunk: Chunk {
+            chunks: self.chunks,
+            chunk: RowChunk {
                 parts: Vec::new(),
                 order: Vec::new(),
                 is_cut: false,
                 ancestors: Vec::new(),
-                places: None,
+                row_keys: None,
             },
             next: 0,
             below: 0,
@@ -181,15 +181,16 @@ impl Iterator for BulkGet {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(batch) = self.waiting.next() {
-                if self.waiting.len() == 0 && self.next_place.is_some() {
-                    self.drawing.place = self.next_place.take();
+                if self.waiting.len() == 0 && self.next_point.is_some() {
+                    self.chunks.point = self.next_point.take();
                 }
                 return Some(Ok(batch));
             }
-            match self.drawing.next()? {
+            match self.chunks.next()? {
                 Ok(chunk) => {
-                    let last = chunk.places.as_ref().and_then(|places| places.len().checked_sub(1));
-                    self.next_place = last.and_then(|row| self.drawing.place_behind(&chunk, row));
+                    let last =
+                        chunk.row_keys.as_ref().and_then(|row_keys| row_keys.len().checked_sub(1));
+                    self.next_point = last.and_then(|row| self.chunks.point_behind(&chunk, row));
                     self.waiting = chunk.parts.into_iter();
                 }
                 Err(error) => return Some(Err(error)),
@@ -200,7 +201,7 @@ impl Iterator for BulkGet {
 
 impl std::fmt::Debug for BulkGet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tables: Vec<_> = self.drawing.schemas.iter().map(|(path, _)| path).collect();
+        let tables: Vec<_> = self.chunks.schemas.iter().map(|(path, _)| path).collect();
         f.debug_struct("BulkGet").field("tables", &tables).finish_non_exhaustive()
     }
 }
@@ -223,8 +224,8 @@ pub struct RelatedRow {
 
 /// The rows of a bulk get one by one.
 pub struct BulkGetRows {
-    drawing: Drawing,
-    chunk: Chunk,
+    chunks: ChunkStream,
+    chunk: RowChunk,
     next: usize,
     /// How many rows of the chunk were taken that are not of ancestors.
     below: usize,
@@ -235,8 +236,8 @@ impl BulkGetRows {
     /// As [`BulkGet::position`], behind the row that was taken last.
     pub fn position(&self) -> Option<ResumeToken> {
         let here = self.below.checked_sub(1);
-        let place = here.and_then(|row| self.drawing.place_behind(&self.chunk, row));
-        place.or_else(|| self.drawing.place.clone()).map(|place| place.token())
+        let point = here.and_then(|row| self.chunks.point_behind(&self.chunk, row));
+        point.or_else(|| self.chunks.point.clone()).map(|point| point.token())
     }
 
     /// The part that holds the next row of the chunk, and the place of the row in it.
@@ -270,10 +271,11 @@ impl Iterator for BulkGetRows {
                     origin: batch.origins.get(index).copied(),
                 }));
             }
+            // Before the chunk goes: `position` must hold until a row of the next one is taken.
             if let Some(last) = self.below.checked_sub(1) {
-                self.drawing.place = self.drawing.place_behind(&self.chunk, last);
+                self.chunks.point = self.chunks.point_behind(&self.chunk, last);
             }
-            match self.drawing.next()? {
+            match self.chunks.next()? {
                 Ok(chunk) => {
                     self.cursors = vec![0; chunk.parts.len()];
                     (self.next, self.below) = (0, 0);

@@ -1,4 +1,4 @@
-//! Where a read stopped, as bytes to go on from.
+//! Resume tokens: the point where a read stopped, as bytes to go on from.
 
 use tonnage_engine::{Direction, Error, Result, SpaceId};
 
@@ -22,9 +22,9 @@ impl ResumeToken {
     }
 }
 
-/// What the token tells.
+/// What a token holds: the row that a read goes on behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ResumePoint {
     pub(crate) space: SpaceId,
     pub(crate) is_reverse: bool,
     /// The number of the key that was answered last, in a read of keys.
@@ -33,7 +33,7 @@ pub(crate) struct Place {
     pub(crate) key: Vec<u8>,
 }
 
-impl Place {
+impl ResumePoint {
     pub(crate) fn token(&self) -> ResumeToken {
         let mut bytes = vec![FORMAT, u8::from(self.is_reverse), u8::from(self.number.is_some())];
         bytes.extend_from_slice(&self.space.0.to_le_bytes());
@@ -55,7 +55,7 @@ impl Place {
         })
     }
 
-    /// The place that a token names, for a read of a space in this direction, by keys or not.
+    /// The point that a token names, for a read of a space in this direction, by keys or not.
     ///
     /// # Errors
     /// `Invalid` for a token of another read, saying what differs.
@@ -66,25 +66,25 @@ impl Place {
         is_by_keys: bool,
     ) -> Result<Self> {
         let refuse = |what: &str| Err(Error::invalid(format!("start_after: {what}")));
-        let Some(place) = Self::parse(&token.0) else {
+        let Some(point) = Self::parse(&token.0) else {
             return refuse("these bytes are no place in a read: give those that one answered");
         };
         if direction == Direction::Unordered {
             return refuse("a read without an order has no place to go on from: give a direction");
         }
-        if place.space != space {
+        if point.space != space {
             return refuse("the place is of another table, or of one that was dropped since");
         }
-        if place.is_reverse != (direction == Direction::Reverse) {
+        if point.is_reverse != (direction == Direction::Reverse) {
             return refuse("the place is of a read in the other direction");
         }
-        if place.number.is_some() != is_by_keys {
+        if point.number.is_some() != is_by_keys {
             return refuse("a place of a scan is for scans, and one of a read of keys for those");
         }
-        Ok(place)
+        Ok(point)
     }
 
-    /// Narrows bounds to what lies behind the place.
+    /// Narrows bounds to what lies behind the point.
     pub(crate) fn narrow(&self, start: &mut Vec<u8>, end: &mut Vec<u8>) {
         if self.is_reverse {
             if end.is_empty() || *end > self.key {
@@ -116,17 +116,18 @@ mod tests {
             number in any::<Option<u64>>(),
             key in proptest::collection::vec(any::<u8>(), 0..40),
         ) {
-            let place = Place { space: SpaceId(space), is_reverse, number, key };
-            let token = ResumeToken::from_bytes(place.token().as_bytes());
+            let point = ResumePoint { space: SpaceId(space), is_reverse, number, key };
+            let token = ResumeToken::from_bytes(point.token().as_bytes());
             let direction = if is_reverse { Direction::Reverse } else { Direction::Forward };
-            let read = Place::of(&token, SpaceId(space), direction, number.is_some()).unwrap();
-            prop_assert_eq!(read, place);
+            let read = ResumePoint::of(&token, SpaceId(space), direction, number.is_some());
+            let read = read.unwrap();
+            prop_assert_eq!(read, point);
         }
 
         #[test]
         fn bytes_that_are_no_token_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..14)) {
             let token = ResumeToken::from_bytes(bytes);
-            prop_assert!(Place::of(&token, SpaceId(1), Direction::Forward, false).is_err());
+            prop_assert!(ResumePoint::of(&token, SpaceId(1), Direction::Forward, false).is_err());
         }
     }
 }

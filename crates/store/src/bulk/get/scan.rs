@@ -1,4 +1,4 @@
-//! A whole table as tasks: one for each part that the engine cuts it into.
+//! Cuts a whole table into tasks: one for each part that the engine makes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 use crate::read::{ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
@@ -81,6 +81,8 @@ pub(crate) fn count_space(
 ) -> Result<u64> {
     let control = ReadControl::new(&Cancel::default(), timeout);
     let workers = tonnage_engine::cores();
+    // Nothing but keys, which fill the cache only if the space is small: a count reads each row
+    // once.
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
         filter,
@@ -99,22 +101,22 @@ pub(crate) fn count_space(
         control,
         ahead: store.ahead.clone(),
         threads: store.threads.clone(),
-        shaper: Counter,
+        shaper: RowCounter,
     };
     let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;
     ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
 }
 
-impl Piece for u64 {
+impl ReadPiece for u64 {
     fn bytes(&self) -> usize {
         size_of::<u64>()
     }
 }
 
 /// Makes numbers of batches.
-struct Counter;
+struct RowCounter;
 
-impl Shaper for Counter {
+impl Shaper for RowCounter {
     type Output = u64;
     type Memory = ();
 

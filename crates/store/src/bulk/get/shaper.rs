@@ -1,11 +1,11 @@
-//! Engine rows to record batches, a batch for each table.
+//! Shapes engine rows into record batches, a batch for each table.
 //!
-//! 1. Where no order is asked for and child tables come along, a batch ends where a family ends:
-//!    the rows of the last one, which may go on, wait for the next batch. Only a family that fills
-//!    a batch is cut; the rest of it comes right behind.
-//! 2. Ancestors are looked up for each run of rows that share them, as many at a time as the bytes
-//!    of a batch hold. The rows they belong to make one chunk, with each ancestor before all rows
-//!    below it.
+//! 1. In an unordered read with child tables, a batch ends where a family ends. The rows of the
+//!    last family may go on, so they wait for the next batch. Only a family that fills a batch is
+//!    cut; its other rows come right behind.
+//! 2. Ancestors are looked up once for each run of rows that share them, as many at a time as the
+//!    bytes of a batch hold. The rows of one lookup make one chunk, with each ancestor before all
+//!    rows below it.
 //! 3. The rows of each table are decoded together.
 
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 use tonnage_engine::{Direction, Engine, Error, Result, Rows, Slices};
 
 use super::BulkGetOptions;
-use super::ancestors::{Ancestors, Found, Wanted};
-use super::chunk::{Chunk, Places};
-use super::part::Part;
+use super::ancestors::{AncestorLookup, AncestorRows, Ancestors};
+use super::chunk::{RowChunk, RowKeys};
+use super::result_table::ResultTable;
 use crate::catalog::Relatives;
 use crate::codec::KeyOwner;
 use crate::read::origin::KeyOrigin;
@@ -31,13 +31,13 @@ pub(super) struct TaskMemory {
 }
 
 /// Rows of a task, to be decoded.
-struct Rest<'a> {
+struct TaskRows<'a> {
     rows: &'a Rows,
     origins: Option<&'a [KeyOrigin]>,
     is_cut: bool,
 }
 
-impl Rest<'_> {
+impl TaskRows<'_> {
     /// Where the keys of some rows come from.
     fn origins_of(&self, rows: impl Iterator<Item = usize>) -> Vec<KeyOrigin> {
         let Some(origins) = self.origins else { return Vec::new() };
@@ -48,30 +48,33 @@ impl Rest<'_> {
 /// Makes record batches of engine rows.
 pub(super) struct TableShaper {
     /// The target, then the wanted tables below it.
-    below: Vec<Part>,
+    below: Vec<ResultTable>,
     ancestors: Ancestors,
-    /// Whether chunks tell the places of their rows, so that a read can go on behind them.
-    tells_places: bool,
+    /// Whether chunks keep the keys of their rows, so that a read can go on behind them.
+    keeps_row_keys: bool,
     /// Whether batches must end where families end: ordered ones follow each other anyway.
     keeps_families: bool,
 }
 
 impl TableShaper {
     pub(super) fn new(relatives: &Relatives, options: &BulkGetOptions) -> Result<Self> {
-        let below = std::iter::once(Part::new(&relatives.target, options, true));
-        let below =
-            below.chain(relatives.descendants.iter().map(|entry| Part::new(entry, options, false)));
+        let below = std::iter::once(ResultTable::new(&relatives.target, options, true));
+        let below = below.chain(
+            relatives.descendants.iter().map(|entry| ResultTable::new(entry, options, false)),
+        );
         let below = below.collect::<Result<Vec<_>>>()?;
+        // Only the target: the columns asked for are its own, and relatives come with all or their
+        // keys.
         if options.keys_only {
             check_keys_only(&below[0])?;
         }
         let ancestors = relatives
             .ancestors
             .iter()
-            .map(|entry| Part::new(entry, options, false))
+            .map(|entry| ResultTable::new(entry, options, false))
             .collect::<Result<_>>()?;
         Ok(Self {
-            tells_places: options.direction != Direction::Unordered,
+            keeps_row_keys: options.direction != Direction::Unordered,
             keeps_families: options.direction == Direction::Unordered && below.len() > 1,
             below,
             ancestors: Ancestors {
@@ -88,18 +91,18 @@ impl TableShaper {
     /// keep to the bytes of a batch too.
     pub(super) fn batch_rows_max(&self, options: &BulkGetOptions) -> usize {
         let default_bytes =
-            |part: &Part| part.entry.codec.default_bytes_of(part.columns.as_deref());
+            |part: &ResultTable| part.entry.codec.default_bytes_of(part.columns.as_deref());
         let most =
             self.below.iter().chain(&self.ancestors.parts).map(default_bytes).max().unwrap_or(0);
         options.batch_rows_max.min(options.batch_bytes_max / most.max(1)).max(1)
     }
 
     /// The tables of the result, ancestors first, as their batches come.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &ResultTable> {
         self.ancestors.parts.iter().chain(&self.below)
     }
 
-    pub(super) fn target(&self) -> &Part {
+    pub(super) fn target(&self) -> &ResultTable {
         &self.below[0]
     }
 
@@ -108,7 +111,12 @@ impl TableShaper {
     }
 
     /// The rows of each part from one row up to another, in key order, and the part of each row.
-    fn sort_out(&self, rows: &Rows, first: usize, end: usize) -> Result<(Vec<Vec<u32>>, Vec<u32>)> {
+    fn split_by_table(
+        &self,
+        rows: &Rows,
+        first: usize,
+        end: usize,
+    ) -> Result<(Vec<Vec<u32>>, Vec<u32>)> {
         let mut which = vec![Vec::new(); self.below.len()];
         let mut order = Vec::with_capacity(end - first);
         for index in first..end {
@@ -160,23 +168,25 @@ impl TableShaper {
     fn emit(
         &self,
         engine: &dyn Engine,
-        rest: &Rest<'_>,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        task_rows: &TaskRows<'_>,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
-        let rows = rest.rows;
-        let keys = self.tells_places.then(|| Arc::new(rows.keys.clone()));
+        let rows = task_rows.rows;
+        let keys = self.keeps_row_keys.then(|| Arc::new(rows.keys.clone()));
+        // The pieces of one batch must follow each other: an ancestor that two of them share is
+        // given once.
         if self.ancestors.parts.is_empty() {
-            let mut chunk = self.chunk(rest, 0, rows.len(), &[], keys)?;
-            chunk.is_cut = rest.is_cut;
+            let mut chunk = self.chunk(task_rows, 0, rows.len(), &[], keys)?;
+            chunk.is_cut = task_rows.is_cut;
             emit(chunk);
             return Ok(());
         }
-        let mut wanted = Wanted::of(&self.ancestors, rows)?;
+        let mut wanted = AncestorLookup::of(&self.ancestors, rows)?;
         let mut first = 0;
         while first < rows.len() {
             let (found, end) = wanted.read(&self.ancestors, engine, first, rows.len())?;
-            let mut chunk = self.chunk(rest, first, end, &found, keys.clone())?;
-            chunk.is_cut = rest.is_cut || end < rows.len();
+            let mut chunk = self.chunk(task_rows, first, end, &found, keys.clone())?;
+            chunk.is_cut = task_rows.is_cut || end < rows.len();
             if !emit(chunk) {
                 break;
             }
@@ -188,48 +198,51 @@ impl TableShaper {
     /// The rows from one up to another, with their ancestors.
     fn chunk(
         &self,
-        rest: &Rest<'_>,
+        task_rows: &TaskRows<'_>,
         first: usize,
         end: usize,
-        found: &[Found],
+        found: &[AncestorRows],
         keys: Option<Arc<Slices>>,
-    ) -> Result<Chunk> {
-        let rows = rest.rows;
+    ) -> Result<RowChunk> {
+        let rows = task_rows.rows;
+        // Most reads are of one table: the filter of the scan has let through its rows alone, so no
+        // key is looked at.
         let is_plain = self.below.len() == 1 && found.is_empty() && (first, end) == (0, rows.len());
         if is_plain {
             let mut batch = self.below[0].decode(rows, None)?;
-            batch.origins = rest.origins_of(0..rows.len());
-            let places = keys.map(|keys| Places { keys, rows: None });
-            return Ok(Chunk { places, ..Chunk::of_one(batch) });
+            batch.origins = task_rows.origins_of(0..rows.len());
+            let row_keys = keys.map(|keys| RowKeys { keys, rows: None });
+            return Ok(RowChunk { row_keys, ..RowChunk::of_one(batch) });
         }
-        let (which, below_order) = self.sort_out(rows, first, end)?;
+        let (which, below_order) = self.split_by_table(rows, first, end)?;
         let mut parts = Vec::with_capacity(found.len() + which.len());
         for (found, part) in found.iter().zip(&self.ancestors.parts) {
             let mut batch = found.decode(part)?;
-            batch.origins = rest.origins_of(found.before.iter().copied());
+            batch.origins = task_rows.origins_of(found.before.iter().copied());
             parts.push(batch);
         }
         for (part, which) in self.below.iter().zip(&which) {
             let mut batch = part.decode(rows, Some(which))?;
-            batch.origins = rest.origins_of(which.iter().map(|row| *row as usize));
+            batch.origins = task_rows.origins_of(which.iter().map(|row| *row as usize));
             parts.push(batch);
         }
         let order = interleave(found, &which, &below_order);
+        // Row numbers ascend in key order, so sorting them brings the tables back together.
         let mut in_order: Vec<u32> = which.concat();
         in_order.sort_unstable();
-        Ok(Chunk {
+        Ok(RowChunk {
             parts,
             order,
             is_cut: false,
-            ancestors: found.iter().map(Found::ends).collect(),
-            places: keys.map(|keys| Places { keys, rows: Some(in_order) }),
+            ancestors: found.iter().map(AncestorRows::ends).collect(),
+            row_keys: keys.map(|keys| RowKeys { keys, rows: Some(in_order) }),
         })
     }
 }
 
 /// The order of all rows when ancestors join a chunk: each right before the first row that it was
 /// read for.
-fn interleave(found: &[Found], which: &[Vec<u32>], below_order: &[u32]) -> Vec<u32> {
+fn interleave(found: &[AncestorRows], which: &[Vec<u32>], below_order: &[u32]) -> Vec<u32> {
     let mut ancestors = vec![0; found.len()];
     let mut below = vec![0; which.len()];
     let mut order = Vec::with_capacity(below_order.len());
@@ -248,7 +261,7 @@ fn interleave(found: &[Found], which: &[Vec<u32>], below_order: &[u32]) -> Vec<u
 }
 
 /// Names columns that a keys-only read cannot give.
-fn check_keys_only(part: &Part) -> Result<()> {
+fn check_keys_only(part: &ResultTable) -> Result<()> {
     let schema = &part.entry.schema;
     for column in part.columns.iter().flatten() {
         if !schema.is_key(*column) {
@@ -283,7 +296,7 @@ fn truncate(rows: &mut Rows, len: usize) {
 }
 
 impl Shaper for TableShaper {
-    type Output = Chunk;
+    type Output = RowChunk;
     type Memory = TaskMemory;
 
     fn begin(&self, task: &ReadTask) -> TaskMemory {
@@ -299,27 +312,27 @@ impl Shaper for TableShaper {
         engine: &dyn Engine,
         rows: &mut Rows,
         memory: &mut TaskMemory,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
         let is_cut = self.keeps_families && self.keep_last_family(rows, &mut memory.kept)?;
         let origins = memory.origins.as_ref().map(|origins| &origins[..]);
-        self.emit(engine, &Rest { rows, origins, is_cut }, emit)
+        self.emit(engine, &TaskRows { rows, origins, is_cut }, emit)
     }
 
     fn end(
         &self,
         engine: &dyn Engine,
         memory: TaskMemory,
-        emit: &mut dyn FnMut(Chunk) -> bool,
+        emit: &mut dyn FnMut(RowChunk) -> bool,
     ) -> Result<()> {
         if memory.kept.is_empty() {
             return Ok(());
         }
         let origins = memory.origins.as_ref().map(|origins| &origins[..]);
-        self.emit(engine, &Rest { rows: &memory.kept, origins, is_cut: false }, emit)
+        self.emit(engine, &TaskRows { rows: &memory.kept, origins, is_cut: false }, emit)
     }
 
-    fn is_cut(chunk: &Chunk) -> bool {
+    fn is_cut(chunk: &RowChunk) -> bool {
         chunk.is_cut
     }
 }

@@ -1,4 +1,4 @@
-//! Where keys come from.
+//! The sources of keys that a caller can give.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Result};
 
-use super::drawn::{BATCHES_MAX, Items, Pusher, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
+use super::item_source::{
+    BATCHES_MAX, ItemIterator, ItemSource, SINGLE_ITEMS_MAX, SourceSender, has_items_in_memory,
+};
 use crate::read::ReadControl;
 use crate::row::Row;
 use crate::value::Value;
@@ -39,19 +41,19 @@ impl From<Row> for BulkKey {
 ///
 /// A source may wait, for a queue or a client: the rows of the keys that it has given come when it
 /// gives nothing for about a millisecond. It is then drawn from by a thread of its own.
-pub struct KeySource(pub(super) Keys);
+pub struct KeySource(pub(super) KeySourceKind);
 
-pub(super) enum Keys {
-    Single(Source<BulkKey>),
-    Batches(Source<RecordBatch>),
+pub(super) enum KeySourceKind {
+    Single(ItemSource<BulkKey>),
+    Batches(ItemSource<RecordBatch>),
     /// Of several sources, each with the number of its own.
-    Several(Source<(u32, Keyed)>),
+    Several(ItemSource<(u32, KeyItem)>),
     /// All rows; whether that was taken.
     All(bool),
 }
 
 /// What a source of either kind gives.
-pub(super) enum Keyed {
+pub(super) enum KeyItem {
     Key(BulkKey),
     Batch(RecordBatch),
 }
@@ -67,8 +69,8 @@ impl KeySource {
         I::IntoIter: Send + 'static,
         K: Into<BulkKey>,
     {
-        let keys = Source::new(keys.into_iter().map(|key| Ok(key.into())), SINGLE_ITEMS_MAX);
-        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
+        let keys = ItemSource::new(keys.into_iter().map(|key| Ok(key.into())), SINGLE_ITEMS_MAX);
+        Self(KeySourceKind::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
     /// Keys one by one from a source that may fail: the rows of the keys before the failure come
@@ -78,8 +80,8 @@ impl KeySource {
         I: IntoIterator<Item = Result<BulkKey>>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX);
-        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
+        let keys = ItemSource::new(keys.into_iter(), SINGLE_ITEMS_MAX);
+        Self(KeySourceKind::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
     /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL
@@ -89,8 +91,8 @@ impl KeySource {
         I: IntoIterator<Item = Result<RecordBatch>>,
         I::IntoIter: Send + 'static,
     {
-        let batches = Source::new(batches.into_iter(), BATCHES_MAX);
-        Self(Keys::Batches(batches.at_hand(has_items_in_memory::<I::IntoIter>())))
+        let batches = ItemSource::new(batches.into_iter(), BATCHES_MAX);
+        Self(KeySourceKind::Batches(batches.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 }
 
@@ -98,53 +100,53 @@ impl KeySource {
     /// All rows: no key is asked for. With a range on the first key column those of that range,
     /// across shard keys, which needs an engine that keeps all rows in one order.
     pub fn all() -> Self {
-        Self(Keys::All(false))
+        Self(KeySourceKind::All(false))
     }
 
     /// Several sources that are drawn from side by side, at most 1,024: one that waits holds up no
     /// other. With a direction they are answered one after another.
     pub fn side_by_side(sources: impl IntoIterator<Item = KeySource>) -> Self {
-        let mut all: VecDeque<Items<(u32, Keyed)>> = VecDeque::new();
+        let mut all: VecDeque<ItemIterator<(u32, KeyItem)>> = VecDeque::new();
         for (number, source) in sources.into_iter().enumerate() {
-            all.push_back(source.numbered(number));
+            all.push_back(source.with_number(number));
         }
         if all.len() > SOURCES_MAX {
             let refused = Err(Error::invalid(format!(
                 "{} sources of keys side by side: at most {SOURCES_MAX}",
                 all.len()
             )));
-            all = VecDeque::from([Box::new(std::iter::once(refused)) as Items<_>]);
+            all = VecDeque::from([Box::new(std::iter::once(refused)) as ItemIterator<_>]);
         }
-        let weight = |(_, item): &(u32, Keyed)| match item {
-            Keyed::Key(_) => 1,
-            Keyed::Batch(_) => SINGLE_ITEMS_MAX / BATCHES_MAX,
+        let weight = |(_, item): &(u32, KeyItem)| match item {
+            KeyItem::Key(_) => 1,
+            KeyItem::Batch(_) => SINGLE_ITEMS_MAX / BATCHES_MAX,
         };
-        Self(Keys::Several(Source::several(all, SINGLE_ITEMS_MAX).weighed(weight)))
+        Self(KeySourceKind::Several(ItemSource::several(all, SINGLE_ITEMS_MAX).with_weight(weight)))
     }
 
     /// A source that keys are pushed into while the read runs, by any number of threads. It ends
     /// when all senders are gone. A key is looked up when nothing else was pushed for some tens of
     /// microseconds.
     pub fn channel() -> (KeySender, Self) {
-        let (pusher, source) = Source::pushed(SINGLE_ITEMS_MAX);
-        (KeySender(pusher), Self(Keys::Single(source)))
+        let (sender, source) = ItemSource::pushed(SINGLE_ITEMS_MAX);
+        (KeySender(sender), Self(KeySourceKind::Single(source)))
     }
 
     /// What it gives, each with the number of the source.
-    fn numbered(self, number: usize) -> Items<(u32, Keyed)> {
+    fn with_number(self, number: usize) -> ItemIterator<(u32, KeyItem)> {
         let number = number as u32;
         match self.0 {
-            Keys::Single(mut keys) => Box::new(std::iter::from_fn(move || {
-                keys.next().transpose().map(|key| key.map(|key| (number, Keyed::Key(key))))
+            KeySourceKind::Single(mut keys) => Box::new(std::iter::from_fn(move || {
+                keys.next().transpose().map(|key| key.map(|key| (number, KeyItem::Key(key))))
             })),
-            Keys::Batches(mut batches) => Box::new(std::iter::from_fn(move || {
+            KeySourceKind::Batches(mut batches) => Box::new(std::iter::from_fn(move || {
                 let batch = batches.next().transpose();
-                batch.map(|batch| batch.map(|batch| (number, Keyed::Batch(batch))))
+                batch.map(|batch| batch.map(|batch| (number, KeyItem::Batch(batch))))
             })),
-            Keys::Several(mut several) => Box::new(std::iter::from_fn(move || {
+            KeySourceKind::Several(mut several) => Box::new(std::iter::from_fn(move || {
                 several.next().transpose().map(|item| item.map(|(_, item)| (number, item)))
             })),
-            Keys::All(_) => Box::new(std::iter::once(Err(Error::invalid(
+            KeySourceKind::All(_) => Box::new(std::iter::once(Err(Error::invalid(
                 "all rows are asked for beside keys: ask for them alone",
             )))),
         }
@@ -153,7 +155,7 @@ impl KeySource {
 
 /// Pushes keys into a running bulk get; see [`KeySource::channel`]. Clones push into the same.
 #[derive(Clone)]
-pub struct KeySender(Pusher<BulkKey>);
+pub struct KeySender(SourceSender<BulkKey>);
 
 impl KeySender {
     /// Hands a key over; waits while a thousand keys are in line.
@@ -182,48 +184,48 @@ impl std::fmt::Debug for KeySender {
 impl std::fmt::Debug for KeySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
-            Keys::Single(_) => "KeySource of keys",
-            Keys::Batches(_) => "KeySource of batches",
-            Keys::Several(_) => "KeySource of several",
-            Keys::All(_) => "KeySource of all rows",
+            KeySourceKind::Single(_) => "KeySource of keys",
+            KeySourceKind::Batches(_) => "KeySource of batches",
+            KeySourceKind::Several(_) => "KeySource of several",
+            KeySourceKind::All(_) => "KeySource of all rows",
         })
     }
 }
 
-impl Keys {
+impl KeySourceKind {
     pub(super) fn is_at_hand(&self) -> bool {
         match self {
-            Keys::Single(keys) => keys.is_at_hand(),
-            Keys::Batches(batches) => batches.is_at_hand(),
-            Keys::Several(several) => several.is_at_hand(),
-            Keys::All(_) => true,
+            KeySourceKind::Single(keys) => keys.is_at_hand(),
+            KeySourceKind::Batches(batches) => batches.is_at_hand(),
+            KeySourceKind::Several(several) => several.is_at_hand(),
+            KeySourceKind::All(_) => true,
         }
     }
 
     pub(super) fn detach(&mut self) {
         match self {
-            Keys::Single(keys) => keys.detach(),
-            Keys::Batches(batches) => batches.detach(),
-            Keys::Several(several) => several.detach(),
-            Keys::All(_) => {}
+            KeySourceKind::Single(keys) => keys.detach(),
+            KeySourceKind::Batches(batches) => batches.detach(),
+            KeySourceKind::Several(several) => several.detach(),
+            KeySourceKind::All(_) => {}
         }
     }
 
     pub(super) fn watch(&mut self, control: &Arc<ReadControl>) {
         match self {
-            Keys::Single(keys) => keys.watch(control),
-            Keys::Batches(batches) => batches.watch(control),
-            Keys::Several(several) => several.watch(control),
-            Keys::All(_) => {}
+            KeySourceKind::Single(keys) => keys.watch(control),
+            KeySourceKind::Batches(batches) => batches.watch(control),
+            KeySourceKind::Several(several) => several.watch(control),
+            KeySourceKind::All(_) => {}
         }
     }
 
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
         match self {
-            Keys::Single(keys) => keys.size_hint(),
-            Keys::Batches(batches) => batches.size_hint(),
-            Keys::Several(several) => several.size_hint(),
-            Keys::All(is_taken) => {
+            KeySourceKind::Single(keys) => keys.size_hint(),
+            KeySourceKind::Batches(batches) => batches.size_hint(),
+            KeySourceKind::Several(several) => several.size_hint(),
+            KeySourceKind::All(is_taken) => {
                 let left = usize::from(!is_taken);
                 (left, Some(left))
             }
@@ -239,7 +241,9 @@ impl From<RecordBatch> for KeySource {
 
 impl From<Vec<RecordBatch>> for KeySource {
     fn from(keys: Vec<RecordBatch>) -> Self {
-        Self(Keys::Batches(Source::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(true)))
+        Self(KeySourceKind::Batches(
+            ItemSource::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(true),
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Bulk get over tables: what to read.
+//! Plans the bulk gets and scans of tables.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use tonnage_engine::{Direction, Error, FillCache, Part, Result, ScanOptions};
 
 use super::cut::{check_total_order, cut, is_in_order};
 use super::keys::KeyTasks;
-use super::result::Resumable;
-use super::resume::Place;
+use super::result::ResumeScope;
+use super::resume::ResumePoint;
 use super::scan::{PARTS_PER_WORKER, SpaceParts};
 use super::shaper::TableShaper;
-use super::source::Keys;
+use super::source::KeySourceKind;
 use super::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
@@ -25,7 +25,7 @@ pub(crate) fn bulk_get(
     options: &BulkGetOptions,
 ) -> Result<BulkGet> {
     options.check()?;
-    let is_everything = matches!(keys.0, Keys::All(_)) && options.range.is_none();
+    let is_everything = matches!(keys.0, KeySourceKind::All(_)) && options.range.is_none();
     if is_everything && options.limit_per_key.is_none() && options.start_after.is_none() {
         let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
         let plan = plan(store, relatives, options)?;
@@ -35,16 +35,16 @@ pub(crate) fn bulk_get(
         return BulkGet::new(ReadPipeline::new(plan, tasks), options.limit, None);
     }
     // Where there are several sources, a place in one of them says nothing of the others.
-    let is_one = !matches!(keys.0, Keys::Several(_));
+    let is_one = !matches!(keys.0, KeySourceKind::Several(_));
     let is_resumable = is_one && options.origins && options.relatives.is_empty();
     let resumable = (is_resumable && options.direction != Direction::Unordered)
-        .then(|| resumable(&target, options.direction, true));
+        .then(|| resume_scope(&target, options.direction, true));
     let (plan, tasks) = key_read(store, target, keys, options)?;
     BulkGet::new(ReadPipeline::new(plan, tasks), options.limit, resumable)
 }
 
-fn resumable(target: &TableEntry, direction: Direction, is_by_keys: bool) -> Resumable {
-    Resumable { space: target.space, is_reverse: direction == Direction::Reverse, is_by_keys }
+fn resume_scope(target: &TableEntry, direction: Direction, is_by_keys: bool) -> ResumeScope {
+    ResumeScope { space: target.space, is_reverse: direction == Direction::Reverse, is_by_keys }
 }
 
 /// How to read the rows of many keys, and the tasks that the keys make.
@@ -57,19 +57,21 @@ pub(super) fn key_read(
     let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
-        if matches!(keys.0, Keys::All(_)) {
+        if matches!(keys.0, KeySourceKind::All(_)) {
             check_total_order(store, "a range across shard keys")?;
         }
     }
     let after = match &options.start_after {
         None => None,
-        Some(_) if matches!(keys.0, Keys::Several(_)) => {
+        Some(_) if matches!(keys.0, KeySourceKind::Several(_)) => {
             return Err(Error::invalid(
                 "start_after goes with one source of keys: chain the sources instead",
             ));
         }
-        Some(token) => Some(Place::of(token, target.space, options.direction, true)?),
+        Some(token) => Some(ResumePoint::of(token, target.space, options.direction, true)?),
     };
+    // Descendants lie behind a row, outside its own key: with them whole keys are read as ranges,
+    // too.
     let always_ranges = !relatives.descendants.is_empty();
     let plan = plan(store, relatives, options)?;
     let tasks = KeyTasks::new(target, options, always_ranges, after, keys, &plan.control);
@@ -90,7 +92,7 @@ pub(crate) fn scan(
     };
     let parts = cut(store, &target, options, parts)?;
     let resumable = (options.direction != Direction::Unordered && is_in_order(store))
-        .then(|| resumable(&target, options.direction, false));
+        .then(|| resume_scope(&target, options.direction, false));
     let tasks = SpaceParts::new(parts, options.direction);
     BulkGet::new(ReadPipeline::new(plan, tasks), None, resumable)
 }
@@ -142,6 +144,8 @@ fn plan(
 ) -> Result<ReadPlan<TableShaper>> {
     let shaper = TableShaper::new(&relatives, options)?;
     let control = ReadControl::new(&options.cancel, options.timeout);
+    // The engine counts the bytes that are stored. Defaults of later columns come on top, so they
+    // bound the rows.
     let scan = ScanOptions {
         direction: options.direction,
         projection: options.projection(),
@@ -150,6 +154,7 @@ fn plan(
         batch_rows_max: shaper.batch_rows_max(options),
         batch_bytes_max: options.batch_bytes_max,
         filter: Some(relatives.filter()),
+        // Keys that were asked for are likely to be asked for again; `scan_plan` sets it otherwise.
         fill_cache: FillCache::Yes,
         deadline: control.deadline(),
         ..ScanOptions::default()

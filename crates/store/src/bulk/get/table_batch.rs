@@ -1,10 +1,10 @@
-//! Rows of one table, as they are handed over.
+//! The rows of one table, as a bulk get returns them.
 
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use crate::read::ahead::Piece;
+use crate::read::ahead::ReadPiece;
 use crate::read::origin::KeyOrigin;
 
 /// Rows of one table.
@@ -26,7 +26,7 @@ pub struct TableBatch {
     pub origins: Vec<KeyOrigin>,
 }
 
-impl Piece for TableBatch {
+impl ReadPiece for TableBatch {
     fn bytes(&self) -> usize {
         let stamps = self.versions.capacity() + self.expiries_ms.capacity();
         self.rows.get_array_memory_size()

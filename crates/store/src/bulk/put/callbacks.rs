@@ -1,4 +1,4 @@
-//! What a bulk put tells its caller while it runs.
+//! The callbacks of a bulk put, which report entries and streams while it runs.
 
 use tonnage_engine::{NEVER_MS, Result, Rows, SpaceId};
 

@@ -1,4 +1,4 @@
-//! From entries to keys and values.
+//! Encodes entries into keys and values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use tonnage_engine::{Condition, Entries, Error, NEVER_MS, Slices, SpaceId};
 
-use super::ttls::Ttls;
+use super::ttls::EntryTtls;
 use crate::catalog::TableEntry;
 use crate::codec::Aligned;
 use crate::inner::Inner;
@@ -16,7 +16,7 @@ use crate::kv::limits::over_limits;
 use crate::row::Row;
 
 /// An entry that could not be encoded.
-pub(super) struct Refused {
+pub(super) struct RejectedEntry {
     pub(super) position: u64,
     /// Its place among those of the call.
     pub(super) index: usize,
@@ -25,7 +25,7 @@ pub(super) struct Refused {
 }
 
 /// Encodes the batches of one reader thread, over and over into the same memory.
-pub(super) struct Encoder<'a> {
+pub(super) struct EntryEncoder<'a> {
     store: &'a Inner,
     bytes_max: usize,
     rows_max: usize,
@@ -41,10 +41,10 @@ pub(super) struct Encoder<'a> {
     /// The table of the last call, if it has indexes.
     pub(super) indexed: Option<Arc<TableEntry>>,
     /// What the last call could not encode.
-    pub(super) refused: Vec<Refused>,
+    pub(super) rejected: Vec<RejectedEntry>,
 }
 
-impl<'a> Encoder<'a> {
+impl<'a> EntryEncoder<'a> {
     pub(super) fn new(store: &'a Inner, bytes_max: usize, rows_max: usize) -> Self {
         Self {
             store,
@@ -58,7 +58,7 @@ impl<'a> Encoder<'a> {
             key: Vec::new(),
             value: Vec::new(),
             indexed: None,
-            refused: Vec::new(),
+            rejected: Vec::new(),
         }
     }
 
@@ -85,11 +85,13 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &RecordBatch,
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
         let mut rows = rows.clone();
+        // Dictionaries and defaults may spell out to more than the 2 GiB of an Arrow array: halved
+        // until they fit.
         if let Ok(entry) = self.table(table) {
             while rows.num_rows() > 1 && !entry.codec.has_room(&rows) {
                 rows = rows.slice(0, rows.num_rows() / 2);
@@ -100,6 +102,7 @@ impl<'a> Encoder<'a> {
             let draw = |count: usize| self.store.draw_numbers(&entry, count);
             let mut aligned = entry.codec.align_numbered(rows, &draw)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+            // Before positions are given out: an index may sort out further rows.
             if entry.indexes.any() {
                 self.index_rows(&entry, &mut aligned)?;
             }
@@ -108,7 +111,7 @@ impl<'a> Encoder<'a> {
         let (entry, aligned) = match encoded {
             Ok(encoded) => encoded,
             Err(error) => {
-                self.refuse_all(rows.num_rows(), &error, place);
+                self.reject_all(rows.num_rows(), &error, place);
                 return rows.num_rows();
             }
         };
@@ -121,13 +124,14 @@ impl<'a> Encoder<'a> {
         for rejected in aligned.rejected {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
             let position = place(rejected.row);
-            self.refused.push(Refused {
+            self.rejected.push(RejectedEntry {
                 position,
                 index: rejected.row,
                 column,
                 reason: rejected.reason,
             });
         }
+        // Each row that is left has one entry in each index, in the same order.
         for (_, entries) in &mut self.index_entries {
             entries.positions.clone_from(&self.entries.positions);
         }
@@ -140,14 +144,14 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &[Row],
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
         let entry = match self.table(table) {
             Ok(entry) => entry,
             Err(error) => {
-                self.refuse_all(rows.len(), &error, place);
+                self.reject_all(rows.len(), &error, place);
                 return rows.len();
             }
         };
@@ -158,13 +162,14 @@ impl<'a> Encoder<'a> {
             let encoded = completed
                 .and_then(|(row, _)| entry.codec.encode_row(&row, &mut self.key, &mut self.value));
             match encoded {
+                // The index first: a row without its entry must not be pushed.
                 Ok(()) => match self.index_row(&entry) {
                     Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
-                    Err(error) => self.refuse(place(taken), taken, None, &error),
+                    Err(error) => self.reject(place(taken), taken, None, &error),
                 },
                 Err(error) => {
                     let column = entry.codec.column_at_fault(row);
-                    self.refuse(place(taken), taken, column, &error);
+                    self.reject(place(taken), taken, column, &error);
                 }
             }
             taken += 1;
@@ -178,11 +183,12 @@ impl<'a> Encoder<'a> {
         &mut self,
         pairs: &Pairs,
         offset: usize,
-        ttls: Ttls<'_>,
+        ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
         self.space = self.store.pairs;
+        // Each pair is looked at by itself, so that one over the limits fails alone.
         let capability = self.store.engine.capability();
         let mut index = offset;
         while index < pairs.len().min(offset.saturating_add(self.rows_max))
@@ -191,7 +197,7 @@ impl<'a> Encoder<'a> {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
                 let error = over_limits(key.len(), value.len(), capability);
-                self.refuse(place(index), index - offset, None, &error);
+                self.reject(place(index), index - offset, None, &error);
             } else {
                 self.entries.keys.push(key);
                 self.entries.values.push(value);
@@ -200,6 +206,7 @@ impl<'a> Encoder<'a> {
             index += 1;
         }
         let taken = index - offset;
+        // `expire` counts from the first entry of the call, so times to live are cut to the same.
         self.expire(taken, ttls.starting_at(offset), None);
         taken
     }
@@ -207,7 +214,7 @@ impl<'a> Encoder<'a> {
     fn clear(&mut self) {
         self.entries.clear();
         self.index_entries.clear();
-        self.refused.clear();
+        self.rejected.clear();
         self.indexed = None;
     }
 
@@ -232,6 +239,8 @@ impl<'a> Encoder<'a> {
                     next += 1;
                 }
                 Err(too_long) => {
+                    // Fewer rows mean other keys, so the entries of all indexes are made again from
+                    // the first on.
                     aligned.reject(&too_long.rows, too_long.error.message())?;
                     entry.codec.encode(
                         &aligned.batch,
@@ -271,7 +280,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn set_expiries(&mut self, entry: &Arc<TableEntry>, taken: usize, ttls: Ttls<'_>) {
+    fn set_expiries(&mut self, entry: &Arc<TableEntry>, taken: usize, ttls: EntryTtls<'_>) {
         self.space = entry.space;
         self.indexed = (!self.index_entries.is_empty()).then(|| entry.clone());
         self.expire(taken, ttls, entry.schema.ttl_ms.map(Duration::from_millis));
@@ -279,7 +288,7 @@ impl<'a> Encoder<'a> {
 
     /// Tells when each of the entries expires that were made of the `taken` ones. Those without a
     /// time to live have the one of their table.
-    fn expire(&mut self, taken: usize, ttls: Ttls<'_>, of_table: Option<Duration>) {
+    fn expire(&mut self, taken: usize, ttls: EntryTtls<'_>, of_table: Option<Duration>) {
         let store = self.store;
         let now_ms = store.clock.now_ms();
         let expiry_ms = |ttl: Option<Duration>| {
@@ -294,7 +303,7 @@ impl<'a> Encoder<'a> {
         }
         // What was refused has no place among the entries.
         let mut is_refused = vec![false; taken];
-        self.refused.iter().for_each(|refused| is_refused[refused.index] = true);
+        self.rejected.iter().for_each(|rejected| is_refused[rejected.index] = true);
         let kept = (0..taken).filter(|index| !is_refused[*index]);
         expiries_ms.clear();
         expiries_ms.extend(kept.map(|index| expiry_ms(ttls.of(index))));
@@ -317,12 +326,17 @@ impl<'a> Encoder<'a> {
         Ok(entry)
     }
 
-    fn refuse(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
-        self.refused.push(Refused { position, index, column, reason: error.message().to_string() });
+    fn reject(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
+        self.rejected.push(RejectedEntry {
+            position,
+            index,
+            column,
+            reason: error.message().to_string(),
+        });
     }
 
-    fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
+    fn reject_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
         self.clear();
-        (0..count).for_each(|row| self.refuse(place(row), row, None, error));
+        (0..count).for_each(|row| self.reject(place(row), row, None, error));
     }
 }

@@ -1,4 +1,4 @@
-//! The error of a bulk put, which still carries what was done.
+//! The error of a bulk put, with the report of what was done before it.
 
 use tonnage_engine::Error;
 

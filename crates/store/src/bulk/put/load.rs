@@ -1,4 +1,4 @@
-//! A load that entries are pushed into.
+//! A load that stays open, and that callers push entries into.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Deadline, Error, Result, cores};
 
-use super::host::Host;
-use super::intake::Intake;
-use super::means::Means;
-use super::outcomes::Outcomes;
+use super::executor::LoadExecutor;
+use super::load_queue::LoadQueue;
+use super::outcomes::LoadOutcomes;
+use super::resources::LoadResources;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch};
 use crate::inner::Inner;
 
@@ -62,8 +62,8 @@ const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// # }
 /// ```
 pub struct Load {
-    intake: Arc<Intake>,
-    outcomes: Arc<Outcomes>,
+    queue: Arc<LoadQueue>,
+    outcomes: Arc<LoadOutcomes>,
     thread: Option<JoinHandle<std::result::Result<BulkPutReport, BulkPutError>>>,
 }
 
@@ -80,19 +80,22 @@ impl Load {
     pub(crate) fn open(store: &Arc<Inner>, options: &BulkPutOptions) -> Result<Load> {
         let started = Instant::now();
         options.check(store.engine.capability())?;
-        let outcomes = Outcomes::new(store, options, std::iter::empty(), started)?;
+        let outcomes = LoadOutcomes::new(store, options, std::iter::empty(), started)?;
         let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
-        let means = Means::of(store, options, workers).with_queue();
-        let intake = Arc::new(Intake::new(0, means.queue_bytes()));
-        intake.add_source();
+        let resources = LoadResources::of(store, options, workers).with_queue();
+        let queue = Arc::new(LoadQueue::new(0, resources.queue_bytes()));
+        // This handle is a source by itself: without one the load would end at once.
+        queue.add_source();
         let (opened, answer) = crossbeam_channel::bounded(1);
         let run = {
-            let (store, options, outcomes, intake) =
-                (store.clone(), options.clone(), outcomes.clone(), intake.clone());
+            let (store, options, outcomes, queue) =
+                (store.clone(), options.clone(), outcomes.clone(), queue.clone());
             move || {
-                let host = Host::open(&store, &options, &outcomes, &intake, means);
-                let _ = opened.send(host.as_ref().map(drop).map_err(|error| error.restated()));
-                host?.run(started)
+                let executor = LoadExecutor::open(&store, &options, &outcomes, &queue, resources);
+                // Told before the first entry: an error of opening belongs to the caller, not to
+                // the report.
+                let _ = opened.send(executor.as_ref().map(drop).map_err(|error| error.restated()));
+                executor?.run(started)
             }
         };
         let thread = std::thread::Builder::new().name("load".into()).spawn(run);
@@ -102,14 +105,14 @@ impl Load {
         let opened = answer
             .recv()
             .unwrap_or_else(|_| Err(Error::internal("the load ended before it began")));
-        opened.map(|()| Load { intake, outcomes, thread: Some(thread) })
+        opened.map(|()| Load { queue, outcomes, thread: Some(thread) })
     }
 
     /// Begins a stream, and answers its number: streams are counted from 0. Entries of one stream
     /// keep their order.
     pub fn stream(&self, name: impl Into<String>) -> usize {
         // The lane is there before anybody knows the number.
-        self.intake.add_stream();
+        self.queue.add_stream();
         self.outcomes.add_stream(name.into())
     }
 
@@ -120,7 +123,7 @@ impl Load {
     /// What stopped the load; `Invalid` for a stream that there is not or that was ended, or
     /// positions that do not ascend.
     pub fn push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<u64> {
-        match self.intake.push(stream, batch.into(), Deadline::NONE)? {
+        match self.queue.push(stream, batch.into(), Deadline::NONE)? {
             Some(Ok(position)) => Ok(position),
             Some(Err(_)) | None => Err(self.stopped()),
         }
@@ -145,7 +148,7 @@ impl Load {
         batch: impl Into<EntryBatch>,
         patience: Duration,
     ) -> Result<TryPush> {
-        match self.intake.push(stream, batch.into(), Deadline::after(patience))? {
+        match self.queue.push(stream, batch.into(), Deadline::after(patience))? {
             Some(Ok(position)) => Ok(TryPush::Taken(position)),
             Some(Err(batch)) => Ok(TryPush::Full(Box::new(batch))),
             None => Err(self.stopped()),
@@ -155,7 +158,7 @@ impl Load {
     /// The position up to which all entries of a stream are durable, or were reported as existing
     /// or failed. 0 at first.
     pub fn durable(&self, stream: usize) -> u64 {
-        self.intake.durable(stream)
+        self.queue.durable(stream)
     }
 
     /// Waits until a stream is durable up to a position. False when that took longer than
@@ -164,8 +167,8 @@ impl Load {
     /// # Errors
     /// What stopped the load.
     pub fn wait_durable(&self, stream: usize, position: u64, patience: Duration) -> Result<bool> {
-        let is_reached = self.intake.wait_durable(stream, position, patience);
-        if !is_reached && self.intake.is_stopped() { Err(self.stopped()) } else { Ok(is_reached) }
+        let is_reached = self.queue.wait_durable(stream, position, patience);
+        if !is_reached && self.queue.is_stopped() { Err(self.stopped()) } else { Ok(is_reached) }
     }
 
     /// Waits until everything is durable whose push returned before.
@@ -182,13 +185,13 @@ impl Load {
     /// # Errors
     /// What stopped the load.
     pub fn flush_within(&self, patience: Duration) -> Result<bool> {
-        let is_durable = self.intake.flush(patience);
-        if !is_durable && self.intake.is_stopped() { Err(self.stopped()) } else { Ok(is_durable) }
+        let is_durable = self.queue.flush(patience);
+        if !is_durable && self.queue.is_stopped() { Err(self.stopped()) } else { Ok(is_durable) }
     }
 
     /// Ends a stream: it completes when all of its entries are durable.
     pub fn end(&self, stream: usize) {
-        self.intake.end(stream);
+        self.queue.end(stream);
     }
 
     /// The counts, at this moment.
@@ -201,13 +204,13 @@ impl Load {
     /// # Errors
     /// What stopped the load, with the report.
     pub fn finish(mut self) -> std::result::Result<BulkPutReport, BulkPutError> {
-        self.intake.end_all();
+        self.queue.end_all();
         self.join()
     }
 
     fn join(&mut self) -> std::result::Result<BulkPutReport, BulkPutError> {
         let Some(thread) = self.thread.take() else { return Ok(BulkPutReport::default()) };
-        self.intake.source_gone();
+        self.queue.remove_source();
         thread
             .join()
             .unwrap_or_else(|_| Err(Error::internal("the thread of the load panicked").into()))
@@ -224,7 +227,7 @@ impl Load {
 impl Drop for Load {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            self.intake.stop();
+            self.queue.stop();
             // What it has to say, nobody waits for.
             let _ = self.join();
         }

@@ -1,32 +1,34 @@
 //! Bulk put: many streams of entries in, a report out.
 //!
-//! 1. `stream_parallelism` threads take the streams one after another and draw each to its end,
+//! 1. `stream_parallelism` threads take the streams one after another and read each to its end,
 //!    batch by batch (`readers`).
-//! 2. They hand each batch to the queue of the load (`intake`), and draw the next one when it was
-//!    put. Who pushes into a [`Load`] leaves batches in the same queue.
-//! 3. Workers take batches out (`host`). Each batch is aligned with its table's schema and encoded,
-//!    column by column, into keys and values. Entries that do not fit are reported as failed, each
-//!    with its stream, its position and the reason; the others go on. Tables are looked up anew for
-//!    each slice of a batch: one that is altered meanwhile is written as it is now, rows of one
-//!    that is dropped fail.
-//! 4. What is encoded is pushed into one load session of the engine, which sorts, removes
-//!    duplicates and writes; it holds the workers up when its memory is full, and so the streams.
-//! 5. When a stream has ended and a flush of the session that began after its end has returned, all
-//!    of its entries are durable: only then is it reported complete. A flush comes when all streams
-//!    have ended, when [`BulkPutOptions::flush_bytes_max`] are pending, every
-//!    [`BulkPutOptions::flush_interval`], when a stream has ended while the others wait, and when
-//!    somebody waits for it who makes an index or drops a table.
+//! 2. They hand each batch to the queue of the load (`load_queue`), and read the next one when it
+//!    was put. Callers that push into a [`Load`] put batches into the same queue.
+//! 3. Workers take batches out (`executor`). They align each batch with its table's schema and
+//!    encode it, column by column, into keys and values. Entries that do not fit are reported as
+//!    failed, each with its stream, its position and the reason; the others go on. Workers look
+//!    tables up anew for each slice of a batch: a table that was altered meanwhile is written as it
+//!    is now, and rows of one that was dropped fail.
+//! 4. Workers push the encoded entries into one load session of the engine, which sorts, removes
+//!    duplicates and writes. When its memory is full, the session holds the workers up, and so the
+//!    streams.
+//! 5. A stream is reported complete only when a flush of the session that began after the stream's
+//!    end has returned: then all of its entries are durable. A flush comes:
+//!    - when all streams have ended
+//!    - when [`BulkPutOptions::flush_bytes_max`] are pending
+//!    - every [`BulkPutOptions::flush_interval`]
+//!    - when a stream has ended while the others wait
+//!    - when somebody waits for it to make an index or to drop a table
 //! 6. Whatever ends the load early (a stream that fails or panics, a callback, too many errors, a
-//!    time-out, a cancel), what was put before is flushed, and the error carries the report so far.
+//!    timeout, a cancel), entries put before are flushed, and the error carries the report so far.
 //!    A stream that does not come back is left to its thread.
 
 mod callbacks;
 mod encode;
+mod executor;
 mod failure;
-mod host;
-mod intake;
 mod load;
-mod means;
+mod load_queue;
 pub(crate) mod multi;
 mod options;
 mod outcomes;
@@ -34,6 +36,7 @@ mod progress;
 mod rate;
 mod readers;
 mod report;
+mod resources;
 mod runner;
 mod stream;
 mod ttls;

@@ -108,13 +108,15 @@ pub(crate) fn multi_put(
     requests: Vec<(String, TableRows)>,
     options: &BulkPutOptions,
 ) -> std::result::Result<MultiPutReport, MultiPutError> {
+    // All tables are looked up first: a call that names an unknown one stores nothing.
     let path = |path: &str| Ok(store.catalog.table(path)?.schema.path.clone());
     let paths = requests.iter().map(|(name, _)| path(name)).collect::<Result<Vec<_>>>();
-    let paths = paths.map_err(|error| failed(error.into(), Vec::new()))?;
+    let paths = paths.map_err(|error| multi_put_error(error.into(), Vec::new()))?;
     if requests.is_empty() {
         return Ok(MultiPutReport::default());
     }
-    let failures = Arc::new(Failures { found: Mutex::default(), next: options.callbacks.clone() });
+    let failures =
+        Arc::new(FailureCollector { found: Mutex::default(), next: options.callbacks.clone() });
     let streams = paths.into_iter().zip(requests).map(|(path, (_, rows))| {
         let batches = rows.into_batches(path.as_str().into());
         (path, batches)
@@ -125,11 +127,11 @@ pub(crate) fn multi_put(
         std::mem::take(&mut *failures.found.lock().unwrap_or_else(PoisonError::into_inner));
     match put {
         Ok(report) => Ok(MultiPutReport { report, failures }),
-        Err(stopped) => Err(failed(stopped, failures)),
+        Err(stopped) => Err(multi_put_error(stopped, failures)),
     }
 }
 
-fn failed(stopped: BulkPutError, failures: Vec<RowFailure>) -> MultiPutError {
+fn multi_put_error(stopped: BulkPutError, failures: Vec<RowFailure>) -> MultiPutError {
     let BulkPutError { error, report, too_many_errors, flushed } = stopped;
     let report = MultiPutReport { report: *report, failures }.into();
     MultiPutError { error, report, too_many_errors, flushed }
@@ -148,12 +150,12 @@ impl TableRows {
 }
 
 /// Keeps the first failures, and passes everything on.
-struct Failures {
+struct FailureCollector {
     found: Mutex<Vec<RowFailure>>,
     next: Arc<dyn BulkPutCallbacks>,
 }
 
-impl BulkPutCallbacks for Failures {
+impl BulkPutCallbacks for FailureCollector {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         self.next.existing(entry)
     }

@@ -1,4 +1,4 @@
-//! How to put in bulk.
+//! The options of a bulk put.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,6 +134,8 @@ impl Default for BulkPutOptions {
 impl BulkPutOptions {
     /// Refuses settings out of their range, each by name and with its limits.
     pub(crate) fn check(&self, capability: &Capability) -> Result<()> {
+        // Those left out are checked by a value that always passes: their defaults depend on the
+        // machine.
         within("stream_parallelism", self.stream_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
         within("per_shard_parallelism", self.per_shard_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
         within("memory_bytes_max", self.memory_bytes() as u64, 1 << 20, 1 << 50)?;

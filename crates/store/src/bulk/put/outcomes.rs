@@ -1,4 +1,4 @@
-//! What becomes of the entries of a bulk put.
+//! Counts the outcomes of a load's entries, calls back, and keeps the error that stopped the load.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::{
 use crate::inner::Inner;
 
 /// What becomes of the entries: counts them, calls back, and knows what stopped the load.
-pub(super) struct Outcomes {
+pub(super) struct LoadOutcomes {
     store: Arc<Inner>,
     progress: Progress,
     callbacks: Arc<dyn BulkPutCallbacks>,
@@ -26,7 +26,7 @@ pub(super) struct Outcomes {
     too_many_errors: AtomicBool,
 }
 
-impl Outcomes {
+impl LoadOutcomes {
     /// # Errors
     /// `Invalid` when the progress in the options already watched another load.
     pub(super) fn new(
@@ -86,7 +86,7 @@ impl Outcomes {
     }
 
     /// The name of a stream, and how many of its entries were read.
-    pub(super) fn place_of(&self, stream: usize) -> (Arc<str>, u64) {
+    pub(super) fn name_and_read(&self, stream: usize) -> (Arc<str>, u64) {
         (self.progress.name(stream), self.progress.read_of(stream))
     }
 
@@ -191,7 +191,8 @@ impl Outcomes {
         let name = self.progress.name(stream);
         let entry =
             FailedEntry { stream, stream_name: &name, position, table, column, reason, entry };
-        let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
+        let told =
+            catch_callback_panic("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
         if let ErrorsMax::Count(_) = self.errors_max {
             self.check_errors(self.errors_max, false);
         }
@@ -200,12 +201,19 @@ impl Outcomes {
 
     /// The error of a load that must not meet existing keys.
     #[cold]
-    fn exists(&self, stream: usize, position: u64, space: SpaceId, key: &[u8]) -> Error {
+    fn existing_key_error(
+        &self,
+        stream: usize,
+        position: u64,
+        space: SpaceId,
+        key: &[u8],
+    ) -> Error {
         let name = self.progress.name(stream);
+        // A table that was dropped meanwhile describes no key: then the error goes without it.
         let described = self.store.describe_key(space, key).ok();
         let key = match &described {
-            Some((table, key)) if table.is_empty() => format!("the pair {}", shown(key)),
-            Some((table, key)) => format!("the row {} of table {table}", shown(key)),
+            Some((table, key)) if table.is_empty() => format!("the pair {}", format_key(key)),
+            Some((table, key)) => format!("the row {} of table {table}", format_key(key)),
             None => "its key".to_owned(),
         };
         let error = Error::conflict(format!(
@@ -215,20 +223,20 @@ impl Outcomes {
         .of_stream(stream as u64)
         .at_position(position);
         match &described {
-            Some((table, key)) if table.is_empty() => error.of_key(&shown(key)),
-            Some((table, key)) => error.in_table(table).of_key(&shown(key)),
+            Some((table, key)) if table.is_empty() => error.of_key(&format_key(key)),
+            Some((table, key)) => error.in_table(table).of_key(&format_key(key)),
             None => error,
         }
     }
 }
 
 /// `(maker 'Nokia', price 300)`
-fn shown(key: &crate::row::Row) -> String {
+fn format_key(key: &crate::row::Row) -> String {
     let cells: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("({})", cells.join(", "))
 }
 
-impl LoadObserver for Outcomes {
+impl LoadObserver for LoadOutcomes {
     /// Rows without the entries of an index that others have made meanwhile must not follow.
     fn goes_on(&self) -> Result<()> {
         self.store.catalog.check_member()
@@ -260,7 +268,8 @@ impl LoadObserver for Outcomes {
     ) -> Result<()> {
         let stream = stream as usize / 2;
         let entry = ExistingEntry { stream, position, space, key, value, store: &self.store };
-        match guarded("existing", || self.callbacks.existing(&entry))? {
+        // Counted before the load may fail by it, so that the report is complete.
+        match catch_callback_panic("existing", || self.callbacks.existing(&entry))? {
             Ok(()) => self.progress.add_existed(stream),
             Err(error) => {
                 let described = self.store.describe_key(space, key).ok();
@@ -272,7 +281,7 @@ impl LoadObserver for Outcomes {
             }
         }
         match self.on_existing {
-            OnExisting::Fail => Err(self.exists(stream, position, space, key)),
+            OnExisting::Fail => Err(self.existing_key_error(stream, position, space, key)),
             OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),
         }
     }
@@ -284,7 +293,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Calls back; a callback that panics stops the load.
-pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+pub(super) fn catch_callback_panic<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
     let called = catch_unwind(AssertUnwindSafe(call));
     called.map_err(|panic| {
         Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic)))

@@ -1,4 +1,4 @@
-//! The counts of a bulk put, to be looked at while it runs.
+//! The counts of a bulk put, readable while it runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -10,10 +10,10 @@ use super::{Counts, StreamReport};
 /// A window on a running bulk put. Clone it, give one to the options, look through the other. It
 /// watches one bulk put only: give each its own.
 #[derive(Clone, Default)]
-pub struct Progress(Arc<Watched>);
+pub struct Progress(Arc<ProgressCounts>);
 
 #[derive(Default)]
-struct Watched {
+struct ProgressCounts {
     has_begun: AtomicBool,
     streams: RwLock<Vec<StreamProgress>>,
     /// Of all streams together: what limits are judged by, however many streams there are.

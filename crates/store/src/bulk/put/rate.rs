@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long a thread that is over the rate waits at most before it looks around again.
-const PATIENCE: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 
 /// Gives out units (rows, bytes) at no more than a fixed rate, whatever the number of threads that
 /// ask.
@@ -28,7 +28,7 @@ impl RateLimit {
         let due = {
             let mut paid_until =
                 self.paid_until.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let start = (*paid_until).max(Instant::now() - PATIENCE);
+            let start = (*paid_until).max(Instant::now() - MAX_WAIT);
             *paid_until = start + Duration::from_secs_f64(units as f64 * self.seconds_per_unit);
             *paid_until
         };
@@ -37,7 +37,7 @@ impl RateLimit {
             if wait.is_zero() {
                 break;
             }
-            std::thread::sleep(wait.min(PATIENCE));
+            std::thread::sleep(wait.min(MAX_WAIT));
         }
     }
 }

@@ -1,8 +1,7 @@
-//! The threads that draw from streams.
+//! The threads that read streams.
 //!
-//! Each owns the stream that it draws from and holds nothing of the store, so one that is caught in
-//! a stream can be left to itself: it ends when the stream returns, and what the stream returns
-//! then is dropped.
+//! Each thread owns the stream that it reads and holds nothing of the store. So a load can leave a
+//! thread that is caught in a stream: it ends when the stream returns, and drops what it got.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -10,16 +9,16 @@ use std::sync::{Arc, Mutex};
 use tonnage_engine::{Error, Result};
 
 use super::EntryStream;
-use super::intake::Intake;
+use super::load_queue::LoadQueue;
 use super::outcomes::{lock, panic_message};
 
 /// The streams that nobody draws from yet.
-pub(super) struct Readers {
+pub(super) struct StreamReaders {
     streams: Mutex<std::iter::Enumerate<std::vec::IntoIter<Box<dyn EntryStream>>>>,
-    intake: Arc<Intake>,
+    queue: Arc<LoadQueue>,
 }
 
-impl Readers {
+impl StreamReaders {
     /// Begins to draw from streams, `count` at a time.
     ///
     /// # Errors
@@ -27,19 +26,19 @@ impl Readers {
     pub(super) fn start(
         streams: Vec<Box<dyn EntryStream>>,
         count: usize,
-        intake: &Arc<Intake>,
+        queue: &Arc<LoadQueue>,
     ) -> Result<Arc<Self>> {
         let readers = Arc::new(Self {
             streams: Mutex::new(streams.into_iter().enumerate()),
-            intake: intake.clone(),
+            queue: queue.clone(),
         });
         for number in 0..count {
             let reader = readers.clone();
-            intake.add_source();
+            queue.add_source();
             let started =
                 std::thread::Builder::new().name("bulk put".into()).spawn(move || reader.read());
             if let Err(error) = started {
-                intake.source_gone();
+                queue.remove_source();
                 // Where no further thread can be had, the others do its part.
                 if number == 0 {
                     return Err(Error::unavailable(format!(
@@ -52,36 +51,36 @@ impl Readers {
     }
 
     /// Drops the streams that nobody draws from.
-    pub(super) fn discard_rest(&self) {
+    pub(super) fn drop_unread_streams(&self) {
         let rest = std::mem::replace(&mut *lock(&self.streams), Vec::new().into_iter().enumerate());
         drop(rest);
     }
 
     fn read(&self) {
-        while !self.intake.is_stopped() {
+        while !self.queue.is_stopped() {
             let next = lock(&self.streams).next();
             let Some((number, stream)) = next else { break };
             match catch_unwind(AssertUnwindSafe(|| self.read_stream(number, stream))) {
-                Ok(Ok(true)) => self.intake.end(number),
+                Ok(Ok(true)) => self.queue.end(number),
                 Ok(Ok(false)) => break,
                 Ok(Err(error)) => {
-                    self.intake.fail(number, error);
+                    self.queue.fail(number, error);
                     break;
                 }
                 Err(panic) => {
                     let error = Error::internal(format!("it panicked: {}", panic_message(&panic)));
-                    self.intake.fail(number, error);
+                    self.queue.fail(number, error);
                     break;
                 }
             }
         }
-        self.intake.source_gone();
+        self.queue.remove_source();
     }
 
     /// Draws from a stream to its end. False when the load was stopped.
     fn read_stream(&self, number: usize, mut stream: Box<dyn EntryStream>) -> Result<bool> {
         while let Some(batch) = stream.next_batch()? {
-            if !self.intake.hand_over(number, batch)? {
+            if !self.queue.add_and_wait(number, batch)? {
                 return Ok(false);
             }
         }

@@ -1,4 +1,4 @@
-//! What a bulk put did.
+//! The report of a bulk put.
 
 /// Counts of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

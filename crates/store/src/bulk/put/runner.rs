@@ -1,45 +1,46 @@
-//! Bulk puts from their options to their reports.
+//! Runs bulk puts: of streams, and of batches in memory.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use tonnage_engine::{Error, Result, cores};
 
-use super::host::Host;
-use super::intake::Intake;
-use super::means::Means;
-use super::outcomes::Outcomes;
-use super::readers::Readers;
+use super::executor::LoadExecutor;
+use super::load_queue::LoadQueue;
+use super::outcomes::LoadOutcomes;
+use super::readers::StreamReaders;
+use super::resources::LoadResources;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, EntryStream};
 use crate::inner::Inner;
 
-type Put = std::result::Result<BulkPutReport, BulkPutError>;
+type PutResult = std::result::Result<BulkPutReport, BulkPutError>;
 
 /// Puts the entries of all streams into the store.
 pub(crate) fn run(
     store: &Arc<Inner>,
     streams: Vec<Box<dyn EntryStream>>,
     options: &BulkPutOptions,
-) -> Put {
+) -> PutResult {
     let started = Instant::now();
     options.check(store.engine.capability())?;
     if streams.is_empty() {
         return Err(Error::invalid("a bulk put needs at least one stream").into());
     }
     let outcomes =
-        Outcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
-    let intake = Arc::new(Intake::new(streams.len(), usize::MAX));
+        LoadOutcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
+    let queue = Arc::new(LoadQueue::new(streams.len(), usize::MAX));
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
-    let host = Host::open(
+    // Opened before the first stream is drawn from: what a stream has given cannot be given back.
+    let executor = LoadExecutor::open(
         store,
         options,
         &outcomes,
-        &intake,
-        Means::of(store, options, readers.min(cores())),
+        &queue,
+        LoadResources::of(store, options, readers.min(cores())),
     )?;
-    let readers = Readers::start(streams, readers, &intake)?;
-    let put = host.run(started);
-    readers.discard_rest();
+    let readers = StreamReaders::start(streams, readers, &queue)?;
+    let put = executor.run(started);
+    readers.drop_unread_streams();
     put
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn run_in_memory(
     store: &Arc<Inner>,
     streams: Vec<(String, Vec<EntryBatch>)>,
     options: &BulkPutOptions,
-) -> Put {
+) -> PutResult {
     let started = Instant::now();
     options.check(store.engine.capability())?;
     let rows: usize =
@@ -62,17 +63,17 @@ pub(crate) fn run_in_memory(
         .min(cores())
         .min(1 + rows / ROWS_PER_WORKER);
     let outcomes =
-        Outcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
-    let intake = Intake::new(streams.len(), usize::MAX);
-    fill(&intake, streams)?;
-    let means = Means::of(store, options, workers);
-    Host::open(store, options, &outcomes, &intake, means)?.run(started)
+        LoadOutcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
+    let queue = LoadQueue::new(streams.len(), usize::MAX);
+    add_batches(&queue, streams)?;
+    let resources = LoadResources::of(store, options, workers);
+    LoadExecutor::open(store, options, &outcomes, &queue, resources)?.run(started)
 }
 
-fn fill(intake: &Intake, streams: Vec<(String, Vec<EntryBatch>)>) -> Result<()> {
+fn add_batches(queue: &LoadQueue, streams: Vec<(String, Vec<EntryBatch>)>) -> Result<()> {
     for (stream, (_, batches)) in streams.into_iter().enumerate() {
-        batches.into_iter().try_for_each(|batch| intake.add(stream, batch))?;
-        intake.end(stream);
+        batches.into_iter().try_for_each(|batch| queue.add(stream, batch))?;
+        queue.end(stream);
     }
     Ok(())
 }

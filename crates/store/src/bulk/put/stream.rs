@@ -1,4 +1,4 @@
-//! Streams: where the entries of a bulk put come from.
+//! The streams that a bulk put reads its entries from.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -312,6 +312,8 @@ impl<I: Iterator<Item = Result<(Arc<str>, Row, Option<Duration>)>>> Iterator for
             Ok(held) => held,
             Err(error) => return Some(Err(error)),
         };
+        // A batch is of one table. What ends it, another table or an error, waits for the next
+        // call, so that nothing overtakes these rows.
         let (mut rows, mut ttls) = (vec![first], vec![ttl]);
         while rows.len() < Self::ROWS_MAX {
             match self.rows.next() {

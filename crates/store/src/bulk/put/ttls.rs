@@ -1,15 +1,15 @@
-//! How long the entries of a batch live.
+//! The times to live of the entries of a batch.
 
 use std::time::Duration;
 
 /// The times to live that a batch gives.
 #[derive(Clone, Copy)]
-pub(super) struct Ttls<'a> {
+pub(super) struct EntryTtls<'a> {
     all: Option<Duration>,
     each: Option<&'a [Option<Duration>]>,
 }
 
-impl<'a> Ttls<'a> {
+impl<'a> EntryTtls<'a> {
     /// One for all entries, and those that entries have of their own.
     pub(super) fn new(all: Option<Duration>, each: Option<&'a [Option<Duration>]>) -> Self {
         Self { all, each }

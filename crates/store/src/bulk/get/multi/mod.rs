@@ -1,18 +1,18 @@
 //! Multi-get: keys of many tables in one call.
 //!
-//! 1. Each request, a table with its keys, becomes a source of tasks, as a bulk get has one. A
-//!    request that cannot become that, because its table is missing for instance, has its error for
-//!    an answer; the others go on.
+//! 1. Each request, a table with its keys, becomes a source of tasks, as in a bulk get. A request
+//!    that cannot become one, because its table is missing for instance, is answered with its
+//!    error. The others go on.
 //! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting
 //!    threads would.
-//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task, always of the
-//!    first request that has some left and whose keys nobody else is drawing at that moment. So no
-//!    more requests are open at a time than there are workers, which share the memory for keys, and
-//!    the last large one is read by all of them.
-//! 4. Where rows come in the order of their keys a request has one worker from its first task to
+//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task. A worker takes
+//!    the first request that has tasks left and whose keys no other worker draws at that moment. So
+//!    no more requests are open at a time than there are workers, which share the memory for keys,
+//!    and all workers read the last large one together.
+//! 4. Where rows come in the order of their keys, one worker reads a request from its first task to
 //!    its last.
 
-mod answered;
+mod request_answer;
 mod requests;
 mod workers;
 
@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Error, Result};
 
-use self::answered::Answered;
-use self::requests::{Here, TableRequest, TableRequests};
+use self::request_answer::RequestAnswer;
+use self::requests::{InlineRead, TableRequest, TableRequests};
 use self::workers::RequestWorkers;
 use super::{BulkGetOptions, KeySource, TableBatch};
 use crate::inner::Inner;
 
 /// About what starting the workers takes.
-const HERE_LONGEST: Duration = Duration::from_micros(100);
+const INLINE_READ_MAX: Duration = Duration::from_micros(100);
 
 /// The answers of a multi-get as they come, an iterator: the number of a request, in the order
 /// given and from 0, with rows of its table or with the error that ended it, after which nothing
@@ -40,7 +40,7 @@ const HERE_LONGEST: Duration = Duration::from_micros(100);
 pub struct MultiGet {
     requests: Arc<TableRequests>,
     /// What the reader's own thread has read.
-    ready: VecDeque<Answered>,
+    ready: VecDeque<RequestAnswer>,
     /// How long it took for that.
     spent: Duration,
     workers: Option<RequestWorkers>,
@@ -127,7 +127,7 @@ impl MultiGet {
         answers
     }
 
-    fn draw(&mut self) -> Option<Answered> {
+    fn draw(&mut self) -> Option<RequestAnswer> {
         loop {
             if let Some(answered) = self.ready.pop_front() {
                 return Some(answered);
@@ -136,16 +136,16 @@ impl MultiGet {
                 return workers.next();
             }
             let started = Instant::now();
-            match self.requests.read_here() {
-                Here::Over => return None,
-                Here::Read(answered) => self.ready.extend(answered),
-                Here::TooLarge => self.spent = HERE_LONGEST,
+            match self.requests.read_inline() {
+                InlineRead::Over => return None,
+                InlineRead::Answers(answered) => self.ready.extend(answered),
+                InlineRead::TooLarge => self.spent = INLINE_READ_MAX,
             }
             self.spent += started.elapsed();
-            if self.spent >= HERE_LONGEST {
+            if self.spent >= INLINE_READ_MAX {
                 self.workers = RequestWorkers::start(&self.requests);
                 if self.workers.is_none() {
-                    self.ready.extend(self.requests.strand());
+                    self.ready.extend(self.requests.fail_open_requests());
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The requests of a multi-get, and who reads which.
+//! The requests of a multi-get: which worker reads which.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tonnage_engine::{Direction, Error, Result};
 
-use super::super::ancestors::Joiner;
-use super::super::chunk::Chunk;
+use super::super::ancestors::ChunkJoiner;
+use super::super::chunk::RowChunk;
 use super::super::keys::KeyTasks;
 use super::super::shaper::TableShaper;
 use super::super::table::key_read;
 use super::super::{BulkGetOptions, KeySource};
-use super::answered::Answered;
+use super::request_answer::RequestAnswer;
 use crate::budget::{Budget, Loan};
 use crate::inner::Inner;
 use crate::read::control::no_thread;
@@ -29,11 +29,11 @@ pub(super) struct TableRequest {
     ordered: bool,
     /// Ends whoever waits for its keys.
     control: Option<Arc<ReadControl>>,
-    state: Mutex<Result<Open>>,
+    state: Mutex<Result<OpenRequest>>,
 }
 
 /// A request that can be read.
-struct Open {
+struct OpenRequest {
     plan: Arc<ReadPlan<TableShaper>>,
     tasks: KeyTasks,
     /// A task that was put back: it comes before the others.
@@ -50,7 +50,8 @@ impl TableRequest {
     ) -> Self {
         let target = is_sound.and_then(|()| store.catalog.table(path));
         let open = target.and_then(|target| key_read(store, target, keys, options));
-        let open = open.map(|(plan, tasks)| Open { plan: Arc::new(plan), tasks, returned: None });
+        let open =
+            open.map(|(plan, tasks)| OpenRequest { plan: Arc::new(plan), tasks, returned: None });
         Self {
             is_over: AtomicBool::new(false),
             ordered: options.direction != Direction::Unordered,
@@ -63,12 +64,12 @@ impl TableRequest {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Result<Open>> {
+    fn lock(&self) -> MutexGuard<'_, Result<OpenRequest>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenRequest {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
         if self.returned.is_some() {
             return Ok(self.returned.take());
@@ -81,9 +82,9 @@ impl Open {
 }
 
 /// What came of reading one task.
-pub(super) enum Here {
+pub(super) enum InlineRead {
     /// These batches, or the end of a request.
-    Read(Vec<Answered>),
+    Answers(Vec<RequestAnswer>),
     /// More than is read at a time: the task was put back.
     TooLarge,
     /// There was none.
@@ -91,7 +92,7 @@ pub(super) enum Here {
 }
 
 /// Takes what was read; answers false when nobody wants more.
-type Emit<'e> = dyn FnMut(Answered) -> bool + 'e;
+type EmitAnswer<'e> = dyn FnMut(RequestAnswer) -> bool + 'e;
 
 /// All requests of a call.
 pub(super) struct TableRequests {
@@ -128,43 +129,43 @@ impl TableRequests {
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         for control in self.requests.iter().filter_map(|request| request.control.as_ref()) {
-            control.leave();
+            control.close();
         }
     }
 
     /// Reads one task on behalf of a reader that has no other thread, unless it is large.
-    pub(super) fn read_here(&self) -> Here {
-        let Some((number, mut request)) = self.pick() else { return Here::Over };
+    pub(super) fn read_inline(&self) -> InlineRead {
+        let Some((number, mut request)) = self.pick() else { return InlineRead::Over };
         let mut answered = Vec::new();
         let task = self.next_task(number, &mut request, &mut |end| {
             answered.push(end);
             true
         });
         if let (Some(task), Ok(open)) = (task, &mut *request) {
-            match caught(|| read_few(&open.plan, &task)) {
+            match catch_panic(|| read_few(&open.plan, &task)) {
                 Ok(Some(chunks)) => {
-                    let mut joiner = Joiner::default();
+                    let mut joiner = ChunkJoiner::default();
                     let parts = chunks.into_iter().flat_map(|chunk| joiner.join(chunk).parts);
                     answered.extend(parts.map(|part| (number, Ok(part))))
                 }
                 Ok(None) => {
                     open.returned = Some(task);
-                    return Here::TooLarge;
+                    return InlineRead::TooLarge;
                 }
                 Err(error) => answered.push(self.end(number, error)),
             }
         }
-        Here::Read(answered)
+        InlineRead::Answers(answered)
     }
 
     /// Ends all requests that are not over, for want of a thread that reads them.
-    pub(super) fn strand(&self) -> Vec<Answered> {
+    pub(super) fn fail_open_requests(&self) -> Vec<RequestAnswer> {
         let left = (0..self.requests.len()).filter(|number| !self.requests[*number].is_over());
         left.map(|number| self.end(number, no_thread())).collect()
     }
 
     /// Reads until there is nothing left, or nobody wants more.
-    pub(super) fn work(&self, emit: &mut Emit<'_>) {
+    pub(super) fn work(&self, emit: &mut EmitAnswer<'_>) {
         let mut is_wanted = true;
         while is_wanted && let Some((number, mut request)) = self.pick() {
             while is_wanted && let Some(task) = self.next_task(number, &mut request, emit) {
@@ -185,7 +186,7 @@ impl TableRequests {
     /// The first request with something left whose keys nobody is drawing. Where there is no such
     /// the first one of which somebody is, unless that one's rows must come in order: then it needs
     /// nobody else.
-    fn pick(&self) -> Option<(usize, MutexGuard<'_, Result<Open>>)> {
+    fn pick(&self) -> Option<(usize, MutexGuard<'_, Result<OpenRequest>>)> {
         if self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
@@ -211,14 +212,14 @@ impl TableRequests {
     fn next_task(
         &self,
         number: usize,
-        request: &mut Result<Open>,
-        emit: &mut Emit<'_>,
+        request: &mut Result<OpenRequest>,
+        emit: &mut EmitAnswer<'_>,
     ) -> Option<ReadTask> {
         if self.requests[number].is_over() || self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
         let next = match request {
-            Ok(open) => caught(|| open.next_task()),
+            Ok(open) => catch_panic(|| open.next_task()),
             // It is told once: then the request is over.
             Err(refused) => {
                 Err(std::mem::replace(refused, Error::internal("this request was answered")))
@@ -240,28 +241,28 @@ impl TableRequests {
         number: usize,
         plan: &ReadPlan<TableShaper>,
         task: &ReadTask,
-        emit: &mut Emit<'_>,
+        emit: &mut EmitAnswer<'_>,
     ) -> bool {
-        let (mut is_wanted, mut joiner) = (true, Joiner::default());
-        let mut emit_chunk = |chunk: Chunk| {
+        let (mut is_wanted, mut joiner) = (true, ChunkJoiner::default());
+        let mut emit_chunk = |chunk: RowChunk| {
             is_wanted = joiner.join(chunk).parts.into_iter().all(|part| emit((number, Ok(part))));
             is_wanted
         };
-        match caught(|| read_task(plan, task, &mut emit_chunk)) {
+        match catch_panic(|| read_task(plan, task, &mut emit_chunk)) {
             Ok(()) => is_wanted,
             Err(error) => emit(self.end(number, error)),
         }
     }
 
     /// A request ends with an error.
-    fn end(&self, number: usize, error: Error) -> Answered {
+    fn end(&self, number: usize, error: Error) -> RequestAnswer {
         self.requests[number].is_over.store(true, Ordering::Relaxed);
         (number, Err(error))
     }
 }
 
 /// What work gives, an error if it panicked.
-fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let panicked =
         |_| Err(Error::internal("a reading thread panicked: report it with the store's log"));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)

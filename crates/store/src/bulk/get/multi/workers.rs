@@ -1,11 +1,11 @@
-//! The threads of a multi-get.
+//! The worker threads of a multi-get.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, bounded};
 
-use super::answered::Answered;
+use super::request_answer::RequestAnswer;
 use super::requests::TableRequests;
 use crate::budget::Loan;
 
@@ -16,7 +16,7 @@ const QUEUED_BATCHES_MAX: usize = 2;
 pub(super) struct RequestWorkers {
     requests: Arc<TableRequests>,
     /// Gone when no more is wanted.
-    answered: Option<Receiver<Answered>>,
+    answered: Option<Receiver<RequestAnswer>>,
     threads: Vec<JoinHandle<()>>,
     /// Given back when the threads have ended.
     _lent: Loan,
@@ -37,7 +37,7 @@ impl RequestWorkers {
         Some(Self { requests, answered: Some(answered), threads, _lent: lent })
     }
 
-    pub(super) fn next(&self) -> Option<Answered> {
+    pub(super) fn next(&self) -> Option<RequestAnswer> {
         self.answered.as_ref()?.recv().ok()
     }
 }

@@ -1,37 +1,37 @@
-//! The way of pieces from a worker to the reader.
+//! Sends the pieces of a task from its worker to the reader.
 
 use std::time::Duration;
 
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 
-use crate::read::ahead::Held;
-use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
+use crate::read::ahead::CountedPiece;
+use crate::read::job::{PieceMessage, PieceResult, QUEUED_BATCHES_MAX};
 
 /// Where a worker puts the pieces of a task: those that must come one behind the other go through a
 /// queue of their own.
-pub(crate) struct PieceLine<T> {
-    results: Sender<Answer<T>>,
-    rest: Option<Sender<HeldResult<T>>>,
+pub(crate) struct PieceSender<T> {
+    results: Sender<PieceMessage<T>>,
+    rest: Option<Sender<PieceResult<T>>>,
     has_sent: bool,
 }
 
 /// What became of a piece.
-pub(crate) enum Sent<T> {
+pub(crate) enum SendOutcome<T> {
     /// It is in the queue.
-    Yes,
+    Sent,
     /// Nobody wants more.
     Unwanted,
     /// The queue is full.
-    NotYet(Held<T>),
+    Full(CountedPiece<T>),
 }
 
-impl<T> PieceLine<T> {
-    pub(crate) fn to(results: Sender<Answer<T>>) -> Self {
+impl<T> PieceSender<T> {
+    pub(crate) fn to(results: Sender<PieceMessage<T>>) -> Self {
         Self { results, rest: None, has_sent: false }
     }
 
     /// Hands a piece over; false when nobody wants more.
-    pub(crate) fn send(&mut self, result: HeldResult<T>, is_cut: bool) -> bool {
+    pub(crate) fn send(&mut self, result: PieceResult<T>, is_cut: bool) -> bool {
         match self.rest.take() {
             Some(rest) => {
                 let is_wanted = rest.send(result).is_ok();
@@ -39,9 +39,9 @@ impl<T> PieceLine<T> {
                 is_wanted
             }
             None => {
-                let (answer, rest) = answer(result, is_cut);
+                let (message, rest) = new_message(result, is_cut);
                 self.rest = rest;
-                self.results.send(answer).is_ok()
+                self.results.send(message).is_ok()
             }
         }
     }
@@ -49,34 +49,36 @@ impl<T> PieceLine<T> {
     /// The same, if there is room before so long.
     pub(crate) fn send_within(
         &mut self,
-        piece: Held<T>,
+        piece: CountedPiece<T>,
         is_cut: bool,
         patience: Duration,
-    ) -> Sent<T> {
+    ) -> SendOutcome<T> {
         let refused = match &self.rest {
             Some(rest) => match rest.send_timeout(Ok(piece), patience) {
                 Ok(()) => {
                     self.has_sent = true;
                     self.rest = self.rest.take().filter(|_| is_cut);
-                    return Sent::Yes;
+                    return SendOutcome::Sent;
                 }
-                Err(SendTimeoutError::Disconnected(_)) => return Sent::Unwanted,
+                Err(SendTimeoutError::Disconnected(_)) => return SendOutcome::Unwanted,
                 Err(SendTimeoutError::Timeout(result)) => result,
             },
             None => {
-                let (answer, rest) = answer(Ok(piece), is_cut);
-                match self.results.send_timeout(answer, patience) {
+                let (message, rest) = new_message(Ok(piece), is_cut);
+                match self.results.send_timeout(message, patience) {
+                    // Kept only now: a piece that comes back has taken the queue for its rest down
+                    // with it.
                     Ok(()) => {
                         self.has_sent = true;
                         self.rest = rest;
-                        return Sent::Yes;
+                        return SendOutcome::Sent;
                     }
-                    Err(SendTimeoutError::Disconnected(_)) => return Sent::Unwanted,
-                    Err(SendTimeoutError::Timeout(answer)) => answer.result,
+                    Err(SendTimeoutError::Disconnected(_)) => return SendOutcome::Unwanted,
+                    Err(SendTimeoutError::Timeout(message)) => message.result,
                 }
             }
         };
-        refused.map_or(Sent::Unwanted, Sent::NotYet)
+        refused.map_or(SendOutcome::Unwanted, SendOutcome::Full)
     }
 
     /// Whether the next piece would have to wait.
@@ -91,10 +93,13 @@ impl<T> PieceLine<T> {
 }
 
 /// A piece on its way, and where its rest goes.
-fn answer<T>(result: HeldResult<T>, is_cut: bool) -> (Answer<T>, Option<Sender<HeldResult<T>>>) {
+fn new_message<T>(
+    result: PieceResult<T>,
+    is_cut: bool,
+) -> (PieceMessage<T>, Option<Sender<PieceResult<T>>>) {
     if !is_cut {
-        return (Answer { result, rest: None }, None);
+        return (PieceMessage { result, rest: None }, None);
     }
     let (sender, rest) = bounded(QUEUED_BATCHES_MAX);
-    (Answer { result, rest: Some(rest) }, Some(sender))
+    (PieceMessage { result, rest: Some(rest) }, Some(sender))
 }

@@ -13,6 +13,7 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 impl TableSchema {
     /// The statement that makes this table.
     pub fn to_ddl(&self) -> String {
+        // Inherited key columns are left out: CREATE TABLE takes them from the parent.
         let path: Vec<_> = self.path.split('.').map(quoted_name).collect();
         let mut ddl = format!("CREATE TABLE {} (\n", path.join("."));
         for column in &self.columns[self.inherited_key_len()..] {
@@ -26,6 +27,7 @@ impl TableSchema {
             .skip(self.inherited_key_len())
             .collect();
         match own_key.split_at_checked(self.shard_key_len) {
+            // SHARD is written only where it says more than its default, the whole key.
             Some((shard, minor)) if self.ancestors.is_empty() && !minor.is_empty() => {
                 let _ = write!(
                     ddl,
@@ -42,6 +44,7 @@ impl TableSchema {
             Some(ttl_ms) if ttl_ms % DAY_MS == 0 => {
                 ddl.push_str(&format!(" USING TTL {} DAYS", ttl_ms / DAY_MS))
             }
+            // DDL knows no unit below the hour: rounded up, so that no row expires too early.
             Some(ttl_ms) => ddl.push_str(&format!(" USING TTL {} HOURS", ttl_ms.div_ceil(HOUR_MS))),
             None => {}
         }

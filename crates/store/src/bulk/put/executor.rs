@@ -1,9 +1,9 @@
-//! Where batches become entries of a load session.
+//! Executes a load: encodes batches and pushes their entries into the session of the engine.
 //!
 //! Workers take batches out of the queue, encode them and push them into the session. Between two
-//! slices of a batch, and every few milliseconds while there is nothing to do, one of them looks
-//! around: at time-outs and cancels, at streams that failed, and at whether it is time to flush. So
-//! it does not matter what streams do, or how slow a rate is set.
+//! slices of a batch, and every 10 ms while there is nothing to do, one worker checks for timeouts,
+//! cancels and failed streams, and whether it is time to flush. So these checks run whatever
+//! streams do, and however slow a rate is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
 
-use super::encode::{Encoder, Refused};
-use super::intake::{Flush, Intake, Job, Next};
-use super::means::Means;
-use super::outcomes::{Outcomes, guarded, lock, panic_message};
-use super::ttls::Ttls;
+use super::encode::{EntryEncoder, RejectedEntry};
+use super::load_queue::{BatchJob, FlushScope, LoadQueue, QueueEvent};
+use super::outcomes::{LoadOutcomes, catch_callback_panic, lock, panic_message};
+use super::resources::LoadResources;
+use super::ttls::EntryTtls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
 use crate::catalog::TableEntry;
@@ -32,19 +32,19 @@ const IDLE: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_millis(250);
 
 /// One load under way.
-pub(super) struct Host<'a> {
+pub(super) struct LoadExecutor<'a> {
     store: &'a Arc<Inner>,
     options: &'a BulkPutOptions,
-    outcomes: &'a Outcomes,
-    intake: &'a Intake,
+    outcomes: &'a LoadOutcomes,
+    queue: &'a LoadQueue,
     session: Box<dyn LoadSession>,
     // Dropped after the session: until then nobody may remove entries of indexes.
     load: OpenLoad<'a>,
-    means: Means,
+    resources: LoadResources,
     rows_limit: Option<RateLimit>,
     bytes_limit: Option<RateLimit>,
     /// Held by the worker that sees to flushes.
-    pace: Mutex<FlushPace>,
+    schedule: Mutex<FlushSchedule>,
     /// The tables with indexes that rows were pushed for since the last flush.
     indexed: Mutex<Vec<Arc<TableEntry>>>,
     /// How many rows had been replaced by then.
@@ -52,9 +52,9 @@ pub(super) struct Host<'a> {
 }
 
 /// Lets nobody wait for a load whose thread panicked.
-struct Alarm<'a>(&'a Intake);
+struct StopOnPanic<'a>(&'a LoadQueue);
 
-impl Drop for Alarm<'_> {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();
@@ -64,50 +64,52 @@ impl Drop for Alarm<'_> {
 
 /// How much of a batch was put.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Put {
+enum PutOutcome {
     Whole,
     /// The load was stopped in the middle of it: nothing of the batch may be acknowledged.
     InPart,
 }
 
 /// When the load flushed last, and since when nothing happens.
-struct FlushPace {
+struct FlushSchedule {
     flushed: Instant,
     idle_since: Option<Instant>,
 }
 
-impl<'a> Host<'a> {
-    /// Opens the session of a load that works with these means.
+impl<'a> LoadExecutor<'a> {
+    /// Opens the session of a load that works with these resources.
     pub(super) fn open(
         store: &'a Arc<Inner>,
         options: &'a BulkPutOptions,
-        outcomes: &'a Arc<Outcomes>,
-        intake: &'a Intake,
-        means: Means,
+        outcomes: &'a Arc<LoadOutcomes>,
+        queue: &'a LoadQueue,
+        resources: LoadResources,
     ) -> Result<Self> {
+        // Opened before the session, dropped after it: meanwhile nobody may remove entries of
+        // indexes.
         let load = store.gate.open_load();
         let session = store.writer(options.acks).load(LoadOptions {
             on_existing: options.on_existing,
             durability: options.durability,
-            memory_bytes_max: means.session_bytes(),
+            memory_bytes_max: resources.session_bytes(),
             parallelism: store.threads.most(options.per_shard_parallelism.unwrap_or_else(cores)),
             spill_directory: None,
             observer: outcomes.clone(),
         })?;
         let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
         let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
-        let pace = Mutex::new(FlushPace { flushed: Instant::now(), idle_since: None });
+        let schedule = Mutex::new(FlushSchedule { flushed: Instant::now(), idle_since: None });
         Ok(Self {
             store,
             options,
             outcomes,
-            intake,
+            queue,
             session,
             load,
-            means,
+            resources,
             rows_limit,
             bytes_limit,
-            pace,
+            schedule,
             indexed: Mutex::default(),
             replaced_noted: AtomicU64::new(0),
         })
@@ -124,10 +126,10 @@ impl<'a> Host<'a> {
                     .name("bulk put".into())
                     .spawn_scoped(scope, || self.work());
             }
-            self.lead();
+            self.run_leader();
         });
         let ended = self.end(started);
-        tell_end(&ended);
+        log_end(&ended);
         let store = self.store;
         drop(self);
         store.catalog.drop_after_load();
@@ -135,81 +137,85 @@ impl<'a> Host<'a> {
     }
 
     fn workers(&self) -> usize {
-        self.means.workers()
+        self.resources.workers()
     }
 
-    fn encoder(&self) -> Encoder<'a> {
-        Encoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
+    fn encoder(&self) -> EntryEncoder<'a> {
+        EntryEncoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
     }
 
     /// The bytes that go to the engine at once: what all workers hold together stays within their
     /// share of the memory.
     fn slice_bytes_max(&self) -> usize {
-        let share = self.means.encoder_bytes() / self.workers();
+        let share = self.resources.encoder_bytes() / self.workers();
         self.options.slice_bytes_max().min(share.max(SLICE_BYTES_MIN))
     }
 
     fn work(&self) {
         let mut encoder = self.encoder();
-        while let Next::Batch(job) = self.intake.next(None) {
-            self.carry_out(job, &mut encoder);
+        while let QueueEvent::Batch(job) = self.queue.next(None) {
+            self.run_job(job, &mut encoder);
         }
     }
 
     /// Works, and looks around in between.
-    fn lead(&self) {
-        let _alarm = Alarm(self.intake);
+    fn run_leader(&self) {
+        let _alarm = StopOnPanic(self.queue);
         let mut encoder = self.encoder();
         loop {
-            match self.intake.next(Some(LOOK_EVERY)) {
-                Next::Batch(job) => self.carry_out(job, &mut encoder),
-                Next::Idle => {}
-                Next::Failed(stream, error) => self.fail(stream, error),
-                Next::Over => break,
+            match self.queue.next(Some(LOOK_EVERY)) {
+                QueueEvent::Batch(job) => self.run_job(job, &mut encoder),
+                QueueEvent::Idle => {}
+                QueueEvent::Failed(stream, error) => self.fail(stream, error),
+                QueueEvent::Over => break,
             }
-            self.look_around();
+            self.check_and_flush();
         }
         // Those who wait in a stream get a moment to come back.
-        self.intake.wait_for_sources(GRACE);
+        self.queue.wait_for_sources(GRACE);
     }
 
     /// Stops what must be stopped, and flushes if it is time, unless another worker is at that.
-    fn look_around(&self) {
+    fn check_and_flush(&self) {
         self.outcomes.check_limits(self.options);
         if self.outcomes.is_stopped() {
-            return self.intake.stop();
+            return self.queue.stop();
         }
-        let mut pace = match self.pace.try_lock() {
-            Ok(pace) => pace,
+        let mut schedule = match self.schedule.try_lock() {
+            Ok(schedule) => schedule,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if self.is_flush_due(&mut pace) {
+        if self.is_flush_due(&mut schedule) {
             self.flush().unwrap_or_else(|error| self.outcomes.stop(error));
-            *pace = FlushPace { flushed: Instant::now(), idle_since: None };
+            *schedule = FlushSchedule { flushed: Instant::now(), idle_since: None };
         }
     }
 
-    fn is_flush_due(&self, pace: &mut FlushPace) -> bool {
-        if self.load.flush_wanted() || self.intake.flush_wanted() {
+    fn is_flush_due(&self, schedule: &mut FlushSchedule) -> bool {
+        if self.load.flush_wanted() || self.queue.flush_wanted() {
             return true;
         }
         if self.session.pending_bytes() >= self.options.flush_bytes_max {
             return true;
         }
-        if self.options.flush_interval.is_some_and(|interval| pace.flushed.elapsed() >= interval) {
+        if self
+            .options
+            .flush_interval
+            .is_some_and(|interval| schedule.flushed.elapsed() >= interval)
+        {
             // The next one is due an interval later, whether or not there was anything to do.
-            pace.flushed = Instant::now();
-            return self.intake.is_behind();
+            schedule.flushed = Instant::now();
+            return self.queue.is_behind();
         }
-        if !self.intake.wants_flush_when_idle() {
-            pace.idle_since = None;
+        if !self.queue.wants_flush_when_idle() {
+            schedule.idle_since = None;
             return false;
         }
-        pace.idle_since.get_or_insert_with(Instant::now).elapsed() >= IDLE
+        schedule.idle_since.get_or_insert_with(Instant::now).elapsed() >= IDLE
     }
 
-    fn carry_out(&self, job: Job, encoder: &mut Encoder<'_>) {
+    fn run_job(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) {
         let (stream, end, bytes) = job.receipt();
         let put = catch_unwind(AssertUnwindSafe(|| self.put_batch(job, encoder)));
         let put = put.unwrap_or_else(|panic| {
@@ -217,18 +223,18 @@ impl<'a> Host<'a> {
         });
         let put = put.unwrap_or_else(|error| {
             self.fail(stream, error);
-            Put::InPart
+            PutOutcome::InPart
         });
         if self.outcomes.is_stopped() {
-            self.intake.stop();
+            self.queue.stop();
         }
-        self.intake.done(stream, (put == Put::Whole).then_some(end), bytes);
+        self.queue.finish_batch(stream, (put == PutOutcome::Whole).then_some(end), bytes);
     }
 
     /// Stops the load by an error of a stream. One that begins with the name of the stream need not
     /// be told it again.
     fn fail(&self, stream: usize, error: Error) {
-        let (name, read) = self.outcomes.place_of(stream);
+        let (name, read) = self.outcomes.name_and_read(stream);
         let place = match &*name {
             name if error.message().starts_with(name) => {
                 format!("stream {stream}, after {read} entries")
@@ -236,35 +242,38 @@ impl<'a> Host<'a> {
             name => format!("stream {stream} ({name}), after {read} entries"),
         };
         self.outcomes.stop(error.at(place).of_stream(stream as u64));
-        self.intake.stop();
+        self.queue.stop();
     }
 
     /// Puts one batch, slice by slice, unless the load is stopped.
-    fn put_batch(&self, job: Job, encoder: &mut Encoder<'_>) -> Result<Put> {
-        let Job { stream, first, batch, .. } = job;
+    fn put_batch(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) -> Result<PutOutcome> {
+        let BatchJob { stream, first, batch, .. } = job;
         let EntryBatch { payload, ttl, ttls, positions, unread } = batch;
-        let ttls = Ttls::new(ttl, ttls.as_deref());
-        let places = Places { first, positions: positions.as_deref() };
+        let ttls = EntryTtls::new(ttl, ttls.as_deref());
+        let entry_positions = EntryPositions { first, positions: positions.as_deref() };
         let entries = payload.len();
         let mut offset = 0;
-        let mut put = |encode: &mut dyn FnMut(&mut Encoder<'_>, usize) -> usize| -> Result<Put> {
-            while offset < entries && !self.outcomes.is_stopped() {
-                let mut pushing = self.load.pushing();
-                let taken = encode(encoder, offset);
-                self.push(stream, taken, encoder, &mut pushing)?;
-                drop(pushing);
-                for Refused { position, index, column, reason } in encoder.refused.drain(..) {
-                    let entry = Some(super::Entry::new(&payload, offset + index));
-                    self.outcomes.fail(stream, position, column.as_deref(), &reason, entry)?;
+        let mut put =
+            |encode: &mut dyn FnMut(&mut EntryEncoder<'_>, usize) -> usize| -> Result<PutOutcome> {
+                while offset < entries && !self.outcomes.is_stopped() {
+                    let mut pushing = self.load.pushing();
+                    let taken = encode(encoder, offset);
+                    self.push(stream, taken, encoder, &mut pushing)?;
+                    drop(pushing);
+                    for RejectedEntry { position, index, column, reason } in
+                        encoder.rejected.drain(..)
+                    {
+                        let entry = Some(super::Entry::new(&payload, offset + index));
+                        self.outcomes.fail(stream, position, column.as_deref(), &reason, entry)?;
+                    }
+                    if let Some((_, entries)) = encoder.encoded() {
+                        self.wait_for_rate(entries);
+                    }
+                    offset += taken;
+                    self.check_and_flush();
                 }
-                if let Some((_, entries)) = encoder.encoded() {
-                    self.wait_for_rate(entries);
-                }
-                offset += taken;
-                self.look_around();
-            }
-            Ok(if offset < entries { Put::InPart } else { Put::Whole })
-        };
+                Ok(if offset < entries { PutOutcome::InPart } else { PutOutcome::Whole })
+            };
         let put = match &payload {
             Payload::Batch { table, rows } => {
                 let mut step = None;
@@ -273,19 +282,21 @@ impl<'a> Host<'a> {
                     let len = step.min(entries - offset);
                     let rows = rows.slice(offset, len);
                     let ttls = ttls.starting_at(offset);
-                    encoder.rows(table, &rows, ttls, |index| places.of(offset + index))
+                    encoder.rows(table, &rows, ttls, |index| entry_positions.of(offset + index))
                 })
             }
             Payload::Rows { table, rows } => put(&mut |encoder, offset| {
                 let ttls = ttls.starting_at(offset);
-                encoder.single_rows(table, &rows[offset..], ttls, |index| places.of(offset + index))
+                encoder.single_rows(table, &rows[offset..], ttls, |index| {
+                    entry_positions.of(offset + index)
+                })
             }),
             Payload::Pairs(pairs) => put(&mut |encoder, offset| {
-                encoder.pairs(pairs, offset, ttls, |index| places.of(index))
+                encoder.pairs(pairs, offset, ttls, |index| entry_positions.of(index))
             }),
         }?;
         // They come last: if they are too many, what is good in the batch is stored and counted.
-        if put == Put::Whole {
+        if put == PutOutcome::Whole {
             self.outcomes.add_read(stream, unread.len() as u64);
             for entry in &unread {
                 self.outcomes.fail_unread(stream, entry)?;
@@ -301,19 +312,22 @@ impl<'a> Host<'a> {
         &self,
         stream: usize,
         taken: usize,
-        encoder: &Encoder<'_>,
+        encoder: &EntryEncoder<'_>,
         pushing: &mut Pushing<'_>,
     ) -> Result<()> {
         self.outcomes.add_read(stream, taken as u64);
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
         self.store.catalog.check_member()?;
         pushing.rows_of(space, !encoder.index_entries().is_empty());
+        // Noted before anything is pushed: rows that replace others make entries stale, even if the
+        // push fails midway.
         if let Some(table) = &encoder.indexed {
             table.indexes.clean.note();
         }
         let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
-            match self.session.push_by(*space, Outcomes::stream_of_indexes(stream), entries, by) {
+            match self.session.push_by(*space, LoadOutcomes::stream_of_indexes(stream), entries, by)
+            {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 pushed => pushed?,
             }
@@ -324,7 +338,7 @@ impl<'a> Host<'a> {
                 indexed.push(table.clone());
             }
         }
-        self.session.push_by(space, Outcomes::stream_of_rows(stream), entries, by)?;
+        self.session.push_by(space, LoadOutcomes::stream_of_rows(stream), entries, by)?;
         self.outcomes.add_bytes(stream, entries.bytes() as u64);
         Ok(())
     }
@@ -348,7 +362,7 @@ impl<'a> Host<'a> {
     /// complete.
     fn flush(&self) -> Result<()> {
         self.store.catalog.check_member()?;
-        let Flush { mut ended, marks } = self.intake.begin_flush();
+        let FlushScope { mut ended, marks } = self.queue.begin_flush();
         let flushing = self.load.begin_flush();
         let indexed = std::mem::take(&mut *lock(&self.indexed));
         let begun = Instant::now();
@@ -362,14 +376,14 @@ impl<'a> Host<'a> {
         indexed.iter().for_each(|table| self.store.janitor.note(table, stale));
         let callbacks = &self.options.callbacks;
         for &(stream, position) in &marks {
-            let told = guarded("durable", || callbacks.durable(stream, position));
+            let told = catch_callback_panic("durable", || callbacks.durable(stream, position));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
-        self.intake.flushed(&marks);
+        self.queue.finish_flush(&marks);
         ended.sort_unstable();
         for stream in ended {
             let Some(report) = self.outcomes.complete(stream) else { continue };
-            let told = guarded("completed", || callbacks.completed(&report));
+            let told = catch_callback_panic("completed", || callbacks.completed(&report));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
         Ok(())
@@ -382,7 +396,7 @@ impl<'a> Host<'a> {
         let flushed = self.flush();
         outcomes.check_cancel(self.options);
         outcomes.check_errors(self.options.errors_max, true);
-        self.intake.stop();
+        self.queue.stop();
         let report = outcomes.report(started);
         let is_flushed = flushed.is_ok();
         // What a callback or a stream said counts for more than what the session says after it was
@@ -400,7 +414,7 @@ impl<'a> Host<'a> {
 }
 
 /// Notes for whoever watches the program how a load ended.
-fn tell_end(ended: &std::result::Result<BulkPutReport, BulkPutError>) {
+fn log_end(ended: &std::result::Result<BulkPutReport, BulkPutError>) {
     let (report, error) = match ended {
         Ok(report) => (report, None),
         Err(stopped) => (&*stopped.report, Some(&stopped.error)),
@@ -428,12 +442,12 @@ const SLICE_BYTES_MIN: usize = 4 << 10;
 
 /// Where the entries of a batch stand in their stream.
 #[derive(Clone, Copy)]
-struct Places<'a> {
+struct EntryPositions<'a> {
     first: u64,
     positions: Option<&'a [u64]>,
 }
 
-impl Places<'_> {
+impl EntryPositions<'_> {
     fn of(self, index: usize) -> u64 {
         self.positions.map_or(self.first + index as u64, |positions| positions[index])
     }

@@ -1,13 +1,13 @@
-//! How far each stream is durable, and those who wait for it.
+//! Tracks how far each stream is durable, and lets callers wait for it.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::{Flush, Intake, StreamLane, StreamQueue};
+use super::{FlushScope, LoadQueue, StreamLane, StreamQueue};
 
-impl Intake {
+impl LoadQueue {
     /// What a flush that begins now will make durable.
-    pub(in crate::bulk::put) fn begin_flush(&self) -> Flush {
+    pub(in crate::bulk::put) fn begin_flush(&self) -> FlushScope {
         let mut queue = self.lock();
         queue.flush_wanted = false;
         let behind = std::mem::take(&mut queue.behind);
@@ -17,11 +17,11 @@ impl Intake {
             (stream, lane.put)
         };
         let marks = behind.into_iter().map(mark).collect();
-        Flush { ended: std::mem::take(&mut queue.ended), marks }
+        FlushScope { ended: std::mem::take(&mut queue.ended), marks }
     }
 
     /// What a flush was to make durable is.
-    pub(in crate::bulk::put) fn flushed(&self, marks: &[(usize, u64)]) {
+    pub(in crate::bulk::put) fn finish_flush(&self, marks: &[(usize, u64)]) {
         let mut queue = self.lock();
         for (stream, position) in marks {
             queue.lanes[*stream].durable = *position;

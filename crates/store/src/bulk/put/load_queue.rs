@@ -1,10 +1,10 @@
-//! The queue between those who bring entries and those who put them.
+//! The queue between the threads that bring batches and the workers that put them.
 //!
 //! 1. Each stream has a lane. Batches go into the lane of their stream, and a lane with batches is
 //!    ready.
-//! 2. A worker takes a batch out of a ready lane. Nobody else takes one from there until it is
-//!    done, so the batches of one stream stay in order.
-//! 3. Once a flush has stored what was put, the position up to which a stream is durable moves on.
+//! 2. A worker takes a batch out of a ready lane. No other worker takes from that lane until the
+//!    batch is put, so the batches of one stream stay in order.
+//! 3. After a flush has stored what was put, the durable position of each stream moves on.
 //!
 //! The queue holds nothing of the store. So a thread that is caught in a stream which never returns
 //! keeps its stream and this queue, and nothing else.
@@ -24,7 +24,7 @@ use super::EntryBatch;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A queue of batches.
-pub(super) struct Intake {
+pub(super) struct LoadQueue {
     queue: Mutex<StreamQueue>,
     /// Told when there is something to do, or nothing will come any more.
     work: Condvar,
@@ -61,7 +61,7 @@ struct StreamQueue {
 /// One stream.
 #[derive(Default)]
 struct StreamLane {
-    batches: VecDeque<Job>,
+    batches: VecDeque<BatchJob>,
     at_work: bool,
     /// Whether it brings nothing more.
     is_over: bool,
@@ -75,7 +75,7 @@ struct StreamLane {
 }
 
 /// A batch to put.
-pub(super) struct Job {
+pub(super) struct BatchJob {
     pub(super) stream: usize,
     pub(super) batch: EntryBatch,
     /// The positions of its first entry and of what follows it.
@@ -85,8 +85,8 @@ pub(super) struct Job {
 }
 
 /// What a worker finds.
-pub(super) enum Next {
-    Batch(Job),
+pub(super) enum QueueEvent {
+    Batch(BatchJob),
     /// Nothing came in good time.
     Idle,
     /// A stream failed.
@@ -96,14 +96,14 @@ pub(super) enum Next {
 }
 
 /// What a flush stores.
-pub(super) struct Flush {
+pub(super) struct FlushScope {
     /// Streams that will be complete.
     pub(super) ended: Vec<usize>,
     /// Streams with the positions up to which they will be durable.
     pub(super) marks: Vec<(usize, u64)>,
 }
 
-impl Intake {
+impl LoadQueue {
     /// A queue for this many streams, which holds about so many bytes.
     pub(super) fn new(streams: usize, bytes_max: usize) -> Self {
         let queue = StreamQueue {
@@ -129,7 +129,7 @@ impl Intake {
     }
 
     /// One who brought batches is gone.
-    pub(super) fn source_gone(&self) {
+    pub(super) fn remove_source(&self) {
         self.lock().sources -= 1;
         self.work.notify_all();
     }
@@ -147,8 +147,8 @@ impl Intake {
     /// Takes a batch and waits until it is put. False when the load was stopped.
     ///
     /// # Errors
-    /// As [`Intake::add`].
-    pub(super) fn hand_over(&self, stream: usize, batch: EntryBatch) -> Result<bool> {
+    /// As [`LoadQueue::add`].
+    pub(super) fn add_and_wait(&self, stream: usize, batch: EntryBatch) -> Result<bool> {
         {
             let mut queue = self.lock();
             if queue.stopped {
@@ -171,7 +171,7 @@ impl Intake {
     /// position that follows it, or the batch where there is no room.
     ///
     /// # Errors
-    /// As [`Intake::add`]; `None` when the load was stopped.
+    /// As [`LoadQueue::add`]; `None` when the load was stopped.
     pub(super) fn push(
         &self,
         stream: usize,
@@ -236,28 +236,30 @@ impl Intake {
 
     /// What to do next. Who has a patience gets back when it ends, and is told of streams that
     /// failed.
-    pub(super) fn next(&self, patience: Option<Duration>) -> Next {
+    pub(super) fn next(&self, patience: Option<Duration>) -> QueueEvent {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut queue = self.lock();
         loop {
             if queue.stopped {
-                return Next::Over;
+                return QueueEvent::Over;
             }
+            // Only the leader has a deadline, and only it stops the load: others leave failures to
+            // it.
             if let Some((stream, error)) = queue.failed.take_if(|_| deadline.is_some()) {
-                return Next::Failed(stream, error);
+                return QueueEvent::Failed(stream, error);
             }
             if let Some(job) = queue.take_job() {
-                return Next::Batch(job);
+                return QueueEvent::Batch(job);
             }
             if queue.sources == 0 && queue.busy == 0 && queue.failed.is_none() {
-                return Next::Over;
+                return QueueEvent::Over;
             }
             queue = match deadline {
                 None => self.work.wait(queue).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        return Next::Idle;
+                        return QueueEvent::Idle;
                     }
                     self.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -266,7 +268,7 @@ impl Intake {
     }
 
     /// A worker is done with a batch: it was put whole, up to a position, or not.
-    pub(super) fn done(&self, stream: usize, end: Option<u64>, bytes: usize) {
+    pub(super) fn finish_batch(&self, stream: usize, end: Option<u64>, bytes: usize) {
         let mut queue = self.lock();
         queue.busy -= 1;
         queue.bytes -= bytes;
@@ -353,7 +355,7 @@ impl StreamQueue {
         let first = lane.next;
         let end = batch.end(first)?;
         lane.next = end;
-        lane.batches.push_back(Job { stream, batch, first, end, bytes });
+        lane.batches.push_back(BatchJob { stream, batch, first, end, bytes });
         if !lane.at_work && lane.batches.len() == 1 {
             self.ready.push_back(stream);
         }
@@ -361,7 +363,7 @@ impl StreamQueue {
         Ok(end)
     }
 
-    fn take_job(&mut self) -> Option<Job> {
+    fn take_job(&mut self) -> Option<BatchJob> {
         let stream = self.ready.pop_front()?;
         let lane = &mut self.lanes[stream];
         let job = lane.batches.pop_front()?;
@@ -377,8 +379,8 @@ impl StreamLane {
     }
 }
 
-impl Job {
-    /// What [`Intake::done`] is to be told.
+impl BatchJob {
+    /// What [`LoadQueue::finish_batch`] is to be told.
     pub(super) fn receipt(&self) -> (usize, u64, usize) {
         (self.stream, self.end, self.bytes)
     }

@@ -1,10 +1,10 @@
-//! What is drawn from a caller's source.
+//! Draws items (keys or batches of keys) from a caller's source.
 //!
-//! A source may wait: for a client, for a queue, for the very rows that its next key depends on.
-//! Whoever draws from it himself waits with it, and with him the keys that he has gathered. So a
-//! source that may wait is drawn from by a thread of its own, which lays what comes into a bounded
-//! queue; who makes tasks of it is told when nothing has come for a moment, and hands over what he
-//! has. Sources that are known to have everything at hand need no thread.
+//! A source may wait: for a client, for a queue, for the very rows that its next key depends on. A
+//! reader that drew from it directly would wait too, with all keys that it has gathered. So a
+//! thread of its own draws from such a source and puts the items into a bounded queue. When nothing
+//! comes for a moment, the reader learns of it, and makes tasks of the keys that it has. A source
+//! whose items are all in memory needs no thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tonnage_engine::{Error, Result};
 
 use crate::read::ReadControl;
-use crate::read::control::LOOK;
+use crate::read::control::CHECK_INTERVAL;
 use crate::read::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
@@ -24,14 +24,14 @@ const PUSHED_PAUSE: Duration = Duration::from_micros(50);
 const PAUSE_LONGEST: Duration = Duration::from_millis(50);
 /// How long what comes one by one is left to gather in the queue: waking somebody for each item
 /// costs more than the item.
-const NAP: Duration = Duration::from_micros(100);
+const GATHER_WAIT: Duration = Duration::from_micros(100);
 /// Items that wait in the queue of a source of single keys.
 pub(crate) const SINGLE_ITEMS_MAX: usize = 1_024;
 /// Batches that wait in the queue of a source of batches.
 pub(crate) const BATCHES_MAX: usize = 2;
 
 /// What a look at a source gives.
-pub(crate) enum Drawn<T> {
+pub(crate) enum SourcePoll<T> {
     /// The next item.
     Item(T),
     /// Nothing now.
@@ -40,23 +40,23 @@ pub(crate) enum Drawn<T> {
     End,
 }
 
-impl<T> Drawn<T> {
-    pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> Drawn<U> {
+impl<T> SourcePoll<T> {
+    pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> SourcePoll<U> {
         match self {
-            Drawn::Item(item) => Drawn::Item(of(item)),
+            SourcePoll::Item(item) => SourcePoll::Item(of(item)),
             nothing => nothing.without_item(),
         }
     }
 
     /// The same of something that is no item.
-    pub(crate) fn without_item<U>(&self) -> Drawn<U> {
-        if matches!(self, Drawn::Nothing) { Drawn::Nothing } else { Drawn::End }
+    pub(crate) fn without_item<U>(&self) -> SourcePoll<U> {
+        if matches!(self, SourcePoll::Nothing) { SourcePoll::Nothing } else { SourcePoll::End }
     }
 }
 
-impl<T> From<Option<T>> for Drawn<T> {
+impl<T> From<Option<T>> for SourcePoll<T> {
     fn from(next: Option<T>) -> Self {
-        next.map_or(Drawn::End, Drawn::Item)
+        next.map_or(SourcePoll::End, SourcePoll::Item)
     }
 }
 
@@ -82,8 +82,8 @@ impl WaitLimit {
 }
 
 /// A caller's source, drawn from here or by a thread of its own.
-pub(crate) struct Source<T> {
-    draws: Draws<T>,
+pub(crate) struct ItemSource<T> {
+    draws: SourceState<T>,
     is_at_hand: bool,
     items_max: usize,
     /// For how long nothing comes before what was gathered is handed over.
@@ -95,49 +95,49 @@ pub(crate) struct Source<T> {
 }
 
 /// The caller's own iterator.
-pub(crate) type Items<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
+pub(crate) type ItemIterator<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 
-enum Draws<T> {
-    Here(Items<T>),
+enum SourceState<T> {
+    Inline(ItemIterator<T>),
     /// Several iterators, one after another until they are drawn from side by side.
-    Several(VecDeque<Items<T>>),
-    Away {
-        queue: Arc<Queue<T>>,
+    Several(VecDeque<ItemIterator<T>>),
+    Detached {
+        queue: Arc<SourceQueue<T>>,
         taken: VecDeque<Result<T>>,
     },
 }
 
-impl<T: Send + 'static> Source<T> {
+impl<T: Send + 'static> ItemSource<T> {
     /// A source whose queue holds so many items at most.
     pub(crate) fn new<I>(items: I, items_max: usize) -> Self
     where
         I: Iterator<Item = Result<T>> + Send + 'static,
     {
-        Self::of(Draws::Here(Box::new(items)), items_max)
+        Self::of(SourceState::Inline(Box::new(items)), items_max)
     }
 
-    fn of(draws: Draws<T>, items_max: usize) -> Self {
+    fn of(draws: SourceState<T>, items_max: usize) -> Self {
         let weight = |_: &T| 1;
         Self { draws, is_at_hand: false, items_max, pause: PAUSE, weight, control: None }
     }
 
     /// Several sources that are drawn from side by side, each by a thread of its own, once they
     /// are detached.
-    pub(crate) fn several(items: VecDeque<Items<T>>, items_max: usize) -> Self {
-        Self::of(Draws::Several(items), items_max)
+    pub(crate) fn several(items: VecDeque<ItemIterator<T>>, items_max: usize) -> Self {
+        Self::of(SourceState::Several(items), items_max)
     }
 
     /// A source that is pushed into.
-    pub(crate) fn pushed(items_max: usize) -> (Pusher<T>, Self) {
-        let queue = Arc::new(Queue::new(items_max, 1, |_| 1));
-        let away = Draws::Away { queue: queue.clone(), taken: VecDeque::new() };
-        let mut source = Self::of(away, items_max);
+    pub(crate) fn pushed(items_max: usize) -> (SourceSender<T>, Self) {
+        let queue = Arc::new(SourceQueue::new(items_max, 1, |_| 1));
+        let detached = SourceState::Detached { queue: queue.clone(), taken: VecDeque::new() };
+        let mut source = Self::of(detached, items_max);
         source.pause = PUSHED_PAUSE;
-        (Pusher(queue), source)
+        (SourceSender(queue), source)
     }
 
     /// The same, where items differ in what they take.
-    pub(crate) fn weighed(mut self, weight: fn(&T) -> usize) -> Self {
+    pub(crate) fn with_weight(mut self, weight: fn(&T) -> usize) -> Self {
         self.weight = weight;
         self
     }
@@ -161,10 +161,10 @@ impl<T: Send + 'static> Source<T> {
     /// How many items are left, as far as is known without waiting.
     pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.draws {
-            Draws::Here(items) => items.size_hint(),
-            Draws::Several(all) if all.is_empty() => (0, Some(0)),
-            Draws::Several(_) => (0, None),
-            Draws::Away { queue, taken } => {
+            SourceState::Inline(items) => items.size_hint(),
+            SourceState::Several(all) if all.is_empty() => (0, Some(0)),
+            SourceState::Several(_) => (0, None),
+            SourceState::Detached { queue, taken } => {
                 let state = queue.lock();
                 let here = taken.len() + state.items.len();
                 let (least, most) = if state.has_ended { (0, Some(0)) } else { state.hint };
@@ -179,80 +179,82 @@ impl<T: Send + 'static> Source<T> {
         if self.is_at_hand() {
             return;
         }
-        if let Draws::Away { .. } = self.draws {
+        if let SourceState::Detached { .. } = self.draws {
             return;
         }
+        // Asked before the iterators move to their threads: afterwards only these can ask them.
         let hint = self.size_hint();
-        let drawn = match std::mem::replace(&mut self.draws, Draws::Several(VecDeque::new())) {
-            Draws::Here(items) => VecDeque::from([items]),
-            Draws::Several(all) => all,
-            Draws::Away { .. } => unreachable!("just seen"),
+        let drawn = match std::mem::replace(&mut self.draws, SourceState::Several(VecDeque::new()))
+        {
+            SourceState::Inline(items) => VecDeque::from([items]),
+            SourceState::Several(all) => all,
+            SourceState::Detached { .. } => unreachable!("just seen"),
         };
         let count = drawn.len();
-        let queue = Arc::new(Queue::new(self.items_max, count, self.weight));
+        let queue = Arc::new(SourceQueue::new(self.items_max, count, self.weight));
         queue.lock().hint = hint;
         let left = Arc::new(Mutex::new(drawn));
         let start = |_| {
             let (queue, left) = (queue.clone(), left.clone());
             let fill = move || {
-                while let Some(items) = pop(&left) {
+                while let Some(items) = next_iterator(&left) {
                     queue.fill(items, count == 1);
                 }
             };
             std::thread::Builder::new().spawn(fill).is_ok()
         };
         self.draws = match (0..count).map(start).take_while(|is_started| *is_started).count() {
-            0 => Draws::Several(std::iter::from_fn(|| pop(&left)).collect()),
-            _ => Draws::Away { queue, taken: VecDeque::new() },
+            0 => SourceState::Several(std::iter::from_fn(|| next_iterator(&left)).collect()),
+            _ => SourceState::Detached { queue, taken: VecDeque::new() },
         };
     }
 
     /// The next item; waits for it.
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
         match self.draw(WaitLimit::Endless) {
-            Ok(Drawn::Item(item)) => Ok(Some(item)),
+            Ok(SourcePoll::Item(item)) => Ok(Some(item)),
             Ok(_) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// The next item, unless none comes for so long.
-    pub(crate) fn next_within(&mut self, patience: WaitLimit) -> Result<Drawn<T>> {
+    pub(crate) fn next_within(&mut self, patience: WaitLimit) -> Result<SourcePoll<T>> {
         self.draw(patience)
     }
 
-    fn draw(&mut self, patience: WaitLimit) -> Result<Drawn<T>> {
+    fn draw(&mut self, patience: WaitLimit) -> Result<SourcePoll<T>> {
         let next = match &mut self.draws {
-            Draws::Here(items) => next_of(items).transpose(),
-            Draws::Several(all) => loop {
+            SourceState::Inline(items) => next_of(items).transpose(),
+            SourceState::Several(all) => loop {
                 let Some(items) = all.front_mut() else { break None };
                 if let Some(next) = next_of(items).transpose() {
                     break Some(next);
                 }
                 all.pop_front();
             },
-            Draws::Away { queue, taken } => {
+            SourceState::Detached { queue, taken } => {
                 if taken.is_empty() {
                     let longest = patience.longest(self.pause);
                     if !queue.take(taken, longest, self.control.as_deref())? {
-                        return Ok(Drawn::Nothing);
+                        return Ok(SourcePoll::Nothing);
                     }
                 }
                 taken.pop_front()
             }
         };
-        next.map_or(Ok(Drawn::End), |item| item.map(Drawn::Item))
+        next.map_or(Ok(SourcePoll::End), |item| item.map(SourcePoll::Item))
     }
 }
 
 /// The next of some iterators that nobody draws from yet.
-fn pop<T>(left: &Mutex<VecDeque<Items<T>>>) -> Option<Items<T>> {
+fn next_iterator<T>(left: &Mutex<VecDeque<ItemIterator<T>>>) -> Option<ItemIterator<T>> {
     left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
-impl<T> Drop for Source<T> {
+impl<T> Drop for ItemSource<T> {
     fn drop(&mut self) {
-        if let Draws::Away { queue, .. } = &self.draws {
+        if let SourceState::Detached { queue, .. } = &self.draws {
             queue.lock().is_unwanted = true;
             queue.has_room.notify_all();
         }
@@ -260,15 +262,15 @@ impl<T> Drop for Source<T> {
 }
 
 /// Items on their way from the thread that draws them.
-struct Queue<T> {
-    state: Mutex<State<T>>,
+struct SourceQueue<T> {
+    state: Mutex<QueueState<T>>,
     items_max: usize,
     weight: fn(&T) -> usize,
     has_items: Condvar,
     has_room: Condvar,
 }
 
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<Result<T>>,
     /// What they count together.
     weight: usize,
@@ -283,9 +285,9 @@ struct State<T> {
     waited_for: usize,
 }
 
-impl<T> Queue<T> {
+impl<T> SourceQueue<T> {
     fn new(items_max: usize, fillers: usize, weight: fn(&T) -> usize) -> Self {
-        let state = State {
+        let state = QueueState {
             items: VecDeque::new(),
             weight: 0,
             fillers,
@@ -303,16 +305,16 @@ impl<T> Queue<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Draws until the source ends or fails, or nobody wants more.
-    fn fill(&self, mut items: Items<T>, is_alone: bool) {
+    fn fill(&self, mut items: ItemIterator<T>, is_alone: bool) {
         loop {
             let next = next_of(&mut items).transpose();
             let hint = items.size_hint();
-            let mut state = self.room();
+            let mut state = self.wait_for_room();
             if state.is_over() {
                 return;
             }
@@ -325,13 +327,13 @@ impl<T> Queue<T> {
                     state.items.push_back(Err(error));
                     return self.end(state);
                 }
-                None => return self.leave(state),
+                None => return self.remove_filler(state),
             }
         }
     }
 
     /// Waits until there is room, or nobody wants more.
-    fn room(&self) -> MutexGuard<'_, State<T>> {
+    fn wait_for_room(&self) -> MutexGuard<'_, QueueState<T>> {
         let mut state = self.lock();
         while state.weight >= self.items_max && !state.is_over() {
             state = self.has_room.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -339,7 +341,7 @@ impl<T> Queue<T> {
         state
     }
 
-    fn put(&self, mut state: MutexGuard<'_, State<T>>, item: T) {
+    fn put(&self, mut state: MutexGuard<'_, QueueState<T>>, item: T) {
         state.weight += (self.weight)(&item);
         state.items.push_back(Ok(item));
         if state.weight >= state.waited_for {
@@ -348,14 +350,14 @@ impl<T> Queue<T> {
     }
 
     /// One who put items in has no more.
-    fn leave(&self, mut state: MutexGuard<'_, State<T>>) {
+    fn remove_filler(&self, mut state: MutexGuard<'_, QueueState<T>>) {
         state.fillers = state.fillers.saturating_sub(1);
         if state.fillers == 0 {
             self.end(state);
         }
     }
 
-    fn end(&self, mut state: MutexGuard<'_, State<T>>) {
+    fn end(&self, mut state: MutexGuard<'_, QueueState<T>>) {
         state.has_ended = true;
         self.has_items.notify_one();
         self.has_room.notify_all();
@@ -379,16 +381,16 @@ impl<T> Queue<T> {
                 // Whoever has nothing to do is woken by the first item.
                 None => {
                     if let Some(control) = control {
-                        control.check_wanted()?;
+                        control.check_open()?;
                     }
                     state.waited_for = 1;
-                    let waited = self.has_items.wait_timeout(state, LOOK);
+                    let waited = self.has_items.wait_timeout(state, CHECK_INTERVAL);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 Some(longest) if since.elapsed() >= longest => return Ok(false),
                 Some(longest) => {
                     state.waited_for = self.items_max / 2;
-                    let waited = self.has_items.wait_timeout(state, NAP.min(longest));
+                    let waited = self.has_items.wait_timeout(state, GATHER_WAIT.min(longest));
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -403,7 +405,7 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> State<T> {
+impl<T> QueueState<T> {
     /// Whether nothing more is taken in.
     fn is_over(&self) -> bool {
         self.is_unwanted || self.has_ended
@@ -411,17 +413,17 @@ impl<T> State<T> {
 }
 
 /// The end of a source that items are pushed into. The source ends with the last of them.
-pub(crate) struct Pusher<T>(Arc<Queue<T>>);
+pub(crate) struct SourceSender<T>(Arc<SourceQueue<T>>);
 
-impl<T> Pusher<T> {
+impl<T> SourceSender<T> {
     /// Waits for room, then hands an item over.
     ///
     /// # Errors
     /// `Cancelled` when nobody draws any more.
     pub(crate) fn push(&self, item: T) -> Result<()> {
-        let state = self.0.room();
+        let state = self.0.wait_for_room();
         if state.is_over() {
-            return Err(unwanted());
+            return Err(unwanted_error());
         }
         self.0.put(state, item);
         Ok(())
@@ -431,7 +433,7 @@ impl<T> Pusher<T> {
     pub(crate) fn try_push(&self, item: T) -> Result<Option<T>> {
         let state = self.0.lock();
         if state.is_over() {
-            return Err(unwanted());
+            return Err(unwanted_error());
         }
         if state.weight >= self.0.items_max {
             return Ok(Some(item));
@@ -442,20 +444,20 @@ impl<T> Pusher<T> {
 }
 
 #[cold]
-fn unwanted() -> Error {
+fn unwanted_error() -> Error {
     Error::cancelled("nobody takes keys any more: the read that they were for has ended")
 }
 
-impl<T> Clone for Pusher<T> {
+impl<T> Clone for SourceSender<T> {
     fn clone(&self) -> Self {
         self.0.lock().fillers += 1;
         Self(self.0.clone())
     }
 }
 
-impl<T> Drop for Pusher<T> {
+impl<T> Drop for SourceSender<T> {
     fn drop(&mut self) {
-        self.0.leave(self.0.lock());
+        self.0.remove_filler(self.0.lock());
     }
 }
 

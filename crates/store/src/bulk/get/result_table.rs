@@ -1,4 +1,4 @@
-//! One table of a result.
+//! One table of a result, and which of its columns are wanted.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::table_batch::TableBatch;
 use crate::catalog::TableEntry;
 
 /// One table of a result: what of it is wanted.
-pub(super) struct Part {
+pub(super) struct ResultTable {
     pub(super) entry: Arc<TableEntry>,
     pub(super) path: Arc<str>,
     pub(super) columns: Option<Vec<usize>>,
 }
 
-impl Part {
+impl ResultTable {
     pub(super) fn new(
         entry: &Arc<TableEntry>,
         options: &BulkGetOptions,

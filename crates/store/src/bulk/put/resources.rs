@@ -1,4 +1,4 @@
-//! The threads and the memory that a load works with.
+//! The threads and the memory that a load may use.
 
 use super::BulkPutOptions;
 use crate::budget::Loan;
@@ -10,7 +10,7 @@ const ENCODERS_SHARE: usize = 8;
 const QUEUE_SHARE: usize = 8;
 
 /// What a load works with.
-pub(super) struct Means {
+pub(super) struct LoadResources {
     /// The threads that encode.
     workers: Loan,
     memory: Loan,
@@ -18,7 +18,7 @@ pub(super) struct Means {
     queue_bytes: usize,
 }
 
-impl Means {
+impl LoadResources {
     /// What the store has left for a load with these options, whose work so many threads can share.
     pub(super) fn of(store: &Inner, options: &BulkPutOptions, workers: usize) -> Self {
         Self {

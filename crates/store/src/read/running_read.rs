@@ -1,4 +1,4 @@
-//! The threads of a read under way, and the queues between them and its reader.
+//! The threads of a running read, and the queues between them and its reader.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,31 +8,31 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use tonnage_engine::{Error, Result};
 
 use crate::budget::Loan;
-use crate::read::ahead::Held;
+use crate::read::ahead::CountedPiece;
 use crate::read::control::{ReadControl, ReadMetrics};
-use crate::read::dispatch::{dispatch, panicked};
-use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
+use crate::read::dispatch::{dispatch, panic_error};
+use crate::read::job::{PieceMessage, PieceResult, QUEUED_BATCHES_MAX};
 use crate::read::key_batches::TASKS_MOST;
-use crate::read::line::PieceLine;
 use crate::read::open_scan::OpenScan;
-use crate::read::outlet::Outlet;
+use crate::read::paused_scans::{PausableScan, PausedScans};
+use crate::read::piece_sender::PieceSender;
 use crate::read::plan::{ReadPlan, Shaper};
-use crate::read::rest::{Resting, ScanAtWork};
 use crate::read::task::{ReadTask, TaskSource};
+use crate::read::task_sink::TaskSink;
 use crate::read::worker::ReadWorker;
 
 /// The most tasks that are handed over at once.
 const TASKS_AT_HAND_MAX: usize = 1_024;
 
 /// The threads of a read, and the queues to them.
-pub(crate) struct Running<T> {
+pub(crate) struct RunningRead<T> {
     control: Arc<ReadControl>,
     /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
     /// once.
-    queues: Receiver<Receiver<Answer<T>>>,
-    current: Receiver<Answer<T>>,
+    queues: Receiver<Receiver<PieceMessage<T>>>,
+    current: Receiver<PieceMessage<T>>,
     /// Where the pieces are that come before those of `current`.
-    rest: Option<Receiver<HeldResult<T>>>,
+    rest: Option<Receiver<PieceResult<T>>>,
     failure: Arc<Mutex<Option<Error>>>,
     stop: Option<Sender<()>>,
     workers: Vec<JoinHandle<()>>,
@@ -41,24 +41,24 @@ pub(crate) struct Running<T> {
     /// While it is here nothing is read ahead of the first piece.
     brake: Option<Sender<()>>,
     is_first_taken: bool,
-    /// Starts threads that are wanted now: for scans that rested and whose queues have room again,
+    /// Starts threads that are wanted now: for paused scans whose queues have room again,
     /// and for the workers of a read that is no longer held back, or whose reader waits.
-    wake: Wake,
+    start_threads: ThreadStarter,
 }
 
 /// The answer to the reader's question for threads, whether or not it waits.
-type Wake = Box<dyn FnMut(&mut Vec<JoinHandle<()>>, Reader) + Send + Sync>;
+type ThreadStarter = Box<dyn FnMut(&mut Vec<JoinHandle<()>>, ReaderState) + Send + Sync>;
 
 /// What a reader does that asks for threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reader {
+enum ReaderState {
     /// It looks whether something is there.
-    Looks,
+    Polling,
     /// It has waited for a while.
-    Waits,
+    Waiting,
 }
 
-impl<T: Send + 'static> Running<T> {
+impl<T: Send + 'static> RunningRead<T> {
     /// Starts workers, and a dispatcher that has them read the first task and those behind it.
     pub(crate) fn start<S: Shaper<Output = T>>(
         plan: &Arc<ReadPlan<S>>,
@@ -77,39 +77,39 @@ impl<T: Send + 'static> Running<T> {
         let is_scan = first.as_ref().is_some_and(|task| !task.is_lookup());
         let (brake, go_ahead) = bounded::<()>(0);
         let brake = is_scan.then_some(brake);
-        let resting = Arc::new(Resting::new(go_ahead));
-        let worker = ReadWorker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting };
+        let paused = Arc::new(PausedScans::new(go_ahead));
+        let worker = ReadWorker { plan: plan.clone(), jobs: [jobs, lookups], stop, paused };
         let threads = plan.threads.lend(if single { 1 } else { plan.workers }, 1);
         let count = threads.amount();
         let at_once = if is_scan { 1 } else { count };
         // The first must be had; others do the part of those that cannot.
         let workers: Vec<_> = (0..at_once).map_while(|_| worker.spawn(None)).collect();
-        let wake = wake(worker, count - at_once);
+        let start_threads = thread_starter(worker, count - at_once);
         let ordered = plan.ordered;
         let noted = failure.clone();
         let lead = move || {
-            let mut outlet = Outlet {
+            let mut sink = TaskSink {
                 ordered,
                 jobs: jobs_sender,
                 lookups: lookups_sender,
                 queues: queues_sender,
                 shared: None,
             };
-            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
-            let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
+            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut sink)));
+            let ended = ended.unwrap_or_else(|panic| Err(panic_error(&*panic)));
             if let Err(error) = ended {
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
             // The outlet goes last: its end is what tells the reader to look at the failure.
-            drop(outlet);
+            drop(sink);
         };
         if workers.is_empty() || std::thread::Builder::new().spawn(lead).is_err() {
-            plan.control.strand();
+            plan.control.set_no_thread();
         }
         Self {
             control: plan.control.clone(),
             queues,
-            current: ended(),
+            current: closed_receiver(),
             rest: None,
             failure,
             stop: Some(stop_sender),
@@ -117,34 +117,42 @@ impl<T: Send + 'static> Running<T> {
             _threads: Some(threads),
             brake,
             is_first_taken: false,
-            wake,
+            start_threads,
         }
     }
 
     /// Goes on with a single scan that began without a thread.
-    pub(crate) fn go_on<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, scan: OpenScan<S>) -> Self {
+    pub(crate) fn resume_scan<S: Shaper<Output = T>>(
+        plan: &Arc<ReadPlan<S>>,
+        scan: OpenScan<S>,
+    ) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (results, current) = bounded(QUEUED_BATCHES_MAX);
-        let resting = Arc::new(Resting::new(ended()));
-        let worker = ReadWorker { plan: plan.clone(), jobs: [ended(), ended()], stop, resting };
-        let scan = ScanAtWork::new(scan, PieceLine::to(results));
+        let paused = Arc::new(PausedScans::new(closed_receiver()));
+        let worker = ReadWorker {
+            plan: plan.clone(),
+            jobs: [closed_receiver(), closed_receiver()],
+            stop,
+            paused,
+        };
+        let scan = PausableScan::new(scan, PieceSender::to(results));
         let workers: Vec<_> = worker.spawn(Some(scan)).into_iter().collect();
         if workers.is_empty() {
-            plan.control.strand();
+            plan.control.set_no_thread();
         }
         Self {
             control: plan.control.clone(),
-            queues: ended(),
+            queues: closed_receiver(),
             current,
             rest: None,
             failure: Arc::default(),
             stop: Some(stop_sender),
             workers,
-            // It ends its thread when its reader rests, so it is not counted.
+            // Its thread ends when the scan is paused, so it is not counted.
             _threads: None,
             brake: None,
             is_first_taken: false,
-            wake: wake(worker, 0),
+            start_threads: thread_starter(worker, 0),
         }
     }
 
@@ -154,8 +162,8 @@ impl<T: Send + 'static> Running<T> {
             self.brake = None;
         }
         self.is_first_taken = true;
-        let next = self.draw()?;
-        Ok(next.transpose()?.map(Held::take))
+        let next = self.next_result()?;
+        Ok(next.transpose()?.map(CountedPiece::take))
     }
 
     /// How many workers have a thread.
@@ -165,12 +173,14 @@ impl<T: Send + 'static> Running<T> {
     }
 
     /// The next piece; an error of its own when the read was called off.
-    fn draw(&mut self) -> Result<Option<HeldResult<T>>> {
-        let Self { control, workers, wake, .. } = self;
+    fn next_result(&mut self) -> Result<Option<PieceResult<T>>> {
+        let Self { control, workers, start_threads, .. } = self;
         loop {
-            wake(workers, Reader::Looks);
+            start_threads(workers, ReaderState::Polling);
             control.check_threads()?;
-            let mut at_look = || wake(workers, Reader::Waits);
+            let mut at_look = || start_threads(workers, ReaderState::Waiting);
+            // What must come right behind the last piece has a queue of its own, which is emptied
+            // first.
             if let Some(rest) = &self.rest
                 && let Some(result) = control.recv(rest, &mut at_look)?
             {
@@ -179,12 +189,13 @@ impl<T: Send + 'static> Running<T> {
             if self.rest.take().is_some() {
                 continue;
             }
-            if let Some(answer) = control.recv(&self.current, &mut at_look)? {
-                self.rest = answer.rest;
-                return Ok(Some(answer.result));
+            if let Some(message) = control.recv(&self.current, &mut at_look)? {
+                self.rest = message.rest;
+                return Ok(Some(message.result));
             }
             match control.recv(&self.queues, &mut at_look)? {
                 Some(queue) => self.current = queue,
+                // The dispatcher lets go of this queue only after it has noted its failure.
                 None => {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                     return Ok(failure.take().map(Err));
@@ -194,38 +205,38 @@ impl<T: Send + 'static> Running<T> {
     }
 }
 
-impl<T> Drop for Running<T> {
+impl<T> Drop for RunningRead<T> {
     fn drop(&mut self) {
-        self.control.leave();
+        self.control.close();
         let ReadMetrics { keys, rows, bytes, batches, .. } = self.control.progress.metrics();
         tracing::debug!(keys, rows, bytes, batches, "bulk read ended");
         drop(self.stop.take());
         drop(self.brake.take());
-        self.current = ended();
+        self.current = closed_receiver();
         self.rest = None;
         // Workers that wait for room in a queue are freed when its receiver goes.
         while self.queues.try_recv().is_ok() {}
-        self.queues = ended();
+        self.queues = closed_receiver();
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
     }
 }
 
-/// Starts so many more workers once they are wanted, and threads for scans that rested.
-fn wake<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> Wake {
+/// Starts so many more workers once they are wanted, and threads for paused scans.
+fn thread_starter<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> ThreadStarter {
     Box::new(move |threads, reader| {
-        if to_start > 0 && (reader == Reader::Waits || !worker.resting.is_held_back()) {
+        if to_start > 0 && (reader == ReaderState::Waiting || !worker.paused.is_held_back()) {
             threads.extend((0..to_start).map_while(|_| worker.spawn(None)));
             to_start = 0;
         }
-        let awake = worker.resting.take_awake();
-        if !awake.is_empty() {
+        let ready = worker.paused.take_ready();
+        if !ready.is_empty() {
             threads.retain(|thread| !thread.is_finished());
-            for scan in awake {
+            for scan in ready {
                 match worker.spawn(Some(scan)) {
                     Some(thread) => threads.push(thread),
-                    None => worker.plan.control.strand(),
+                    None => worker.plan.control.set_no_thread(),
                 }
             }
         }
@@ -233,6 +244,6 @@ fn wake<S: Shaper>(worker: ReadWorker<S>, mut to_start: usize) -> Wake {
 }
 
 /// A queue that nothing comes from.
-fn ended<T>() -> Receiver<T> {
+fn closed_receiver<T>() -> Receiver<T> {
     bounded(0).1
 }

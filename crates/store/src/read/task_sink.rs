@@ -1,21 +1,21 @@
-//! From the dispatcher to the workers, with a queue for what they read.
+//! Hands tasks from the dispatcher to the workers, each with a queue for its results.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::read::job::{Answer, Job, QUEUED_BATCHES_MAX};
+use crate::read::job::{PieceMessage, QUEUED_BATCHES_MAX, ReadJob};
 use crate::read::task::ReadTask;
 
 /// Where the dispatcher puts tasks.
-pub(crate) struct Outlet<T> {
+pub(crate) struct TaskSink<T> {
     pub(crate) ordered: bool,
-    pub(crate) jobs: Sender<Job<T>>,
+    pub(crate) jobs: Sender<ReadJob<T>>,
     /// Point reads whose results need no order.
-    pub(crate) lookups: Sender<Job<T>>,
-    pub(crate) queues: Sender<Receiver<Answer<T>>>,
-    pub(crate) shared: Option<Sender<Answer<T>>>,
+    pub(crate) lookups: Sender<ReadJob<T>>,
+    pub(crate) queues: Sender<Receiver<PieceMessage<T>>>,
+    pub(crate) shared: Option<Sender<PieceMessage<T>>>,
 }
 
-impl<T> Outlet<T> {
+impl<T> TaskSink<T> {
     /// Hands a task to the workers; false when nobody wants more.
     pub(crate) fn put(&mut self, task: ReadTask) -> bool {
         let results = match &self.shared {
@@ -34,6 +34,6 @@ impl<T> Outlet<T> {
         // Ordered tasks go through one queue: a worker that took a later one first could wait for
         // its reader, who waits for the earlier one, for which there is no worker left.
         let jobs = if !self.ordered && task.is_lookup() { &self.lookups } else { &self.jobs };
-        jobs.send(Job { task, results }).is_ok()
+        jobs.send(ReadJob { task, results }).is_ok()
     }
 }

@@ -1,8 +1,0 @@
-//! What a multi-get hands over.
-
-use tonnage_engine::Result;
-
-use super::super::TableBatch;
-
-/// What came of a request, by its number.
-pub(super) type Answered = (usize, Result<TableBatch>);
