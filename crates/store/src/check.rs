@@ -83,6 +83,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
     let verified = store.engine.verify_by(limits.deadline());
     let verified = verified.map_err(|error| limits.finding(error).unwrap_or_else(|ended| ended))?;
     let mut report = CheckReport { verified, ..CheckReport::default() };
+    // Moved rather than copied: only the report of the store limits how many places it names.
     for damage in std::mem::take(&mut report.verified.damages) {
         report.damage(damage.place, damage.what);
     }
@@ -99,6 +100,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
             roots.push(table);
         }
     }
+    // Child tables lie in the space of their top-level table, so each space is read once.
     for root in roots {
         check_family(store, &root, limits, &mut report)?;
     }
@@ -116,6 +118,7 @@ fn read_space(
     report: &mut CheckReport,
     mut visit: impl FnMut(&Rows, &mut CheckReport),
 ) -> Result<()> {
+    // An error of the engine is a finding: the other spaces are still read.
     let damaged = |report: &mut CheckReport, error: Error| {
         report.damage(place, limits.finding(error)?.message());
         Ok(())
@@ -149,6 +152,7 @@ fn check_family(
 ) -> Result<()> {
     let family = store.catalog.family(root.space);
     read_space(store, root.space, &root.schema.path, limits, report, |rows, report| {
+        // Sorted out by table first: the rows of one table are decoded in one go.
         let mut which = vec![Vec::new(); family.len()];
         for index in 0..rows.len() {
             match root.classifier.classify(rows.keys.get(index)) {
@@ -211,6 +215,7 @@ fn check_indexes(
 ) -> Result<()> {
     for index in &table.indexes.set().indexes {
         let place = format!("index {} on {}", index.stored.name, table.schema.path);
+        // Nobody reads such an index, so rows that it lacks are no damage.
         if !index.is_ready() {
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;

@@ -220,6 +220,7 @@ pub(super) fn scan(
     let (mut closed, mut released) = (Rows::new(), Rows::new());
     let mut resting = engine.scan(space, ranges.clone(), options.clone())?;
     let (mut rows, mut resume) = (Rows::new(), options.resume.clone());
+    // One scan is closed after each batch and opened anew, the other stays and is released.
     loop {
         let options = ScanOptions { resume, ..options.clone() };
         let mut scanner = engine.scan(space, ranges.clone(), options)?;

@@ -209,6 +209,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
         (OnExisting::BlindReplace, "over", 19),
     ] {
         let recorder = Arc::new(LoadRecorder::default());
+        // Less than a few rounds take, so that the entries of a key lie in many runs.
         let options =
             LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
         let session = fixture.engine().load(options).unwrap();
@@ -366,6 +367,7 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
             (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
         let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
+        // For a load that keeps, a row stored before the push just exists: that is another test.
         if REPLACING.contains(&on_existing) {
             fixture.put(&old, b"stored");
             push(&fixture, &*session, 0, &old, b"loaded");
@@ -377,6 +379,8 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
         assert_eq!(fixture.value(&new).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
         assert_eq!(fixture.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
         assert!(fixture.version(&new).unwrap() >= version);
+        // A load that keeps or fails may store the entry before the write, or meet its row: both
+        // orders are sound.
         match on_existing {
             OnExisting::Keep => {
                 assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1)
@@ -492,6 +496,8 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
         for (position, key) in (0..).zip([&changed, &made, &deleted]) {
             push_at(&fixture, &*session, 0, position, key, b"loaded");
         }
+        // After the pushes and before the end: these conditions hold only for who does not see the
+        // entries.
         let versions = [
             fixture.put_if(&changed, b"written", Condition::IfVersion(version)).version().unwrap(),
             fixture.put_if(&made, b"written", Condition::IfAbsent).version().unwrap(),
@@ -593,6 +599,8 @@ fn race(fixture: &Fixture, on_existing: OnExisting, round: u32) {
     session.push(space, 0, &entries(&rows)).unwrap();
     std::thread::scope(|threads| {
         threads.spawn(|| {
+            // The third row of three is left to the load, to tell its own faults from those of the
+            // race.
             for pair in keys.chunks_exact(3) {
                 write(&pair[0], Condition::Always);
                 write(&pair[1], Condition::IfAbsent);

@@ -80,6 +80,7 @@ impl MemoryScanner {
             return Ok(());
         }
         self.options.deadline.check("the next batch of a scan")?;
+        // Looked up for each batch: a scan fails once its space is dropped.
         let space = self.store.space(self.space)?;
         let stored = space.rows();
         let now_ms = self.store.clock.now_ms();
@@ -230,6 +231,8 @@ impl Cursor {
         let mut last: Option<&[u8]> = None;
         let mut end = ControlFlow::Continue(());
         while let Some((key, row)) = next() {
+            // Only when another row is there: a batch that is full where the range ends also ends
+            // the range.
             if is_full(options, rows) {
                 end = ControlFlow::Break(Stop::BatchIsFull);
                 break;
@@ -243,6 +246,7 @@ impl Cursor {
                 break;
             }
         }
+        // Past expired rows too, or the next batch would walk over them again.
         if let Some(key) = last {
             self.move_past(key, options.direction);
         }

@@ -132,6 +132,7 @@ impl MemoryLoad {
         deadline: Deadline,
     ) -> Result<()> {
         let Origin { space, is_shard_prefixed, .. } = run[0];
+        // An index may be dropped while a load is open. The rows of the load must not fail with it.
         let space = match self.store.space(space) {
             Err(error) if is_shard_prefixed && error.kind() == ErrorKind::NotFound => None,
             found => Some(found?),
@@ -139,6 +140,7 @@ impl MemoryLoad {
         let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
         for chunk in run.chunks(CHUNK_ENTRIES) {
             deadline.check("the load to store what was pushed")?;
+            // Before each chunk: others may have gone on without a process that stood still.
             if self.store.capability.shared {
                 self.options.observer.goes_on()?;
             }
@@ -168,11 +170,15 @@ impl MemoryLoad {
         for index in start..start + len {
             let (key, Origin { is_shard_prefixed, version, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
+            // Index entries go over whatever is there: the rows decide, and readers check entries
+            // by them.
             let fate = match is_shard_prefixed {
                 true => EntryFate::Inserted,
                 false => self.fate(&rows, key, version, now_ms),
             };
             if matches!(fate, EntryFate::Inserted | EntryFate::Replaced) {
+                // A later row that is replaced was written on a condition, so the entry comes after
+                // it: its version must be greater.
                 let is_late = !is_shard_prefixed
                     && rows.get(key).is_some_and(|row| row.header.version > version);
                 let version = if is_late { self.store.versions.next() } else { version };

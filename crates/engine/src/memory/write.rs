@@ -55,6 +55,7 @@ impl BatchSpaces {
         now_ms: u64,
         versions: &Versions,
     ) -> WriteOutcome {
+        // All spaces stay locked until the end: nobody sees one half of the batch.
         let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();
         for (space, run) in batch.runs() {
             let rows = &maps[self.place(space)];
@@ -68,6 +69,7 @@ impl BatchSpaces {
                 }
             }
         }
+        // Taken under the locks, so that the versions in a space only grow.
         let version = versions.next();
         for (space, run) in batch.runs() {
             let rows = &mut maps[self.place(space)];
@@ -83,6 +85,7 @@ impl BatchSpaces {
                 }
             }
         }
+        // In a pass of its own: a later operation on the same row would put it without the mark.
         for (space, run) in batch.runs() {
             let rows = &mut maps[self.place(space)];
             for index in run.filter(|index| batch.condition(*index) != Condition::Always) {

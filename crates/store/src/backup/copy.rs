@@ -29,6 +29,7 @@ pub(super) fn read_through(
     };
     let (mut buffer, mut hasher, mut bytes) = (vec![0; CHUNK_BYTES], blake3::Hasher::new(), 0);
     loop {
+        // In each round, since one data file may take minutes.
         limits.check()?;
         let read = match source.read(&mut buffer) {
             Ok(0) => break,
@@ -42,6 +43,7 @@ pub(super) fn read_through(
             target.write_all(&buffer[..read]).map_err(|error| failed(to, error))?;
         }
     }
+    // Before the caller gives the file its name: a crash must not leave a short file under it.
     if let Some((target, to)) = target {
         target.sync_all().map_err(|error| failed(to, error))?;
     }

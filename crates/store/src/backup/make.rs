@@ -53,11 +53,13 @@ pub(crate) fn make(
 ) -> Result<BackupReport> {
     let kept = "what was copied is kept, and the next one goes on from there";
     let limits = Limits::new("the backup", kept, &options.cancel, options.timeout)?;
+    // Alone: partial files may belong to another run, and two runs would take the same number.
     let _lock = repository.lock(Lock::Alone)?;
     repository.remove_partial()?;
     let number = repository.numbers()?.last().map_or(1, |last| last + 1);
     let made_ms = store.clock.now_ms();
     limits.check()?;
+    // Held to the end: dropping it removes the files that are copied below.
     let staged = store.engine.stage_checkpoint()?;
     let mut maker = Maker {
         repository,
@@ -71,6 +73,8 @@ pub(crate) fn make(
     };
     let files = staged.files.iter().map(|file| maker.add(file)).collect::<Result<Vec<_>>>()?;
     sync_directory(&repository.files())?;
+    // The manifest comes after its files are durable: a backup cut short has none, and does not
+    // count.
     let manifest = BackupManifest { number, made_ms, shards: staged.shards, files };
     repository.write_manifest(&manifest)?;
     Ok(BackupReport {

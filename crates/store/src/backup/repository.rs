@@ -72,6 +72,8 @@ impl BackupRepository {
             }
             Err(error) => return Err(failed(&path, error)),
         };
+        // A marker that cannot be read is damage. Backups are looked at only once their format is
+        // known.
         let format = text
             .strip_prefix(MARKER_LINE)
             .and_then(|rest| rest.trim().strip_prefix("format ")?.parse::<u32>().ok());
@@ -151,6 +153,7 @@ impl BackupRepository {
         let _lock = self.lock(Lock::Alone)?;
         let numbers = self.numbers()?;
         let (removed, kept) = numbers.split_at(numbers.len().saturating_sub(keep));
+        // All manifests to keep are read before anything is removed: one may be damaged.
         let mut needed = HashSet::new();
         for number in kept {
             let files = self.manifest(*number)?.files;
@@ -160,6 +163,7 @@ impl BackupRepository {
             let path = self.manifest_path(*number);
             fs::remove_file(&path).map_err(|error| failed(&path, error))?;
         }
+        // Manifests go before files, durably: a crash must not leave a backup without its files.
         sync_directory(&self.root.join(BACKUPS))?;
         let mut report = PruneReport { removed: removed.to_vec(), ..PruneReport::default() };
         for name in names(&self.files())? {

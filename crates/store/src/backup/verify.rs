@@ -55,6 +55,7 @@ fn verify(
 ) -> Result<BackupVerifyReport> {
     let limits = Limits::new("the verification", "nothing was changed", cancel, None)?;
     let mut report = BackupVerifyReport { backups: numbers.to_vec(), ..Default::default() };
+    // Backups share files: a sound one is read once, a damaged one counts for each backup.
     let (mut sound, mut told) = (HashSet::new(), HashSet::new());
     for number in numbers {
         let place = format!("backup {number}");
@@ -76,6 +77,8 @@ fn verify(
                     report.bytes += file.bytes;
                     sound.insert(stored);
                 }
+                // All else is a finding: damage to one backup must not hide the state of the
+                // others.
                 Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
                 Err(error) => {
                     let (place, what) = (place.clone(), error.message().to_owned());

@@ -69,10 +69,14 @@ impl Identities {
         identity: &Identity,
         count: usize,
     ) -> Result<Vec<i64>> {
+        // The map is locked for a moment only: other columns do not wait for the synced write of
+        // this one.
         let block = {
             let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
             blocks.entry(column).or_default().clone()
         };
+        // The block stays locked while the next one is reserved: no other thread reserves one
+        // beside it.
         let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers = Vec::with_capacity(count);
         while numbers.len() < count {
@@ -102,6 +106,8 @@ impl Identities {
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
         let mut rows = Rows::new();
+        // Another process may reserve at the same time: who is refused goes on behind the block
+        // that it noted.
         loop {
             engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
             let (next, unchanged) = match rows.is_empty() {
@@ -117,6 +123,7 @@ impl Identities {
                 .ok_or_else(damaged)?;
             let mut batch = WriteBatch::new(space);
             batch.put(&key, &behind.to_le_bytes(), 0, unchanged);
+            // Synced before the first number is given: after a crash no number is given twice.
             if engine.write(&batch, Durability::Fsync)?.version().is_some() {
                 return Ok(NumberBlock { next, left });
             }

@@ -68,6 +68,7 @@ impl Catalog {
             .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
+            // The claim comes last: if a later condition failed, nobody would release it.
             let is_left = !found.is_ready()
                 && found.stored.columns == columns
                 && !self.is_made_elsewhere(&found.stored)?
@@ -96,7 +97,10 @@ impl Catalog {
             columns,
             builder: self.own_id(),
         };
+        // Claimed under the lock: the next CREATE INDEX would else take it for one that was cut
+        // short.
         self.claim(space);
+        // Before writers know the index: from then on one of them may leave a stale entry in it.
         let unused_at = Some(table.indexes.clean.now());
         self.change_indexes(&table, deadline, |indexes| indexes.push(index))
             .inspect_err(|_| self.release(space))?;

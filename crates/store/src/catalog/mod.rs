@@ -144,6 +144,8 @@ impl Catalog {
             catching_up: SharedReading::default(),
             tells_names: AtomicBool::new(true),
         };
+        // Last, since a space that cannot be dropped now is left to the background thread of the
+        // catalog.
         catalog.drop_unnamed(&unnamed);
         Ok(catalog)
     }
@@ -279,6 +281,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock(deadline)?;
+        // The lock has read the tables anew, so one that another process made is found here.
         if let Some(entry) = self.find(&definition.path) {
             if !if_not_exists {
                 return Err(Error::conflict(format!("table {} exists already", entry.schema.path)));
@@ -295,6 +298,8 @@ impl Catalog {
                 self.create_child(definition, &parent, deadline)?;
             }
         }
+        // The others need not follow at once: a process that does not know a table reads the
+        // catalog again.
         self.tell();
         Ok((self.known(&definition.path)?, true))
     }
@@ -393,8 +398,11 @@ impl Catalog {
         let rows = entry.schema.ancestors.is_empty().then_some(entry.space);
         let indexes: Vec<_> =
             dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
+        // Under the lock: a new table of that name would else take the space for what a crash left.
         self.begin_leaving(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
+        // The lock goes back first: this process follows others while it waits for them to follow
+        // it.
         drop(ddl);
         self.announce(deadline);
         self.forget_numbers(&entry);

@@ -188,6 +188,7 @@ impl State {
     /// The tables that whoever asked for one that there is not may have meant.
     #[cold]
     fn others(&self, path: &str) -> String {
+        // People read the message, and a store may have thousands of tables.
         const NAMES_MAX: usize = 20;
         let wanted = path.to_ascii_lowercase();
         let near = self

@@ -19,6 +19,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
         column.identity = Some(Identity { generated: Generated::ByDefault, ..Identity::default() });
     }
     let mut is_key = false;
+    // The options come in any order, as in PostgreSQL. The last one of a kind counts.
     loop {
         if let Some((_, told)) = NOT_OFFERED.iter().find(|(word, _)| cursor.is_word(word)) {
             return Err(cursor.error_at(cursor.location(), told));
@@ -34,6 +35,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
                 None => (Some(literal(cursor, column.column_type)?), None),
             };
         } else if cursor.is_word("GENERATED") {
+            // The location is taken before the word, so that a refusal points at GENERATED.
             let place = cursor.location();
             cursor.word("GENERATED");
             if cursor.is_generated_value() {
@@ -90,6 +92,7 @@ fn identity(cursor: &mut Cursor) -> Result<Identity> {
     if !cursor.token(&Token::LParen) {
         return Ok(identity);
     }
+    // SQL has no commas between the options. One that is there is passed over.
     while !cursor.token(&Token::RParen) {
         if cursor.word("START") {
             cursor.expect_word("WITH")?;
@@ -133,6 +136,8 @@ fn plain_type(cursor: &mut Cursor) -> Result<ColumnType> {
     const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM, JSON, ARRAY, MAP or RECORD";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
+    // Each type has a word of Tonnage, which DESCRIBE prints, and words of other databases. A new
+    // type also goes into the list that the errors name.
     Ok(match word.to_ascii_uppercase().as_str() {
         "INTEGER" | "INT" | "INT4" | "SMALLINT" | "TINYINT" => ColumnType::Integer,
         "LONG" | "BIGINT" | "INT8" => ColumnType::Long,

@@ -64,6 +64,8 @@ pub enum Outcome {
 /// In words; a list has a line for each.
 impl Display for Outcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        // The program prints these words. The transcripts in docs/tour.md show them, and a test
+        // compares.
         match self {
             Outcome::Created { table, new: true } => write!(f, "created table {table}"),
             Outcome::Created { table, new: false } => {
@@ -129,6 +131,7 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
             Outcome::Altered { table: altered.schema.path.clone() }
         }
         Statement::CreateIndex { definition, if_not_exists } => {
+            // The options take a duration, and refuse one of zero.
             let left = |end: Instant| end.saturating_duration_since(Instant::now()).max(LEAST);
             let timeout = deadline.moment().map(left);
             let options =
@@ -139,6 +142,8 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
         Statement::DropIndex { name, table, if_exists } => {
             let table = match table {
                 Some(table) => table,
+                // PostgreSQL names no table behind DROP INDEX, so the one that has the index is
+                // found.
                 None => match catalog.table_of_index(&name)? {
                     Some(table) => table,
                     None if if_exists => {

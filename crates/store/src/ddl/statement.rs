@@ -245,6 +245,7 @@ fn table_item(cursor: &mut Cursor, definition: &mut TableDefinition) -> Result<(
     cursor.expect_word("KEY")?;
     let mut is_first = true;
     cursor.list(|cursor| {
+        // SHARD counts only with a parenthesis behind it: a key column may have that name.
         if std::mem::take(&mut is_first) && cursor.is_call("SHARD") {
             cursor.word("SHARD");
             definition.key = cursor.list(|cursor| cursor.name("a key column"))?;
@@ -342,12 +343,15 @@ fn alter_column(cursor: &mut Cursor) -> Result<Change> {
             if let Some(function) = default_function(cursor)? {
                 return Ok(Change::SetDefaultFunction { name, function });
             }
+            // The value stays text: the parser does not know the type of a column that is there
+            // already.
             let default = match cursor.word("NULL") {
                 true => None,
                 false => Some(literal_text(cursor)?),
             };
             return Ok(Change::SetDefault { name, default });
         }
+        // ALTER TABLE neither reads nor rewrites rows, so it takes no change they may contradict.
         let told = match cursor.is_word("NOT") {
             true => "rows that are there may hold NULL: make a new table with CREATE TABLE ... AS",
             false => "the type of a column stays: make a new table with CREATE TABLE ... AS",

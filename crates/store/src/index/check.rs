@@ -45,6 +45,7 @@ pub(crate) fn check_index(
     let engine = &*store.engine;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
     let options = ScanOptions {
+        // The space also holds the rows of parents and children, which are in other indexes.
         filter: Some(relatives.filter()),
         batch_rows_max: BATCH_ROWS,
         fill_cache: FillCache::No,
@@ -70,6 +71,7 @@ pub(crate) fn check_index(
         ..ScanOptions::default()
     };
     read_parts(threads.amount(), engine, index.space(), &keys_only, |_| Counter(&entries))?;
+    // Writers go on between the two passes, so the count of entries may be the smaller one.
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
     Ok(IndexFindings {
         missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner),

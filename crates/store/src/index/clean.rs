@@ -90,12 +90,14 @@ impl Cleaning<'_> {
         if is_shared && self.age.is_none() {
             return Err(not_cleaned(table, index));
         }
+        // A load stores entries before rows, so its entries look stale until it has flushed.
         if !is_shared && gate.enter().sees_loads(table.space) {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
                 .map_err(|_| held_up(table, index))?;
         }
         let begun = Instant::now();
         let is_kept_exact = !is_shared && engine.capability().placed_atomic;
+        // Taken before the walk: whoever leaves a stale entry meanwhile makes the mark void.
         let mark = is_kept_exact.then(|| table.indexes.clean.begin(gate, table.space)).flatten();
         let options = ScanOptions {
             projection: Projection::KeysOnly,
@@ -143,12 +145,14 @@ impl PartReader for Cleaner<'_> {
         if let Some(age) = self.cleaning.age.filter(|_| self.cleaning.engine.capability().shared) {
             return self.remove_old(&suspects, age);
         }
+        // Judged again with writers kept out: what is stale now stays so until it is deleted.
         let alone = gate.enter_alone();
         if alone.sees_loads(table.space) {
             return Err(held_up(table, index));
         }
         let stale = self.stale(&suspects, None, false)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
+        // A batch over several shards is refused.
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
             for some in of_shard.chunks(WRITE_ENTRIES) {
                 self.delete(&suspects, some)?;
@@ -183,6 +187,8 @@ impl Cleaner<'_> {
         }
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
+        // An entry that names no row of the table, or one that is gone, is never compared and stays
+        // stale.
         let mut is_stale = vec![true; entries.len()];
         let mut compare = |rows: &Rows| {
             let made = entries_of(engine, &table.indexes.set(), index, rows)?;

@@ -82,9 +82,12 @@ impl IndexCodec {
             .collect();
         let mut ends: Vec<usize> = keys.iter().map(|key| SHARD_LEN + key.len()).collect();
         cells.iter().for_each(|cells| cells.add_lens(&mut ends));
+        // Before anything is written: a load rejects the rows named here and encodes the others
+        // anew.
         self.check_lens(&ends)?;
         running_sum(&mut ends);
 
+        // One buffer for all entries: nothing is allocated for a single one.
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
         let mut cursors: Vec<usize> =
             [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
@@ -336,6 +339,7 @@ impl<'a> Cells<'a> {
                         write_cells(data, cursors, |_| true, |_| [PRESENT]);
                         write_column(array, *column_type, data, cursors, |_| true);
                     }
+                    // A NULL is its mark alone, so the second pass leaves it out.
                     Some(nulls) => {
                         write_cells(
                             data,

@@ -84,6 +84,8 @@ impl EntryColumns {
         rows: &Rows,
         entries: &Slices,
     ) -> Result<RecordBatch> {
+        // Key columns come out of the key that ends each entry, so the index need not have cells of
+        // them.
         let keys = match self.of_key.is_empty() {
             true => None,
             false => Some(table.decode(rows, None, Some(&self.of_key))?),
@@ -103,6 +105,7 @@ impl EntryColumns {
             }
         };
         let arrays = self.sources.iter().map(array).collect::<Result<Vec<_>>>()?;
+        // A batch without columns cannot tell its rows by their lengths.
         let options = RecordBatchOptions::new().with_row_count(Some(entries.len()));
         let schema = table.projected_schema(Some(&self.wanted))?;
         RecordBatch::try_new_with_options(schema, arrays, &options)

@@ -398,6 +398,8 @@ impl Shaper for IndexShaper {
         task: &mut TaskEntries,
         emit: &mut dyn FnMut(TableBatch) -> bool,
     ) -> Result<()> {
+        // No entry was stale when they were read, and entries hold every column: no row was looked
+        // up.
         if let (Some(columns), true) = (&self.columns, task.are_exact) {
             emit(TableBatch {
                 table: self.path.clone(),
@@ -408,6 +410,8 @@ impl Shaper for IndexShaper {
             });
             return Ok(());
         }
+        // A row with another entry by now is left out: its own entry leads to it, if it belongs
+        // here.
         let which = self.check(engine, rows, &task.entries)?;
         if which.is_empty() {
             return Ok(());

@@ -76,6 +76,7 @@ impl EntryWalk {
         let first = self.range;
         let last = self.ranges.len().min(first + SCAN_RANGES_MAX);
         let mut ranges = Ranges::new();
+        // What is left of a range takes its place, so that origins still count from `first`.
         let resumed = self.left.pop().map(|(_, bounds)| bounds);
         let resumed_any = usize::from(resumed.is_some());
         for bounds in resumed.iter().chain(&self.ranges[first + resumed_any..last]) {
@@ -97,6 +98,7 @@ impl EntryWalk {
             } else {
                 &self.ranges[self.range]
             };
+            // Noted after each batch: the scan is closed once there are enough entries.
             let left = self.behind(bounds, rows.keys.last().unwrap_or_default());
             self.left = vec![(self.shard, left)];
         }

@@ -118,6 +118,8 @@ impl Inner {
             };
             return sent.into_iter().map(settled).collect();
         }
+        // `write_rows` takes a pass of its own, and an attempt that goes alone would wait for this
+        // one.
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
     }
@@ -209,11 +211,13 @@ impl Attempt<'_> {
             entries: Slices::new(),
             starts: vec![0; count + 1],
         };
+        // No entry will be removed and the engine judges the conditions, so nothing need be known.
         if self.keeps_entries {
             return Ok(stored);
         }
         let keys: Slices = (0..count).map(|operation| self.batch.key(operation)).collect();
         let (mut rows, mut first) = (Rows::new(), 0);
+        // In pieces: the rows of a large batch together could outgrow the memory.
         while first < count {
             let options = ReadOptions {
                 projection: Projection::KeysAndValues,
@@ -238,6 +242,7 @@ impl Attempt<'_> {
     ) -> Result<()> {
         let (mut row, mut entry) = (0, Vec::new());
         for operation in operations {
+            // Rows come in the order of their keys, and missing ones are left out.
             if rows.origins.get(row).is_some_and(|origin| *origin as usize == operation) {
                 stored.versions[operation] = Some(rows.versions[row]);
                 let set = self.set(operation);
@@ -336,6 +341,7 @@ impl Attempt<'_> {
                 )?;
             }
             batch.switch_to(index.space());
+            // An entry that stays the same is put again, for it must live as long as the new row.
             if let Some(old) = old.next().filter(|old| *old != &new[..]) {
                 batch.delete(old, Condition::Always);
             }

@@ -141,6 +141,8 @@ fn walk(
     deadline: Deadline,
     mut visit: impl FnMut(&Object) -> Result<()>,
 ) -> Result<()> {
+    // Keys alone: the chunks may hold terabytes. In order, so that those of one object lie
+    // together.
     let options = ScanOptions {
         direction: Direction::Forward,
         projection: Projection::KeysOnly,
@@ -160,5 +162,6 @@ fn walk(
             current.get_or_insert_with(|| Object::new(keys)).note(row, rows.versions[at]);
         }
     }
+    // No key follows the last object to end it.
     current.iter().try_for_each(visit)
 }

@@ -55,6 +55,7 @@ impl LobKeys {
             let major_end = KeyPart::Path.end(key, 0)?;
             let minor_end = KeyPart::Path.end(key, major_end)?;
             let (prefix, row) = key.split_at(minor_end);
+            // Each arm takes all bytes that are left: a key with one too many is damaged.
             let row = match row.split_first()? {
                 (&HEAD, []) => LobRow::Head,
                 (&DRAFT, []) => LobRow::Draft,

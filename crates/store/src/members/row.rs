@@ -92,6 +92,8 @@ impl MemberRows {
     }
 
     pub(super) fn read(&self) -> Result<Everybody> {
+        // All rows stand under one shard key, so one scan sees the epoch and the members of one
+        // moment.
         let mut ranges = Ranges::new();
         ranges.push_prefix(&prefix());
         let mut scanner = self.engine.scan(self.space, ranges, ScanOptions::default())?;

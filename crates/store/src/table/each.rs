@@ -39,6 +39,7 @@ pub(crate) fn write_each(
     let EncodedWrite { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
+    // Each operation that is left goes with its own table, which says what indexes it has.
     let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
         let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
         store.write_rows(batch, &tables, terms)
@@ -52,6 +53,7 @@ pub(crate) fn write_each(
     };
     let answers = judged.answers().enumerate().map(|(operation, (result, row))| {
         let previous = row.map(|row| stored(operation, row)).transpose()?;
+        // A number drawn for a row that is not stored is lost, so the caller does not get it.
         let generated = numbers[operation].clone().filter(|_| result.is_stored());
         Ok(Exchanged { result, previous, generated })
     });
@@ -81,6 +83,8 @@ pub(crate) fn judge_and_write(
                 kept.push(operation);
             }
         }
+        // Each is written on the version that was judged: if one row has changed since, all are
+        // judged anew.
         let version = match kept.is_empty() {
             true => None,
             false => write(&batch, &kept)?.version(),
@@ -88,6 +92,7 @@ pub(crate) fn judge_and_write(
         if version.is_none() && !kept.is_empty() {
             continue;
         }
+        // The engine judged versions. The condition of the caller is answered by what was read.
         let result = |(operation, current): (usize, &Option<u64>)| match version {
             Some(version) if wanted.condition(operation).holds(*current) => {
                 WriteResult::Stored { version }

@@ -88,6 +88,7 @@ impl Table {
     ) -> Result<Exchanged> {
         let keys: Slices = [key].into_iter().collect();
         let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
+        // Once for all attempts, since the time of the deadline begins here.
         let terms = options.terms();
         loop {
             let previous = self.stored(&*self.store.engine, &keys, terms.deadline, &mut rows)?;
@@ -101,6 +102,8 @@ impl Table {
             match value {
                 None => batch.delete(key, unchanged),
                 Some(value) => {
+                    // The expiry read is that of the row replaced: the condition lets no other
+                    // version be replaced.
                     let kept = previous.as_ref().filter(|_| options.keep_ttl);
                     let expires_at_ms = kept.map_or_else(
                         || self.store.write_expiry_ms(&self.entry, options),

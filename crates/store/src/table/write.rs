@@ -88,6 +88,8 @@ pub(super) fn encode(
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
     options.check_blind(store.engine.capability())?;
+    // The first operation decides the space: one batch goes to one space, which only relatives
+    // share.
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());
@@ -98,6 +100,8 @@ pub(super) fn encode(
         check_family(&family, &entry)?;
         match operation {
             RowOperation::Put { row, condition, .. } => {
+                // An error carries the number of the operation, so that a caller of many knows
+                // which to fix.
                 let encoded = store.completed(&entry, row, *condition).and_then(|(row, given)| {
                     numbers[number] = given;
                     entry.codec.encode_row(&row, &mut key, &mut value)

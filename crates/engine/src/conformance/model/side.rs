@@ -86,6 +86,8 @@ impl Side {
         Ok(match engine.write(&batch, Durability::Write)? {
             WriteOutcome::Applied { .. } => None,
             WriteOutcome::Refused { operation, current } => {
+                // Entries of the tested engine may be no part of the atomic step: the model does
+                // the same.
                 if self.puts_entries_first {
                     self.put_entries(engine, group, along)?;
                 }
@@ -262,6 +264,7 @@ impl Side {
         keys_only: bool,
         whole: &Rows,
     ) -> Result<()> {
+        // So few that the keys are read in many pieces.
         const BYTES_MAX: usize = 40;
         let (mut first, mut row, mut rows) = (0, 0, Rows::new());
         while first < keys.len() {
@@ -337,6 +340,8 @@ impl Side {
                 last.is_none_or(|last| last <= version),
                 "a version went back from {last:?} to {version}"
             );
+            // Which shard a key lies in is the business of each engine, so its number is not
+            // compared.
             let key = if space == PLACED { key[SHARD_LEN..].to_vec() } else { key };
             all.insert(
                 key,

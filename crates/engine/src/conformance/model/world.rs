@@ -84,6 +84,7 @@ impl<'h> World<'h> {
             }),
             Operation::Reopen => self.reopen(),
         }
+        // After each operation, so that a failure names the first one that went wrong.
         self.compare_spaces();
     }
 
@@ -128,6 +129,8 @@ impl<'h> World<'h> {
             LoadOptions { on_existing, memory_bytes_max, parallelism, ..LoadOptions::default() };
         self.both(|side, engine| {
             let loaded = side.load(engine, &options, &pushes, now_ms);
+            // How much a failed load stores is left open, so both sides begin again with empty
+            // spaces.
             if loaded.is_err() {
                 for push in &pushes {
                     engine.delete_range(
