@@ -12,13 +12,13 @@ use tonnage_engine::{
     Damage, Error, FillCache, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport,
 };
 
+use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::index::check_index;
 use crate::inner::Inner;
 use crate::kv::Key;
-use crate::limits::Limits;
 use crate::lob::{LobCheck, check_lobs};
 
 /// Damaged places that a report names; further ones are only counted.
@@ -79,7 +79,7 @@ impl CheckReport {
 
 pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport> {
     let limits =
-        &Limits::new("the check", "nothing was changed", &options.cancel, options.timeout)?;
+        &CallLimits::new("the check", "nothing was changed", &options.cancel, options.timeout)?;
     let verified = store.engine.verify_by(limits.deadline());
     let verified = verified.map_err(|error| limits.finding(error).unwrap_or_else(|ended| ended))?;
     let mut report = CheckReport { verified, ..CheckReport::default() };
@@ -114,7 +114,7 @@ fn read_space(
     store: &Inner,
     space: tonnage_engine::SpaceId,
     place: &str,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
     mut visit: impl FnMut(&Rows, &mut CheckReport),
 ) -> Result<()> {
@@ -147,7 +147,7 @@ fn read_space(
 fn check_family(
     store: &Inner,
     root: &TableEntry,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
 ) -> Result<()> {
     let family = store.catalog.family(root.space);
@@ -185,7 +185,7 @@ fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut Check
     *report.rows.entry(entry.schema.path.clone()).or_default() += which.len() as u64;
 }
 
-fn check_pairs(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+fn check_pairs(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
     read_space(store, store.pairs, "key/value pairs", limits, report, |rows, report| {
         report.pairs += rows.len() as u64;
         for key in rows.keys.iter() {
@@ -196,7 +196,7 @@ fn check_pairs(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Resu
     })
 }
 
-fn check_large_objects(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+fn check_large_objects(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
     match check_lobs(store, limits) {
         Ok(LobCheck { objects, orphan_chunks, damages }) => {
             (report.large_objects, report.orphan_chunks) = (objects, orphan_chunks);
@@ -210,7 +210,7 @@ fn check_large_objects(store: &Inner, limits: &Limits, report: &mut CheckReport)
 fn check_indexes(
     store: &Inner,
     table: &TableEntry,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
 ) -> Result<()> {
     for index in &table.indexes.set().indexes {

@@ -9,7 +9,7 @@ use tonnage_engine::{Acks, Clock, Consistency, Engine, Error, Levels, Result, Sp
 use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
-use crate::index::{Janitor, WriteGate};
+use crate::index::{BackgroundCleaner, WriteGate};
 use crate::kv::Key;
 use crate::levels::AtLevels;
 use crate::read::ReadAhead;
@@ -29,7 +29,7 @@ pub(crate) struct Inner {
     pub(crate) lobs: OnceLock<SpaceId>,
     pub(crate) gate: Arc<WriteGate>,
     /// Cleans indexes in the background.
-    pub(crate) janitor: Janitor,
+    pub(crate) cleaner: BackgroundCleaner,
     /// What reads hold that their readers have not asked for yet.
     pub(crate) ahead: Arc<ReadAhead>,
     /// The threads of all calls.

@@ -36,6 +36,7 @@
 pub mod backup;
 mod budget;
 pub mod bulk;
+mod call_limits;
 mod cancel;
 pub mod catalog;
 mod check;
@@ -46,7 +47,6 @@ pub mod index;
 mod inner;
 pub mod kv;
 mod levels;
-mod limits;
 pub mod lob;
 mod members;
 mod read;

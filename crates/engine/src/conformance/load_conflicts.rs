@@ -289,7 +289,7 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
 pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 10);
-    let recorder = Arc::new(LoadRecorder::with_patience(3));
+    let recorder = Arc::new(LoadRecorder::stopping_after(3));
     let session = open(&fixture, OnExisting::Keep, &recorder);
     let mut batch = Entries::new();
     (0..10).for_each(|row| batch.push(&key("a", &format!("{row:02}")), b"", row, 0));
@@ -300,9 +300,9 @@ pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
 }
 
 /// Of a process that may not write any more.
-struct Halted;
+struct HaltedObserver;
 
-impl LoadObserver for Halted {
+impl LoadObserver for HaltedObserver {
     fn stored(&self, run: StoredRun) {
         panic!("{run:?}");
     }
@@ -323,8 +323,11 @@ pub fn a_load_that_may_not_go_on_stores_nothing(harness: &mut dyn Harness) {
         return;
     }
     for on_existing in ALL {
-        let options =
-            LoadOptions { on_existing, observer: Arc::new(Halted), ..LoadOptions::default() };
+        let options = LoadOptions {
+            on_existing,
+            observer: Arc::new(HaltedObserver),
+            ..LoadOptions::default()
+        };
         let session = fixture.engine().load(options).unwrap();
         let mut batch = Entries::new();
         ["a", "b", "c"].iter().for_each(|group| batch.push(&key(group, "1"), b"", 0, 0));

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Wants the keys whose last byte is an even digit.
-struct EvenOnly;
+struct EvenKeyFilter;
 
-impl KeyFilter for EvenOnly {
+impl KeyFilter for EvenKeyFilter {
     fn judge(&self, key: &[u8]) -> Verdict {
         if key.last().is_some_and(|byte| byte % 2 == 0) { Verdict::Count } else { Verdict::Skip }
     }
@@ -342,7 +342,7 @@ pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
 pub fn a_filter_passes_rows_over(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b"], 5);
-    let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenOnly));
+    let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenKeyFilter));
     let options = ScanOptions { filter: filter.clone(), batch_rows_max: 2, ..forward() };
     assert_eq!(fixture.names(group_range("a"), options), ["a/00", "a/02", "a/04"]);
     let options = ScanOptions { filter, ..reverse() };

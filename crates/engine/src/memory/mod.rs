@@ -32,7 +32,7 @@ use crate::{
 
 use scanner::MemoryScanner;
 use session::MemoryLoad;
-use space::Space;
+use space::MemorySpace;
 use store::{MemoryStore, no_such_space};
 use write::BatchSpaces;
 
@@ -90,7 +90,11 @@ impl Engine for MemoryEngine {
         spaces.names.insert(name.to_owned());
         spaces.by_id.insert(
             id,
-            Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })),
+            Arc::new(MemorySpace::new(SpaceInfo {
+                id,
+                name: name.to_owned(),
+                shape: shape.clone(),
+            })),
         );
         Ok(id)
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 
-use super::space::Space;
+use super::space::MemorySpace;
 use super::versions::Versions;
 
 /// How many operations a batch may have where the engine stands for a cluster.
@@ -23,7 +23,7 @@ pub(super) struct MemoryStore {
 /// The spaces that exist, and the number of the next one.
 #[derive(Debug)]
 pub(super) struct MemorySpaces {
-    pub(super) by_id: BTreeMap<SpaceId, Arc<Space>>,
+    pub(super) by_id: BTreeMap<SpaceId, Arc<MemorySpace>>,
     /// The names in use.
     pub(super) names: HashSet<String>,
     pub(super) next_id: u32,
@@ -61,12 +61,12 @@ impl MemoryStore {
         }
     }
 
-    pub(super) fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
+    pub(super) fn space(&self, id: SpaceId) -> Result<Arc<MemorySpace>> {
         let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
     }
 
-    pub(super) fn all_spaces(&self) -> Vec<Arc<Space>> {
+    pub(super) fn all_spaces(&self) -> Vec<Arc<MemorySpace>> {
         let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.values().cloned().collect()
     }

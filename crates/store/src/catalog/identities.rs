@@ -82,7 +82,7 @@ impl Identities {
         while numbers.len() < count {
             if block.left == 0 {
                 let wanted = (count - numbers.len()) as u64;
-                *block = self.reserve(engine, column, identity, wanted)?;
+                *block = self.reserve_block(engine, column, identity, wanted)?;
             }
             let number = i64::try_from(block.next)
                 .map_err(|_| Error::invalid("the IDENTITY has no numbers left"))?;
@@ -94,14 +94,14 @@ impl Identities {
     }
 
     /// Notes the next block as taken: of as many numbers as the column keeps ready, or are wanted.
-    fn reserve(
+    fn reserve_block(
         &self,
         engine: &dyn Engine,
         column: IdentityColumn,
         identity: &Identity,
         wanted: u64,
     ) -> Result<NumberBlock> {
-        let space = self.made_space(engine)?;
+        let space = self.ensure_space(engine)?;
         let left = wanted.max(identity.cache.into());
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
@@ -131,7 +131,7 @@ impl Identities {
     }
 
     /// Forgets a column that was dropped. A note that stays is never read again.
-    pub(super) fn forget(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
+    pub(super) fn remove(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.remove(&column);
         drop(blocks);
@@ -149,7 +149,7 @@ impl Identities {
         Ok(found.map(|space| *self.space.get_or_init(|| space.id)))
     }
 
-    fn made_space(&self, engine: &dyn Engine) -> Result<SpaceId> {
+    fn ensure_space(&self, engine: &dyn Engine) -> Result<SpaceId> {
         if let Some(space) = self.find_space(engine)? {
             return Ok(space);
         }

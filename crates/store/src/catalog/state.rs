@@ -15,7 +15,7 @@ use crate::{KeyClassifier, TableCodec, TableSchema};
 /// The tables of a store as of the last statement of DDL. A statement changes the tables of one
 /// space, so it costs the same however many others there are.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct CatalogState {
     /// By path in lower case.
     tables: BTreeMap<String, Arc<TableEntry>>,
     /// The indexes of each table, shared by all its entries, old and new.
@@ -24,9 +24,13 @@ pub(super) struct State {
     families: BTreeMap<SpaceId, Arc<Vec<StoredTable>>>,
 }
 
-impl State {
+impl CatalogState {
     /// The state that these rows make. Tables that `before` knows keep their lists of indexes.
-    pub(super) fn new(stored: Vec<StoredTable>, limits: Limits, before: Option<&State>) -> Self {
+    pub(super) fn new(
+        stored: Vec<StoredTable>,
+        limits: Limits,
+        before: Option<&CatalogState>,
+    ) -> Self {
         let mut families: BTreeMap<SpaceId, Vec<StoredTable>> = BTreeMap::new();
         for table in stored {
             families.entry(table.space).or_default().push(table);
@@ -59,7 +63,7 @@ impl State {
     }
 
     /// Marks the tables as dropped that a newer state does not know.
-    pub(super) fn drop_others(&mut self, newer: &State) {
+    pub(super) fn drop_others(&mut self, newer: &CatalogState) {
         let lost: Vec<_> =
             self.indexes.keys().filter(|key| !newer.knows_table(**key)).copied().collect();
         lost.into_iter().for_each(|key| self.drop_list(key));
@@ -180,14 +184,14 @@ impl State {
 
     pub(super) fn table(&self, path: &str, tells_names: bool) -> Result<Arc<TableEntry>> {
         self.find(path).ok_or_else(|| {
-            let others = if tells_names { self.others(path) } else { String::new() };
+            let others = if tells_names { self.suggestions(path) } else { String::new() };
             Error::not_found(format!("there is no table {path}{others}")).in_table(path)
         })
     }
 
     /// The tables that whoever asked for one that there is not may have meant.
     #[cold]
-    fn others(&self, path: &str) -> String {
+    fn suggestions(&self, path: &str) -> String {
         // People read the message, and a store may have thousands of tables.
         const NAMES_MAX: usize = 20;
         let wanted = path.to_ascii_lowercase();

@@ -99,7 +99,7 @@ pub(crate) fn create_index(
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
             store.catalog.announce(Deadline::NONE);
-            store.catalog.drop_left(None, &[space], Deadline::NONE);
+            store.catalog.drop_spaces(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
@@ -119,7 +119,7 @@ pub(crate) fn drop_index(
         return Ok(false);
     };
     store.catalog.announce(deadline);
-    store.catalog.drop_left(None, &[space], deadline);
+    store.catalog.drop_spaces(None, &[space], deadline);
     Ok(true)
 }
 
@@ -168,20 +168,21 @@ fn build(
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
-    let told = Told { options, deadline, rows: Mutex::new(0), expires: AtomicBool::new(false) };
-    read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| Builder {
+    let progress =
+        BuildProgress { options, deadline, rows: Mutex::new(0), expires: AtomicBool::new(false) };
+    read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| IndexBuilder {
         store,
         table,
         space,
         session: &*session,
-        told: &told,
+        progress: &progress,
         part,
         entries: Entries::new(),
         rows_done: 0,
     })?;
     session.finish_by(deadline)?;
     // Entries that are made here never expire.
-    let is_exact = !told.expires.into_inner()
+    let is_exact = !progress.expires.into_inner()
         && changes.is_some()
         && changes == store.engine.change_count(table.space)?;
     if let Some(mark) = mark.filter(|_| is_exact) {
@@ -191,7 +192,7 @@ fn build(
 }
 
 /// What the caller is told of all parts together, and what it says to that.
-struct Told<'a> {
+struct BuildProgress<'a> {
     options: &'a CreateIndexOptions,
     deadline: Deadline,
     rows: Mutex<u64>,
@@ -199,9 +200,9 @@ struct Told<'a> {
     expires: AtomicBool,
 }
 
-impl Told<'_> {
+impl BuildProgress<'_> {
     /// Tells of rows done. The lock is held meanwhile, so that the numbers ascend.
-    fn tell(&self, done: usize) -> Result<()> {
+    fn add_rows(&self, done: usize) -> Result<()> {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         *rows += done as u64;
         if let Some(progress) = &self.options.progress {
@@ -215,19 +216,19 @@ impl Told<'_> {
 }
 
 /// Makes the entries of one part of the table.
-struct Builder<'a> {
+struct IndexBuilder<'a> {
     store: &'a Inner,
     table: &'a TableEntry,
     space: SpaceId,
     session: &'a dyn LoadSession,
-    told: &'a Told<'a>,
+    progress: &'a BuildProgress<'a>,
     /// Which part, and so which stream of the load.
     part: u32,
     entries: Entries,
     rows_done: u64,
 }
 
-impl PartReader for Builder<'_> {
+impl PartReader for IndexBuilder<'_> {
     fn read(&mut self, rows: &mut Rows) -> Result<()> {
         // The codec is taken anew for each batch: the table may be altered meanwhile.
         let set = self.table.indexes.set();
@@ -235,16 +236,16 @@ impl PartReader for Builder<'_> {
         let index = index.ok_or_else(|| Error::not_found("it was dropped while it was made"))?;
         let arrays = index.decode_columns(&set.table, rows)?;
         if rows.expiries_ms.iter().any(|expiry| *expiry != NEVER_MS) {
-            self.told.expires.store(true, Ordering::Relaxed);
+            self.progress.expires.store(true, Ordering::Relaxed);
         }
         self.entries.clear();
         self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
         self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
         self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
-        let deadline = self.told.deadline;
+        let deadline = self.progress.deadline;
         self.session.push_by(index.space(), self.part, &self.entries, deadline)?;
         self.rows_done += rows.len() as u64;
-        self.told.tell(rows.len())
+        self.progress.add_rows(rows.len())
     }
 
     fn end(self) -> Result<()> {

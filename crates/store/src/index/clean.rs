@@ -59,7 +59,7 @@ pub struct Cleaned {
 }
 
 /// One walk over an index.
-pub(super) struct Cleaning<'a> {
+pub(super) struct IndexCleaning<'a> {
     pub(super) engine: &'a dyn Engine,
     pub(super) gate: &'a WriteGate,
     pub(super) table: &'a TableEntry,
@@ -70,30 +70,30 @@ pub(super) struct Cleaning<'a> {
     pub(super) give_up: &'a (dyn Fn() -> bool + Sync),
     /// How old entries must be where several processes use the store; without it those of such a
     /// store are left alone.
-    pub(super) age: Option<Age<'a>>,
+    pub(super) age: Option<MinimumAge<'a>>,
 }
 
 /// How old entries of a store that several processes use must be.
 #[derive(Clone, Copy)]
-pub(super) struct Age<'a> {
+pub(super) struct MinimumAge<'a> {
     pub(super) least: Duration,
     /// Knows whether this process has followed the others.
     pub(super) catalog: &'a Catalog,
 }
 
-impl Cleaning<'_> {
+impl IndexCleaning<'_> {
     /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
     /// many.
     pub(super) fn run(&self) -> Result<Cleaned> {
         let Self { engine, gate, table, index, .. } = *self;
         let is_shared = engine.capability().shared;
         if is_shared && self.age.is_none() {
-            return Err(not_cleaned(table, index));
+            return Err(cleaning_unsupported(table, index));
         }
         // A load stores entries before rows, so its entries look stale until it has flushed.
         if !is_shared && gate.enter().sees_loads(table.space) {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
-                .map_err(|_| held_up(table, index))?;
+                .map_err(|_| blocked_by_load(table, index))?;
         }
         let begun = Instant::now();
         let is_kept_exact = !is_shared && engine.capability().placed_atomic;
@@ -106,8 +106,12 @@ impl Cleaning<'_> {
             ..ScanOptions::default()
         };
         let (removed, young, outliving) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let cleaner =
-            |_| Cleaner { cleaning: self, removed: &removed, young: &young, outliving: &outliving };
+        let cleaner = |_| PartCleaner {
+            cleaning: self,
+            removed: &removed,
+            young: &young,
+            outliving: &outliving,
+        };
         read_parts(self.threads, engine, index.space(), &options, cleaner)?;
         match (mark, outliving.into_inner()) {
             (Some(mark), 0) => table.indexes.clean.set(index.space(), mark),
@@ -123,17 +127,17 @@ impl Cleaning<'_> {
 }
 
 /// Cleans one part of the index.
-struct Cleaner<'a> {
-    cleaning: &'a Cleaning<'a>,
+struct PartCleaner<'a> {
+    cleaning: &'a IndexCleaning<'a>,
     removed: &'a AtomicU64,
     young: &'a AtomicU64,
     /// Entries that do not expire with their rows.
     outliving: &'a AtomicU64,
 }
 
-impl PartReader for Cleaner<'_> {
+impl PartReader for PartCleaner<'_> {
     fn read(&mut self, entries: &mut Rows) -> Result<()> {
-        let Cleaning { gate, table, index, .. } = *self.cleaning;
+        let IndexCleaning { gate, table, index, .. } = *self.cleaning;
         if (self.cleaning.give_up)() {
             return Err(Error::cancelled("the cleaning of an index was called off"));
         }
@@ -148,7 +152,7 @@ impl PartReader for Cleaner<'_> {
         // Judged again with writers kept out: what is stale now stays so until it is deleted.
         let alone = gate.enter_alone();
         if alone.sees_loads(table.space) {
-            return Err(held_up(table, index));
+            return Err(blocked_by_load(table, index));
         }
         let stale = self.stale(&suspects, None, false)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
@@ -166,7 +170,7 @@ impl PartReader for Cleaner<'_> {
     }
 }
 
-impl Cleaner<'_> {
+impl PartCleaner<'_> {
     /// The places of the entries that no row leads back to. Those that name a row of another table
     /// are among them. With the expiries of the entries those are counted that outlive their rows.
     fn stale(
@@ -175,7 +179,7 @@ impl Cleaner<'_> {
         expiries_ms: Option<&[u64]>,
         settled: bool,
     ) -> Result<Vec<usize>> {
-        let Cleaning { engine, table, index, .. } = *self.cleaning;
+        let IndexCleaning { engine, table, index, .. } = *self.cleaning;
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
             let key = &entry[index.codec.key_start(entry)?..];
@@ -210,8 +214,8 @@ impl Cleaner<'_> {
     }
 
     /// Deletes those that are stale and old, beside the writes of other processes.
-    fn remove_old(&self, suspects: &Slices, age: Age<'_>) -> Result<()> {
-        let Cleaning { engine, gate, index, .. } = *self.cleaning;
+    fn remove_old(&self, suspects: &Slices, age: MinimumAge<'_>) -> Result<()> {
+        let IndexCleaning { engine, gate, index, .. } = *self.cleaning;
         // Whoever changes the table or its indexes waits until this is over.
         let _pass = gate.enter();
         age.catalog.check_member()?;
@@ -234,7 +238,7 @@ impl Cleaner<'_> {
 }
 
 #[cold]
-fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
+fn cleaning_unsupported(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
     Error::unsupported(format!(
         "{place}: stale entries are not removed in the background where several processes use the store: call Index::clean, or `tonnage check --repair`"
@@ -242,7 +246,7 @@ fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
 }
 
 #[cold]
-fn held_up(table: &TableEntry, index: &OpenIndex) -> Error {
+fn blocked_by_load(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
     Error::unavailable(format!(
         "{place}: a bulk put into the table is under way: clean the index when it pauses or has ended"

@@ -14,9 +14,9 @@ use arrow::array::{Array, ArrayRef};
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices};
 
+use super::cell_marker::{NULL, PRESENT};
 use super::definition::ResolvedColumn;
 use super::json;
-use super::mark::{NULL, PRESENT};
 use crate::codec::{
     FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
     write_column,
@@ -35,7 +35,7 @@ pub(crate) struct IndexCodec {
 }
 
 /// The cells of one column on their way into entries.
-enum Cells<'a> {
+enum ColumnCells<'a> {
     Array(&'a ArrayRef, crate::ColumnType),
     /// Places in JSON documents, as the entries have them.
     Encoded(Slices),
@@ -74,11 +74,11 @@ impl IndexCodec {
         arrays: &[ArrayRef],
         keys: &Slices,
     ) -> std::result::Result<Slices, TooLong> {
-        let cells: Vec<Cells<'_>> = self
+        let cells: Vec<ColumnCells<'_>> = self
             .columns
             .iter()
             .zip(arrays)
-            .map(|(column, array)| Cells::new(column, array))
+            .map(|(column, array)| ColumnCells::new(column, array))
             .collect();
         let mut ends: Vec<usize> = keys.iter().map(|key| SHARD_LEN + key.len()).collect();
         cells.iter().for_each(|cells| cells.add_lens(&mut ends));
@@ -180,7 +180,7 @@ impl IndexCodec {
     ///
     /// # Errors
     /// As [`IndexCodec::key_start`].
-    pub(super) fn cell_places(&self, entries: &Slices) -> Result<Vec<u32>> {
+    pub(super) fn cell_offsets(&self, entries: &Slices) -> Result<Vec<u32>> {
         let mut places = Vec::with_capacity(entries.len() * self.columns.len());
         for entry in entries.iter() {
             let mut at = SHARD_LEN;
@@ -221,7 +221,7 @@ impl IndexCodec {
         }
         let (mut start, mut is_kept) = (Vec::new(), true);
         for (column, value) in self.columns.iter().zip(prefix) {
-            is_kept &= self.push_asked(column, value, &mut start)?;
+            is_kept &= self.push_bound(column, value, &mut start)?;
         }
         let mut end = Vec::new();
         if let Some(range) = range {
@@ -243,7 +243,7 @@ impl IndexCodec {
     }
 
     /// False when the column cannot hold the value.
-    fn push_asked(
+    fn push_bound(
         &self,
         column: &ResolvedColumn,
         value: &Value,
@@ -297,7 +297,7 @@ fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
 fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     match value {
         Value::Null => entry.push(NULL),
-        Value::Json(text) => json::push_place(text, &column.shown.path, entry),
+        Value::Json(text) => json::push_path_cell(text, &column.shown.path, entry),
         value => {
             entry.push(PRESENT);
             let pushed = push_key_value(value.into(), column.column_type, entry);
@@ -306,17 +306,17 @@ fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     }
 }
 
-impl<'a> Cells<'a> {
+impl<'a> ColumnCells<'a> {
     fn new(column: &ResolvedColumn, array: &'a ArrayRef) -> Self {
         match column.shown.path.is_empty() {
-            true => Cells::Array(array, column.column_type),
-            false => Cells::Encoded(json::encode(array, &column.shown.path)),
+            true => ColumnCells::Array(array, column.column_type),
+            false => ColumnCells::Encoded(json::encode(array, &column.shown.path)),
         }
     }
 
     fn add_lens(&self, lens: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => {
+            ColumnCells::Array(array, column_type) => {
                 lens.iter_mut().for_each(|len| *len += 1);
                 match array.nulls().filter(|nulls| nulls.null_count() > 0) {
                     None => add_key_lens(array, *column_type, lens, |_| true),
@@ -325,7 +325,7 @@ impl<'a> Cells<'a> {
                     }
                 }
             }
-            Cells::Encoded(cells) => {
+            ColumnCells::Encoded(cells) => {
                 lens.iter_mut().zip(cells.iter()).for_each(|(len, cell)| *len += cell.len())
             }
         }
@@ -333,7 +333,7 @@ impl<'a> Cells<'a> {
 
     fn write(&self, data: &mut [u8], cursors: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => {
+            ColumnCells::Array(array, column_type) => {
                 match array.nulls().filter(|nulls| nulls.null_count() > 0) {
                     None => {
                         write_cells(data, cursors, |_| true, |_| [PRESENT]);
@@ -351,7 +351,7 @@ impl<'a> Cells<'a> {
                     }
                 }
             }
-            Cells::Encoded(cells) => {
+            ColumnCells::Encoded(cells) => {
                 for (cell, cursor) in cells.iter().zip(cursors) {
                     data[*cursor..*cursor + cell.len()].copy_from_slice(cell);
                     *cursor += cell.len();

@@ -19,7 +19,7 @@ use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, S
 use super::columns::EntryColumns;
 use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
-use super::scan::{Bounds, EntryWalk};
+use super::scan::{EntryBounds, EntryWalk};
 use crate::TableBatch;
 use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts, WaitLimit};
 use crate::catalog::{Relatives, TableEntry};
@@ -316,7 +316,7 @@ pub(super) struct IndexShaper {
 }
 
 /// Ranges of entries, without the shard: in order, and none within another.
-struct TableRanges(Vec<Bounds>);
+struct TableRanges(Vec<EntryBounds>);
 
 impl TableRanges {
     /// Draws all ranges that there are.
@@ -332,7 +332,7 @@ impl TableRanges {
         }
         bounds.retain(|(start, end)| end.is_empty() || start < end);
         bounds.sort_unstable();
-        let mut apart: Vec<Bounds> = Vec::with_capacity(bounds.len());
+        let mut apart: Vec<EntryBounds> = Vec::with_capacity(bounds.len());
         for (start, end) in bounds {
             match apart.last_mut() {
                 Some((_, last)) if last.is_empty() || *last >= start => {

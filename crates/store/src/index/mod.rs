@@ -8,7 +8,7 @@
 //!   goes on while its row changes, see the last point.)
 //! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
 //!   leaves one too. They are taken out when asked for (`clean`), and in the background where they
-//!   have become many (`janitor`).
+//!   have become many (`background_cleaner`).
 //! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
 //!   moment.
 //! - Who reads (`lookup`) looks every row up and makes its entry anew: the row counts only if that
@@ -19,7 +19,9 @@
 //!   matters ask for each row exactly once ([`IndexScanOptions::exactly_once`]): then the table is
 //!   read, whose rows do not move.
 
+mod background_cleaner;
 mod build;
+mod cell_marker;
 mod check;
 mod clean;
 mod clean_marks;
@@ -31,17 +33,16 @@ mod dropped_tests;
 mod entries;
 mod estimate;
 mod handle;
-mod janitor;
 mod json;
-mod late;
+mod late_writes;
 mod list;
 mod lookup;
-mod mark;
 mod options;
 mod scan;
 mod write;
 mod write_gate;
 
+pub(crate) use background_cleaner::BackgroundCleaner;
 pub use build::{CreateIndexOptions, IndexProgress};
 pub(crate) use build::{create_index, drop_index};
 pub(crate) use check::check_index;
@@ -50,7 +51,6 @@ pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};
 pub use handle::Index;
-pub(crate) use janitor::Janitor;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
 pub use lookup::IndexRows;
 pub use options::{IndexRange, IndexScanOptions};

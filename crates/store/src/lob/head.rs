@@ -6,15 +6,15 @@ const FORMAT: u8 = 1;
 
 /// What a writer goes on from: the whole chunks of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Base {
+pub(super) struct AppendBase {
     /// The version of the object; 0 for none.
     pub(super) version: u64,
     pub(super) bytes: u64,
 }
 
 /// What an append goes on from.
-pub(super) fn base_of(head: Option<&Head>) -> Base {
-    head.map_or_else(Base::default, |head| Base {
+pub(super) fn append_base(head: Option<&Head>) -> AppendBase {
+    head.map_or_else(AppendBase::default, |head| AppendBase {
         version: head.version,
         bytes: head.bytes() / head.chunk_bytes as u64 * head.chunk_bytes as u64,
     })
@@ -93,7 +93,7 @@ pub(super) struct DraftMark {
     pub(super) generation: u64,
     pub(super) chunk_bytes: usize,
     pub(super) appends: bool,
-    pub(super) base: Base,
+    pub(super) base: AppendBase,
     /// How many chunks are stored.
     pub(super) chunks: u64,
 }
@@ -121,7 +121,7 @@ impl DraftMark {
             generation: if first.0 == 0 { claim } else { first.0 },
             chunk_bytes,
             appends: appends == 1,
-            base: Base { version: second.0, bytes: second.1 },
+            base: AppendBase { version: second.0, bytes: second.1 },
             chunks: first.1,
         })
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn heads_and_drafts_are_read_back() {
         assert_eq!(Head::parse(&head().to_bytes(), 13).unwrap(), head());
-        let base = Base { version: 7, bytes: 1 << 40 };
+        let base = AppendBase { version: 7, bytes: 1 << 40 };
         let chunk_bytes = 1 << 20;
         let draft =
             DraftMark { claim: 9, generation: 5, chunk_bytes, appends: true, base, chunks: 4 };

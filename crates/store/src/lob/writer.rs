@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Deadline, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
 
-use super::head::{DraftMark, Head, Segment, base_of};
+use super::head::{DraftMark, Head, Segment, append_base};
 use super::keys::LobKeys;
 use super::options::{LobInfo, LobOptions};
 use super::reader::read_chunk;
@@ -39,7 +39,7 @@ impl LobWriter {
             let (head, before) = keys.state(&*store.engine, space, deadline)?;
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
-            let base = base_of(head.as_ref());
+            let base = append_base(head.as_ref());
             let (claim, generation, chunks) = (0, 0, 0);
             let mut draft = DraftMark { claim, generation, chunk_bytes, appends, base, chunks };
             // Whose draft is replaced can never finish, nor store another chunk.
@@ -54,7 +54,7 @@ impl LobWriter {
             }
             let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
             if let Some(head) = head {
-                writer.take_end(&head)?;
+                writer.load_last_chunk(&head)?;
             }
             return Ok(writer);
         }
@@ -75,7 +75,7 @@ impl LobWriter {
         // The writer that was cut short, if it lives after all, can do nothing from here on.
         writer.write(WriteBatch::new(space))?;
         if let Some(head) = head.filter(|_| draft.appends && draft.chunks == 0) {
-            writer.take_end(&head)?;
+            writer.load_last_chunk(&head)?;
         }
         Ok(Some(writer))
     }
@@ -96,7 +96,7 @@ impl LobWriter {
     }
 
     /// An append begins with the last chunk of the object when that is not full.
-    fn take_end(&mut self, head: &Head) -> Result<()> {
+    fn load_last_chunk(&mut self, head: &Head) -> Result<()> {
         let len = (head.bytes() - self.draft.base.bytes) as usize;
         if len > 0 {
             let (last, number) = match head.segments.last() {

@@ -15,12 +15,12 @@ use crate::inner::Inner;
 
 /// What became of each operation, and the rows that were found before: their origins are the
 /// numbers of the operations.
-pub(crate) struct Judged {
+pub(crate) struct ConditionalOutcome {
     pub(crate) results: Vec<WriteResult>,
     pub(crate) found: Rows,
 }
 
-impl Judged {
+impl ConditionalOutcome {
     /// For each operation what became of it, and which of the rows found is its own.
     pub(crate) fn answers(&self) -> impl Iterator<Item = (WriteResult, Option<usize>)> + '_ {
         let mut rows = self.found.origins.iter().enumerate().peekable();
@@ -67,7 +67,7 @@ pub(crate) fn judge_and_write(
     wanted: &WriteBatch,
     shape: &KeyShape,
     write: impl Fn(&WriteBatch, &[usize]) -> Result<WriteOutcome>,
-) -> Result<Judged> {
+) -> Result<ConditionalOutcome> {
     check_shard_key(wanted, shape)?;
     let space = wanted.space(0);
     let keys: Slices = (0..wanted.len()).map(|operation| wanted.key(operation)).collect();
@@ -100,7 +100,7 @@ pub(crate) fn judge_and_write(
             _ => WriteResult::ConditionFailed { operation, current: *current },
         };
         let results = versions.iter().enumerate().map(result).collect();
-        return Ok(Judged { results, found });
+        return Ok(ConditionalOutcome { results, found });
     }
 }
 

@@ -52,7 +52,7 @@ impl Table {
     ) -> Result<Exchanged> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let (row, number) = self.store.completed(&self.entry, row, condition)?;
+        let (row, number) = self.store.with_generated_values(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         let exchanged = self.exchange(&key, Some(&value), condition, options)?;
         let generated = number.filter(|_| exchanged.result.is_stored());

@@ -131,7 +131,7 @@ impl Table {
     ) -> Result<WriteResult> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let (row, _) = self.store.completed(&self.entry, row, condition)?;
+        let (row, _) = self.store.with_generated_values(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         if options.keep_ttl {
             return Ok(self.exchange(&key, Some(&value), condition, options)?.result);

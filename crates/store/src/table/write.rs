@@ -102,10 +102,12 @@ pub(super) fn encode(
             RowOperation::Put { row, condition, .. } => {
                 // An error carries the number of the operation, so that a caller of many knows
                 // which to fix.
-                let encoded = store.completed(&entry, row, *condition).and_then(|(row, given)| {
-                    numbers[number] = given;
-                    entry.codec.encode_row(&row, &mut key, &mut value)
-                });
+                let encoded = store.with_generated_values(&entry, row, *condition).and_then(
+                    |(row, given)| {
+                        numbers[number] = given;
+                        entry.codec.encode_row(&row, &mut key, &mut value)
+                    },
+                );
                 encoded.map_err(|error| {
                     error.at(format!("operation {number}")).at_position(number as u64)
                 })?;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Engine, ErrorKind, Ranges, SpaceId};
 
-use super::clean::Cleaning;
+use super::clean::IndexCleaning;
 use super::write_gate::WriteGate;
 use crate::catalog::TableEntry;
 
@@ -32,28 +32,28 @@ const REST: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Cleans the indexes of one store.
-pub(crate) struct Janitor {
-    shared: Arc<Shared>,
+pub(crate) struct BackgroundCleaner {
+    shared: Arc<CleanerThread>,
     thread: Mutex<Option<JoinHandle<()>>>,
     is_on: bool,
 }
 
-struct Shared {
+struct CleanerThread {
     engine: Arc<dyn Engine>,
     gate: Arc<WriteGate>,
-    notes: Mutex<Notes>,
+    notes: Mutex<CleaningQueue>,
     changed: Condvar,
     stopping: AtomicBool,
     /// What is done before anything else.
-    chore: Mutex<Option<IndexChore>>,
+    chore: Mutex<Option<CleanerTask>>,
 }
 
 /// Work on an engine that looks now and then whether it is to end.
-type IndexChore = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
+type CleanerTask = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
 
 /// What is to be cleaned, by table.
 #[derive(Default)]
-struct Notes {
+struct CleaningQueue {
     tables: HashMap<(SpaceId, u32), StaleEntries>,
     /// Goes up with each note.
     noted: u64,
@@ -69,7 +69,7 @@ struct StaleEntries {
     is_wanted: bool,
 }
 
-impl Notes {
+impl CleaningQueue {
     fn of(&mut self, table: &Arc<TableEntry>) -> &mut StaleEntries {
         let key = (table.space, table.schema.table_id);
         self.tables.entry(key).or_insert_with(|| StaleEntries {
@@ -81,9 +81,9 @@ impl Notes {
     }
 }
 
-impl Janitor {
+impl BackgroundCleaner {
     pub(crate) fn new(engine: Arc<dyn Engine>, gate: Arc<WriteGate>, is_on: bool) -> Self {
-        let shared = Shared {
+        let shared = CleanerThread {
             engine,
             gate,
             notes: Mutex::default(),
@@ -153,7 +153,7 @@ impl Janitor {
     }
 }
 
-impl Drop for Janitor {
+impl Drop for BackgroundCleaner {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         // Taken for a moment, so that the thread does not look just before and wait just after.
@@ -172,8 +172,8 @@ impl StaleEntries {
     }
 }
 
-impl Shared {
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+impl CleanerThread {
+    fn notes(&self) -> MutexGuard<'_, CleaningQueue> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -258,7 +258,7 @@ impl Shared {
     fn clean(&self, table: &TableEntry) -> bool {
         let set = table.indexes.set();
         set.indexes.iter().filter(|index| index.is_ready()).all(|index| {
-            let cleaning = Cleaning {
+            let cleaning = IndexCleaning {
                 engine: &*self.engine,
                 gate: &self.gate,
                 table,

@@ -7,7 +7,7 @@ use crate::index::StoredIndex;
 use crate::schema::{Change, TableSchema};
 
 /// Refuses a change of a table that takes a column from under an index.
-pub(super) fn check_kept(
+pub(super) fn check_indexed_columns(
     indexes: &[StoredIndex],
     before: &TableSchema,
     after: &TableSchema,

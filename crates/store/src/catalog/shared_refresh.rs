@@ -9,24 +9,24 @@ use std::time::Instant;
 use tonnage_engine::{Error, Result};
 
 #[derive(Default)]
-pub(super) struct SharedReading {
-    last: Mutex<Option<Reading>>,
+pub(super) struct SharedRefresh {
+    last: Mutex<Option<LastRefresh>>,
 }
 
-struct Reading {
+struct LastRefresh {
     begun: Instant,
     ended: Instant,
     outcome: Result<()>,
 }
 
-impl SharedReading {
+impl SharedRefresh {
     /// Reads, unless somebody else began to after this call, or failed after it.
     pub(super) fn read(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
         let asked = Instant::now();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match last.as_ref() {
-            Some(Reading { begun, outcome: Ok(()), .. }) if *begun >= asked => return Ok(()),
-            Some(Reading { ended, outcome: Err(error), .. }) if *ended >= asked => {
+            Some(LastRefresh { begun, outcome: Ok(()), .. }) if *begun >= asked => return Ok(()),
+            Some(LastRefresh { ended, outcome: Err(error), .. }) if *ended >= asked => {
                 return Err(error.restated());
             }
             _ => {}
@@ -34,7 +34,7 @@ impl SharedReading {
         let begun = Instant::now();
         let outcome = read();
         let kept = outcome.as_ref().copied().map_err(Error::restated);
-        *last = Some(Reading { begun, ended: Instant::now(), outcome: kept });
+        *last = Some(LastRefresh { begun, ended: Instant::now(), outcome: kept });
         outcome
     }
 }
@@ -51,7 +51,7 @@ mod tests {
 
     /// How often is read when 20 threads ask at the same time.
     fn readings(outcome: fn() -> Result<()>) -> usize {
-        let (shared, count) = (SharedReading::default(), AtomicUsize::new(0));
+        let (shared, count) = (SharedRefresh::default(), AtomicUsize::new(0));
         let all_here = Barrier::new(READERS);
         std::thread::scope(|scope| {
             for _ in 0..READERS {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn who_asks_later_reads_again() {
-        let shared = SharedReading::default();
+        let shared = SharedRefresh::default();
         let count = AtomicUsize::new(0);
         for _ in 0..3 {
             shared

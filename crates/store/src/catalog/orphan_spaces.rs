@@ -17,7 +17,7 @@ use tonnage_engine::{Deadline, Engine, Result, SpaceId, SpaceInfo};
 
 use super::rows;
 use super::space_names::{is_of_table, roots};
-use super::state::State;
+use super::state::CatalogState;
 use crate::codec::Limits;
 use crate::members::{MemberView, Members};
 
@@ -25,12 +25,12 @@ use crate::members::{MemberView, Members};
 const SETTLE_TIME: Duration = Duration::from_secs(5);
 
 /// The tables of a store, and the spaces that none of them has nor ever will.
-pub(super) struct CatalogReading {
-    pub(super) state: State,
-    pub(super) unnamed: Vec<SpaceId>,
+pub(super) struct CatalogSnapshot {
+    pub(super) state: CatalogState,
+    pub(super) orphans: Vec<SpaceId>,
 }
 
-impl CatalogReading {
+impl CatalogSnapshot {
     /// Reads the catalog in `space`.
     ///
     /// # Errors
@@ -41,24 +41,24 @@ impl CatalogReading {
         limits: Limits,
         members: Option<&Members>,
     ) -> Result<Self> {
-        let before = members.map(Members::look).transpose()?;
+        let before = members.map(Members::view).transpose()?;
         let spaces = engine.spaces()?;
-        let state = State::new(rows::read(engine, space)?, limits, None);
-        let reading = Self { unnamed: unnamed(&spaces, &state), state };
-        if !engine.capability().shared || reading.unnamed.is_empty() {
+        let state = CatalogState::new(rows::read(engine, space)?, limits, None);
+        let reading = Self { orphans: orphans(&spaces, &state), state };
+        if !engine.capability().shared || reading.orphans.is_empty() {
             return Ok(reading);
         }
         match (members, before) {
             (Some(members), Some(before)) if before.is_alone() => {
-                reading.settled(engine, space, limits, members, before, &spaces)
+                reading.settle(engine, space, limits, members, before, &spaces)
             }
-            _ => Ok(Self { unnamed: Vec::new(), ..reading }),
+            _ => Ok(Self { orphans: Vec::new(), ..reading }),
         }
     }
 
     /// The same once nobody can write a row any more. Where that is not to be known the spaces
     /// stay: they are in nobody's way, and a cluster opens with a copy away.
-    fn settled(
+    fn settle(
         self,
         engine: &dyn Engine,
         space: SpaceId,
@@ -67,25 +67,25 @@ impl CatalogReading {
         before: MemberView,
         spaces: &[SpaceInfo],
     ) -> Result<Self> {
-        let of_names = spaces.iter().filter(|info| self.unnamed.contains(&info.id));
+        let of_names = spaces.iter().filter(|info| self.orphans.contains(&info.id));
         let mut wanted: BTreeSet<String> = self.state.root_names().collect();
         wanted.extend(of_names.flat_map(|info| roots(&info.name)).map(str::to_owned));
         if let Err(error) = rows::settle(engine, space, &wanted, Deadline::after(SETTLE_TIME)) {
             tracing::warn!(%error, "spaces that no table has stay");
-            return Ok(Self { unnamed: Vec::new(), ..self });
+            return Ok(Self { orphans: Vec::new(), ..self });
         }
-        let state = State::new(rows::read(engine, space)?, limits, None);
-        let unnamed = match before.was_alone_until(members.look()?) {
-            true => unnamed(spaces, &state),
+        let state = CatalogState::new(rows::read(engine, space)?, limits, None);
+        let orphans = match before.was_alone_until(members.view()?) {
+            true => orphans(spaces, &state),
             false => Vec::new(),
         };
-        Ok(Self { state, unnamed })
+        Ok(Self { state, orphans })
     }
 }
 
-fn unnamed(spaces: &[SpaceInfo], state: &State) -> Vec<SpaceId> {
+fn orphans(spaces: &[SpaceInfo], state: &CatalogState) -> Vec<SpaceId> {
     let named = state.spaces();
-    let unnamed =
+    let orphans =
         spaces.iter().filter(|space| is_of_table(&space.name) && !named.contains(&space.id));
-    unnamed.map(|space| space.id).collect()
+    orphans.map(|space| space.id).collect()
 }
