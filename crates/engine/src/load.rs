@@ -1,4 +1,4 @@
-//! Load sessions: how rows come in by the million.
+//! Load sessions: bulk writes of millions of rows.
 
 use std::path::PathBuf;
 use std::sync::Arc;

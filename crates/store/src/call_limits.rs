@@ -1,4 +1,4 @@
-//! What may end a long call early, and what it says then.
+//! The limits of a long call: a cancel and a timeout, and the errors that they end it with.
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
-//! Check: does everything that is stored hold together?
+//! Checks that everything stored is consistent.
 //!
 //! 1. The engine reads all of its files and verifies their checksums.
-//! 2. Every key of every space is sorted out by table, and every row decoded with all of its
+//! 2. Each key of each space is assigned to its table, and each row is decoded with all its
 //!    columns.
-//! 3. The spaces are compared with the catalog: each table has its space.
+//! 3. Each table of the catalog must have its space.
+//! 4. Each index is compared with the rows of its table, and each large object with its chunks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Rows that are numbered, and given the defaults that are made anew for each, before they are
-//! stored.
+//! Values that the store generates for a row: identity numbers, and defaults made anew for each
+//! row.
 
 use std::borrow::Cow;
 

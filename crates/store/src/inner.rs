@@ -1,4 +1,4 @@
-//! What a store stands on: its engine, catalog and clock. Handles share it.
+//! The shared inside of a store: its engine, catalog and clock. All handles share one.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Counts of changes, by which a reader knows that what it has read still holds.
+//! Change counts: a reader that finds an equal count knows that what it has read still holds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

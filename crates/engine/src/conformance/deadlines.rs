@@ -1,4 +1,4 @@
-//! Deadlines: a call that has no time left says so, and leaves nothing behind.
+//! Deadlines: a call whose time is over returns `TimedOut` and leaves nothing behind.
 
 use std::time::Duration;
 

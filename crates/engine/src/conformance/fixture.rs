@@ -1,5 +1,4 @@
-//! What behaviours stand on: an open engine with its clock, and short words for what they do with
-//! it.
+//! The fixture of the behaviours: an open engine with its clock, and short helper functions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The limits of scans, and the rows that come along.
+//! The limits of scans, and rows that a filter lets along without counting them.
 
 use std::sync::Arc;
 

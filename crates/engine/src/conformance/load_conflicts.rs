@@ -1,4 +1,5 @@
-//! Loads that meet rows: stored ones, their own, and those that others write meanwhile.
+//! Loads that find a row under the key of an entry: stored before, loaded twice, or written
+//! meanwhile.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An observer that writes down what becomes of a load.
+//! A load observer that records the outcome of each entry.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

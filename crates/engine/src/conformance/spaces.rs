@@ -1,4 +1,4 @@
-//! Spaces: made, listed and dropped as a whole.
+//! Creating, listing and dropping spaces.
 
 use super::fixture::{Fixture, entries, kind, scan, shape};
 use super::{Harness, fixture};

@@ -4,13 +4,12 @@
 //!    came.
 //! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk
 //!    by chunk: the space is locked for one chunk at a time, so that readers get in between.
-//! 3. Each entry takes its version when it is pushed. A stored row that is newer was written
-//!    meanwhile: the entry counts as having come before it, and is not stored. Unless that write
-//!    was judged by a condition, and so without the entry: then the entry comes after it, and takes
-//!    a new version.
+//! 3. Each entry takes its version when it is pushed. A newer stored row was written meanwhile:
+//!    - An unconditional write came after the entry, so the entry is not stored.
+//!    - A conditional write was judged without the entry. So the entry comes after it, and takes a
+//!      new version.
 //! 4. Entries of shard-prefixed spaces are applied before all others, over whatever is there.
-//! 5. What became of a chunk is told to the observer once the space is unlocked, so that an
-//!    observer may read.
+//! 5. The observer learns the outcome of a chunk once the space is unlocked, so that it may read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! Bytes from one file to another, with their checksum.
+//! Copies files and computes their checksums.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

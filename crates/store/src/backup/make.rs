@@ -1,4 +1,4 @@
-//! Making a backup.
+//! Makes a backup.
 
 use std::collections::HashMap;
 use std::fs;

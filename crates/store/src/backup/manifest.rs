@@ -1,4 +1,4 @@
-//! The manifest of a backup: what makes it one.
+//! The manifest of a backup. A backup exists once its manifest is stored.
 //!
 //! ```text
 //! tonnage backup

@@ -1,4 +1,4 @@
-//! Making a store of a backup.
+//! Restores a store from a backup.
 
 use std::collections::BTreeSet;
 use std::fs;

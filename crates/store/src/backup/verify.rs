@@ -1,4 +1,4 @@
-//! Verification: are the files of backups there, and as they were?
+//! Verifies that the files of backups are there and undamaged.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a change of a table must leave.
+//! Checks that ALTER TABLE leaves indexes and child tables intact.
 
 use tonnage_engine::{Error, Result};
 

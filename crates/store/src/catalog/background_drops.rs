@@ -1,9 +1,8 @@
-//! Drops of spaces that a write, a bulk put, a deadline or the disk held up, carried out in the
-//! background.
+//! Drops spaces in the background that a write, a bulk put, a deadline or the disk held up.
 //!
-//! The thread is there as long as there are any. Each second it does of the steps of a drop
-//! ([`super::drops`]) what can be done by then. It holds the engine for moments only, so it keeps
-//! no store open; what it has not done by then is found at the next opening.
+//! The thread lives as long as drops are pending. Each second it does those steps of a drop
+//! ([`super::drops`]) that are possible by then. It holds the engine for moments only, so it keeps
+//! no store open. The next opening does what the thread has left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
-//! What one process changes, and the others take over.
+//! Keeps the catalogs of several processes in step.
 //!
-//! Where several processes may have the store open, each is a member ([`crate::members`]). Whoever
-//! changes tables tells the others, and they read the rows anew.
+//! Each process that has the store open is a member ([`crate::members`]). A process that changes
+//! tables notifies the others, and they read the catalog again.
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};

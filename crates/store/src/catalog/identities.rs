@@ -1,12 +1,12 @@
 //! The numbers of identity columns.
 //!
-//! 1. Whoever stores rows takes numbers out of a block in memory.
-//! 2. A block that is used up is followed by the next. It is noted as taken with a synced write
-//!    before the first of its numbers is given.
-//! 3. A crash loses what is left of a block. Nobody gets a number of it again.
+//! 1. A writer takes numbers from a block in memory.
+//! 2. When a block is used up, the next one is reserved with a synced write, before its first
+//!    number is given.
+//! 3. A crash loses the rest of a block. Nobody ever gets these numbers.
 //!
-//! The notes are in a space of their own: one row for each column, with the number that the next
-//! block begins with.
+//! The reservations have a space of their own: one row for each column holds the first number of
+//! the next block.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,5 +1,4 @@
-//! Indexes in the catalog: they stand in the row of their table, so they change with it in one
-//! write.
+//! Indexes in the catalog. An index is part of the row of its table, so both change in one write.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

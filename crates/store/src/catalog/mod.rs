@@ -1,17 +1,16 @@
 //! The tables of a store, kept in the store itself.
 //!
-//! A space named `catalog` holds one row per table. DDL goes through in two steps where a space is
-//! made or dropped:
+//! A space named `catalog` holds one row per table. DDL takes two steps where it makes or drops a
+//! space:
 //!
 //! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that
 //!    no row names.
 //! 2. `DROP TABLE` deletes the row, then drops the space. A crash in between leaves the same.
 //!
-//! Indexes have spaces of their own and go the same way; what stands of them in the row of their
-//! table is told in [`crate::index`].
+//! Indexes have spaces of their own and work the same way ([`crate::index`]).
 //!
-//! So whatever space of a table or index no row names is dropped at the next open. The rows of a
-//! table and of all tables below it share a shard key: they change in one atomic write.
+//! So the next opening drops each space of a table or index that no row names. The catalog rows of
+//! a table and of its child tables share a shard key, so they change in one atomic write.
 //!
 //! Several processes may have the store open. Then a space without a row may be one that another
 //! process is just making, so it stays unless no other process is there ([`orphan_spaces`]). Each
@@ -21,9 +20,9 @@
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
 //!
-//! Child tables live in the space of their top-level table. Dropping one deletes its row only: its
-//! number is never given again, so whatever rows it leaves are passed over by the [`KeyClassifier`]
-//! and go away with their parent rows or their space.
+//! Child tables live in the space of their top-level table. Dropping one deletes its catalog row
+//! only. No other table gets its number, so the [`KeyClassifier`] skips the rows that it leaves.
+//! They go with their parent rows or their space.
 
 mod alter_checks;
 mod background_drops;

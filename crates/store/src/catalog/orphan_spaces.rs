@@ -1,14 +1,14 @@
-//! The spaces that no row of the catalog names: what a crash in the middle of DDL left.
+//! Finds orphan spaces: those that no catalog row names, left by a crash in the middle of DDL.
 //!
-//! Where several processes may have the store open, a space without a row may be one whose row is
-//! on its way. It is left over only if nobody can write such a row any more:
+//! Several processes may have the store open. Then the row of such a space may still be on its way.
+//! The space is an orphan only if nobody can write such a row any more:
 //!
-//! 1. No other opening is there before the spaces are listed, and none after the rows were read;
-//!    and nobody told of a change in between. Whoever made a table or moved a row meanwhile, and
-//!    is gone again, has told of it. Whoever was killed still has its row among the members.
-//! 2. A row whose writer got no answer may come to be stored by whoever reads it serially next. So
-//!    such decisions are ended under all top-level tables that there are, and under those that the
-//!    names of the spaces tell of; then the rows are read once more.
+//! 1. No other opening is there before the spaces are listed, none is there after the rows were
+//!    read, and nobody notified of a change in between. A process that changed a row meanwhile and
+//!    has ended has notified of it. A process that was killed still has its row among the members.
+//! 2. A write that got no answer may still be completed by the next serial read of its row. So the
+//!    opening completes such writes, under all top-level tables and under those that the names of
+//!    the orphans tell of. Then it reads the rows once more.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! One table takes the place of another.
+//! Replaces one table by another.
 //!
-//! The rows of top-level tables stand under shard keys of their own, so they cannot change in one
-//! atomic write. First the row of the new table goes, then it is written under the name of the old
-//! one. A crash in between leaves the old table, and a space that no row names.
+//! The catalog rows of top-level tables have shard keys of their own, so they cannot change in one
+//! atomic write. First the row of the new table is deleted, then it is written under the name of
+//! the old one. A crash in between leaves the old table, and a space that no row names.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,7 +1,8 @@
-//! A reading of the tables that all share who ask for one while it is under way.
+//! A refresh of the catalog that concurrent callers share.
 //!
-//! Many rows come late at once. What is read for one of them holds for all that waited for it; and
-//! where the cluster is out of reach they do not try for half a minute each.
+//! Many rows may come late at once. One refresh serves all callers that waited for it. When the
+//! cluster is out of reach it also fails for all of them, so that they do not try for 30 seconds
+//! each.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! All tables at one moment.
+//! The state of all tables at one moment.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Columns: names, types, and what may follow them.
+//! The grammar of columns: names, types and options.
 
 use sqlparser::tokenizer::Token;
 use tonnage_engine::Result;

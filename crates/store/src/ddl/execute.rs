@@ -1,4 +1,4 @@
-//! DDL statements carried out.
+//! Executes DDL statements.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Statements.
+//! The grammar of DDL statements.
 
 use sqlparser::tokenizer::{Location, Token};
 use tonnage_engine::{Error, Result};

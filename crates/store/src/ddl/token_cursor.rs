@@ -1,4 +1,4 @@
-//! Walking over tokens, with the place of each for messages.
+//! A cursor over tokens that knows the line and column of each, for messages.
 
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, Tokenizer};

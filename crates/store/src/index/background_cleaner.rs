@@ -1,14 +1,13 @@
-//! Stale entries, and whatever else nobody needs, cleaned in the background.
+//! Cleans indexes in the background.
 //!
-//! 1. Whoever leaves stale entries notes for which table, and about how many.
-//! 2. When they are worth a walk over the indexes of the table, a thread of the store's own cleans
-//!    these, once nothing more was noted for a moment. A table has to have one stale entry for
-//!    eight rows.
-//!    A reader that could do with the index alone has them cleaned whatever was noted.
-//! 3. While a load into the table does not pause it tries again later.
+//! 1. A writer that leaves stale entries notes the table, and about how many there are.
+//! 2. A thread cleans the indexes of a table that has one stale entry for eight rows, and 1,024 at
+//!    least, once nothing more was noted for 500 ms. It also cleans them when a reader could use the
+//!    index alone.
+//! 3. While a load into the table does not pause, the thread tries again later.
 //!
-//! The notes are in memory alone. What was left before the store was opened goes with the next
-//! walk, or with [`super::Index::clean`].
+//! The notes are in memory alone. The next cleaning, or [`super::Index::clean`], also removes
+//! entries that became stale before the store was opened.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,20 +1,19 @@
-//! Making and dropping indexes.
+//! Builds and drops indexes.
 //!
 //! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer
-//!    keeps it up: the list of the table's indexes is published, and whoever looked at it before is
-//!    waited for. Bulk puts that hold rows of the table flush them. Where several processes have
-//!    the store open all of them do so ([`crate::members`]).
-//! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row
-//!    that is written meanwhile is in the index by its writer; what was read of it before leaves a
-//!    stale entry at worst.
-//! 3. The catalog says *ready*. Where nothing was written meanwhile the index is known to be clean.
+//!    keeps it up. The build waits for writers that looked at the list of indexes before, and bulk
+//!    puts flush the rows that they hold. Where several processes have the store open, all of them
+//!    do so ([`crate::members`]).
+//! 2. The threads of the store read all rows and load their entries. The writer of a row keeps the
+//!    index up meanwhile. A row that was read before such a write leaves a stale entry at worst.
+//! 3. The catalog says *ready*. If nothing was written meanwhile, the index is known to be clean.
 //!
-//! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
-//! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
+//! A build that fails or is cancelled is taken back. A crash leaves the index *building*: writers
+//! keep it up, nobody reads it, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards. Where several processes have the store open the index is *building*
-//! once more, until none of them reads it. Then it leaves the catalog, its writers are waited for,
-//! and its space goes.
+//! Dropping goes backwards. Where several processes have the store open, the index is *building*
+//! again until none of them reads it. Then it leaves the catalog, the drop waits for its writers,
+//! and the engine drops its space.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

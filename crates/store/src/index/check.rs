@@ -1,11 +1,10 @@
-//! Whether every row is in every index of its table.
+//! Checks that every row is in every index of its table.
 //!
-//! 1. The rows are read, by as many threads as there are cores, and the entry of each is made.
-//! 2. Entries are gathered, and looked up in their own order: with very many at a time that is a
-//!    walk over the index, not a look here and there.
-//! 3. A row whose entry is not found is looked at again, since it may have been written between the
-//!    two looks.
-//! 4. The entries of the index are counted. Those that no row was found for are stale.
+//! 1. The threads of the store read the rows, and make the entry of each.
+//! 2. They gather entries and look them up in the order of the index. With very many at a time that
+//!    is a walk over the index.
+//! 3. A row without its entry is read again, since it may have been written between the two reads.
+//! 4. The entries of the index are counted. Those without a row are stale.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

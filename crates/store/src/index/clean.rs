@@ -1,25 +1,25 @@
-//! Taking stale entries out of an index.
+//! Removes stale entries from an index.
 //!
-//! 1. Entries are read, by as many threads as there are cores.
-//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone
-//!    or gives another one looks stale.
-//! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes
-//!    now, so what is stale stays so, and is deleted.
+//! 1. Threads read the entries.
+//! 2. They look up the rows, and make the entry of each row anew. An entry looks stale if its row
+//!    is gone or has another entry.
+//! 3. If any look stale, the gate shuts for a moment and those few are checked again. Nobody writes
+//!    then, so what is stale stays stale, and is deleted.
 //!
-//! Where nothing was left and nobody began to leave anything meanwhile the index is known to be clean
-//! ([`super::clean_marks`]).
+//! If the walk leaves no stale entry, and nobody began to leave any meanwhile, the index is known
+//! to be clean ([`super::clean_marks`]).
 //!
-//! A condition on the entry would not do instead of the gate: writes are judged and carried out
-//! under the lock of their row's shard key, and an entry alone has none.
+//! A condition on the entry could not replace the gate: the engine checks conditions under the lock
+//! of the shard key of a row, and an entry alone has none.
 //!
-//! A load stores entries before rows, so an entry of a load that is under way looks stale and is
-//! not. So loads that hold rows of the table are asked to flush first, and where a load has come to
-//! hold some again, cleaning ends. One that comes later waits until the gate is open.
+//! A load stores entries before rows, so an entry of a running load looks stale and is not. So
+//! loads that hold rows of the table are asked to flush first. Cleaning ends where a load holds
+//! some again. A load that begins later waits until the gate is open.
 //!
-//! Where several processes use the store the gate holds none of the others back. There the third
-//! step is another: the few are looked at again in a way that ends whatever is under way, and those
-//! that look stale still are deleted if they are old. A row that has not followed its entry by then
-//! never does ([`tonnage_engine::Engine::delete_older`]).
+//! The gate of one process does not stop the others. Where several processes use the store, step 3
+//! is another: the few are read again in a way that completes writes under way. Those that still
+//! look stale are deleted if they are old. By then no row will follow its entry
+//! ([`tonnage_engine::Engine::delete_older`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

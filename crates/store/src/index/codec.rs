@@ -4,11 +4,11 @@
 //! shard (2, big-endian)  cell of each indexed column  primary key of the row
 //! ```
 //!
-//! A cell is `00` for NULL, else `01` and the value as a key holds it; a place in a JSON document
-//! is told in [`super::json`]. The entry has no value: that it is there is all it says.
+//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes JSON
+//! paths. An entry has no value: its key says everything.
 //!
-//! A batch goes column by column: measure every entry, take one buffer, write column after column,
-//! as keys are written.
+//! A batch is encoded column by column: measure every entry, take one buffer, write column after
+//! column, as keys are written.
 
 use arrow::array::{Array, ArrayRef};
 use tonnage_engine::range::append_successor;

@@ -1,4 +1,4 @@
-//! Columns of rows, read out of the entries of an index alone.
+//! Reads columns out of index entries, without the rows.
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows, Slices};

@@ -1,4 +1,4 @@
-//! What an index is: its name, its table, its columns.
+//! The definition of an index: its name, its table, its columns.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! About how many entries ranges of an index have: of many ranges some are looked at, evenly
-//! spread, and the others are taken to be like them.
+//! Estimates how many entries some ranges of an index have. Of many ranges it measures an even
+//! sample.
 
 use tonnage_engine::{Engine, Ranges, Result, SpaceId};
 

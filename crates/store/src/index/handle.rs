@@ -1,4 +1,4 @@
-//! An index to read through.
+//! The handle of an index.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Places in JSON documents as cells of an index.
+//! JSON paths as cells of an index.
 //!
-//! Behind `01` stands what the place holds. The order of these bytes is the order across types:
+//! `01` comes before the value at the path. The order of these bytes is the order across types:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `03`, then the text as a STRING in a key | text |
 //! | `04` | an object or an array, whatever it holds |
 //!
-//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an
-//! object the first counts, as in SQL.
+//! A path that the document lacks, and JSON's null, are NULL. If a name comes twice in an object,
+//! the first counts, as in SQL.
 
 use std::borrow::Cow;
 use std::fmt;

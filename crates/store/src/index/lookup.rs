@@ -1,15 +1,15 @@
-//! Rows by way of an index.
+//! Reads rows through an index.
 //!
-//! 1. The dispatcher walks over entries, gathers some, and cuts them into tasks: few at first, so
-//!    that first rows come soon, then more and more. Without an order those gathered together are
-//!    sorted by primary key, for neighbours are read faster.
-//! 2. Workers look the rows up, decode the indexed columns and make the entry of each row anew. A
-//!    row whose entry is not the one that led to it has changed since: it is found by its own
-//!    entry, or does not belong to the result.
-//! 3. What is left is decoded with the columns asked for.
+//! 1. The dispatcher reads entries and cuts them into tasks: few entries at first, so that the
+//!    first rows come soon, then more and more. Without an order it sorts them by primary key,
+//!    since the engine reads neighbours faster.
+//! 2. Workers look up the rows, decode the indexed columns and make the entry of each row anew. A
+//!    row with another entry has changed since: its own entry leads to it, or it is not in the
+//!    result.
+//! 3. Workers decode the requested columns of the remaining rows.
 //!
-//! Where entries hold all columns that are wanted, and the index is known to be clean
-//! ([`super::clean_marks`]), no row is looked up: its columns are read out of its entry.
+//! If entries hold all requested columns, and the index is known to be clean
+//! ([`super::clean_marks`]), no row is looked up: its columns come out of its entry.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
-//! Walking over the entries of an index, some at a time.
+//! Scans the entries of an index, some at a time.
 //!
-//! A walk keeps nothing open in between: it knows where it stands and scans on from there. So it
-//! can wait for its caller as long as it takes.
+//! A walk keeps nothing open between two calls: it knows its position and scans on from there. So
+//! it can wait for its caller for any time.
 //!
-//! With one shard, or without order, the ranges are read one after another, shard by shard. With an
-//! order and several shards each range is read from all of them, and what each gives is merged as
-//! far as all are known.
+//! With one shard, or without an order, it reads the ranges one after another, shard by shard. With
+//! an order and several shards it reads each range from all shards, and merges their entries as far
+//! as all are known.
 
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{

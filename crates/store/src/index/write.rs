@@ -1,20 +1,19 @@
-//! Writes of single rows, with their entries.
+//! Writes single rows together with their entries.
 //!
-//! 1. The stored rows are read, as many at a time as take little memory, and their entries made.
-//!    The caller's conditions are judged by what is stored.
-//! 2. One batch holds the rows, each under the condition that its row is still the one that was
-//!    read; then the entries of the old rows, to be removed, and those of the new ones, to be
-//!    stored.
-//! 3. Where someone was faster the batch is refused, and all begins anew. After a few times nobody
-//!    else is let in, so that one row that changes all the time cannot hold up a batch of thousands
-//!    for ever.
+//! 1. The stored rows are read, about 4 MiB at a time, and their entries are made. The conditions
+//!    of the caller are checked against these rows.
+//! 2. One batch holds the rows, each on condition that it is unchanged. Behind them it removes the
+//!    entries of the old rows and stores those of the new ones.
+//! 3. If a row has changed, the engine refuses the batch and all begins anew. After four attempts
+//!    nobody else is let in: one row that changes all the time cannot hold up a batch of thousands.
 //!
-//! While a load holds rows of the table entries are not removed (see [`super::write_gate`]), and on
-//! an engine that several processes use they never are. So nothing need be read, and the batch goes out under the caller's own conditions. Entries then live for
-//! ever, since the load may lay a row that does under them.
+//! Entries are not removed while a load holds rows of the table (see [`super::write_gate`]), and
+//! never on an engine that several processes use. Then nothing need be read, and the batch goes out
+//! under the conditions of the caller. Its entries live for ever, since the load may store a row
+//! over the new one that does.
 //!
-//! A row that is read may be newer than the codec that was taken before, when the table is altered
-//! in between. Then the newest codec is taken, and all begins anew.
+//! If the table is altered meanwhile, a row may be newer than the codec that was taken before. Then
+//! all begins anew with the newest codec.
 
 use std::sync::Arc;
 

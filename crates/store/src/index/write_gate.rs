@@ -1,12 +1,12 @@
-//! What keeps writers, loads and changes of tables and indexes from missing each other.
+//! Orders writers, loads and changes of tables and indexes, so that none misses another.
 //!
-//! - Every write of rows holds a [`WriterPass`] from before it looks up the indexes of its table until it
-//!   is stored. Whoever drops a table or changes the list of its indexes publishes the change and
-//!   then waits until all passes given out before are back.
-//! - A load stores entries before rows. Would a write remove an entry in between, because it
-//!   changes a row with the same entry, the row of the load could be left without. So while a load
-//!   holds rows of a table with indexes, no write to that table removes entries: those it leaves
-//!   behind are stale, which readers notice.
+//! - Every write of rows holds a [`WriterPass`] from before it looks up the indexes of its table
+//!   until it is stored. A statement that drops a table or changes its indexes publishes the
+//!   change. Then it waits until all passes given out before are back.
+//! - A load stores entries before rows. A write in between may change a row with the same entry. If
+//!   it removed that entry, the row of the load would have none. So while a load holds rows of a
+//!   table with indexes, no write to that table removes entries. Those it leaves are stale, which
+//!   readers notice.
 //!
 //! ```text
 //! load                                   write
@@ -17,11 +17,11 @@
 //!
 //! - A load *joins* the space of a table before it pushes the first entries for it. After a flush
 //!   it leaves the spaces that nothing was pushed to since the flush began: rows and entries are
-//!   stored by then. So a load that stays open, but rests, is in nobody's way.
-//! - A load that began before an index was made holds rows without entries, and one that began
-//!   before a table was dropped holds rows of a space that is to go. It learns of both with its
-//!   next batch; what it pushed before must be stored first, so whoever makes the index or drops
-//!   the table asks it to flush ([`WriteGate::wait_for_loads`]).
+//!   stored by then. So a load that is open but idle blocks nobody.
+//! - A load that began before an index was made holds rows without entries. One that began before a
+//!   table was dropped holds rows of a space that is to go. It learns of both with its next batch.
+//!   What it pushed before must be stored first, so the statement asks it to flush
+//!   ([`WriteGate::wait_for_loads`]).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

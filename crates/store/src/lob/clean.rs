@@ -1,4 +1,4 @@
-//! Which chunks are missing, and which nobody needs.
+//! Finds missing chunks of large objects, and chunks that nobody needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

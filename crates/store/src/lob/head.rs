@@ -1,4 +1,4 @@
-//! The bytes of a head and of a draft.
+//! The encoding of a head and of a draft.
 
 use tonnage_engine::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Many large objects in one call.
+//! Stores many large objects in one call.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};

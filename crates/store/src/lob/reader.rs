@@ -1,4 +1,4 @@
-//! Reading an object.
+//! The reader of a large object.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Writing an object.
+//! The writer of a large object.
 
 use std::io;
 use std::sync::Arc;

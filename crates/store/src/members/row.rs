@@ -1,6 +1,6 @@
 //! The rows of members, and that of the epoch.
 //!
-//! All stand under one shard key, so one read tells of all of them at one moment:
+//! All have one shard key, so one read sees all of them at one moment:
 //!
 //! ```text
 //! members, 'e'                    the epoch, 8 bytes big-endian

@@ -1,4 +1,4 @@
-//! What this process has seen of the other members, by its own clock.
+//! Tracks by its own clock when the row of each other member last changed.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

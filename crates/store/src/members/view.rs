@@ -1,4 +1,4 @@
-//! What an opening sees of the others at one moment.
+//! What an opening knows of the other members at one moment.
 
 use super::row::MembersSnapshot;
 

@@ -1,4 +1,4 @@
-//! The thread of a member: it renews its row, and follows what others change.
+//! The thread of a member. It renews the row of the member, and follows changes of the catalog.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

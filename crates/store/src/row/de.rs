@@ -1,4 +1,4 @@
-//! Rows, as values that serde reads.
+//! Deserializes rows with serde.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{

@@ -1,4 +1,4 @@
-//! Values that serde writes, as rows.
+//! Serializes values into rows with serde.
 
 use arrow::datatypes::i256;
 use serde::ser::{

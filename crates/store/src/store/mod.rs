@@ -1,4 +1,4 @@
-//! The store: what is opened, and what everything else hangs on.
+//! The store: what a program opens, and the start of every other handle.
 
 mod builder;
 mod limits;

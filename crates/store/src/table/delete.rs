@@ -1,4 +1,4 @@
-//! Deleting the rows of a partial key, with those of relatives.
+//! Deletes the rows of a partial key, and those of relatives with them.
 
 use std::sync::Arc;
 

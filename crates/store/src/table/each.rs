@@ -1,8 +1,10 @@
-//! Operations on one shard key of which those are carried out whose conditions hold.
+//! Writes those operations on one shard key whose conditions hold.
 //!
-//! What is stored is read, the conditions judged by it, and what remains written as one batch, each
-//! operation under the condition that its row is still the one that was read. Where someone was
-//! faster all begins anew: each attempt that fails is a write of somebody else that did not.
+//! 1. The stored rows are read, and the conditions are checked against them.
+//! 2. The operations that remain are written as one batch, each on condition that its row is
+//!    unchanged.
+//! 3. If a row has changed, the engine refuses the batch and all begins anew. Each refused attempt
+//!    means that another write went through.
 
 use tonnage_engine::{
     Condition, Engine, Error, KeyShape, Operation, Projection, Result, Rows, Slices, WriteBatch,

@@ -1,8 +1,9 @@
-//! Writes that tell which row was there before.
+//! Writes that return the row that was there before.
 //!
-//! The stored row is read, the caller's condition judged by it, and the write carried out under the
-//! condition that the row is still the one that was read. Where someone was faster all begins anew:
-//! each attempt that fails is a write of somebody else that did not.
+//! 1. The stored row is read, and the condition of the caller is checked against it.
+//! 2. The write goes out on condition that the row is unchanged.
+//! 3. If it has changed, the engine refuses the write and all begins anew. Each refused attempt
+//!    means that another write went through.
 
 use tonnage_engine::{Condition, Deadline, Engine, Result, Rows, Slices, WriteBatch, WriteOutcome};
 

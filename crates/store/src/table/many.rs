@@ -1,4 +1,4 @@
-//! Many single rows in one call.
+//! Stores many single rows in one call.
 
 use tonnage_engine::{Condition, Error, Result, WriteBatch};
 

@@ -1,4 +1,4 @@
-//! How to write and scan, and what comes back.
+//! Options and results of writes and scans.
 
 use std::time::Duration;
 

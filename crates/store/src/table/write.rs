@@ -1,4 +1,4 @@
-//! Several operations on one shard key, of a table and its relatives, as one atomic write.
+//! Atomic writes: several operations on one shard key, of a table and its relatives.
 
 use std::sync::Arc;
 

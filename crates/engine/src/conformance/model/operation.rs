@@ -1,4 +1,4 @@
-//! The operations of the model test, and how they are made up.
+//! The operations of the model test, and the strategies that generate them.
 
 use proptest::collection::vec;
 use proptest::option;

@@ -1,5 +1,5 @@
-//! One of the two engines, as the model test uses it: spaces by place, versions by what was seen of
-//! them.
+//! One of the two engines of the model test. It names spaces by their position, and remembers the
+//! last version seen of each row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
