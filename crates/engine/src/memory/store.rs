@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 
 use super::space::MemorySpace;
-use super::versions::Versions;
+use super::versions::MemoryVersions;
 
 /// How many operations a batch may have where the engine stands for a cluster.
 const OPERATIONS_OF_CLUSTER: usize = 1_000;
@@ -17,7 +17,7 @@ pub(super) struct MemoryStore {
     pub(super) capability: Capability,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spaces: RwLock<MemorySpaces>,
-    pub(super) versions: Versions,
+    pub(super) versions: MemoryVersions,
 }
 
 /// The spaces that exist, and the number of the next one.
@@ -57,7 +57,7 @@ impl MemoryStore {
                 names: HashSet::new(),
                 next_id: 0,
             }),
-            versions: Versions::default(),
+            versions: MemoryVersions::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::header::Header;
 use crate::{Capability, Condition, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
 
 use super::space::{MemoryRow, MemorySpace, put};
-use super::versions::Versions;
+use super::versions::MemoryVersions;
 
 /// The spaces of a batch, each once, by ascending number: the order in which everybody locks them.
 pub(super) struct BatchSpaces(Vec<Arc<MemorySpace>>);
@@ -53,7 +53,7 @@ impl BatchSpaces {
         &self,
         batch: &WriteBatch,
         now_ms: u64,
-        versions: &Versions,
+        versions: &MemoryVersions,
     ) -> WriteOutcome {
         // All spaces stay locked until the end: nobody sees one half of the batch.
         let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();

@@ -111,7 +111,7 @@ impl Catalog {
     /// process, though it may have been taken for gone.
     pub(crate) fn catch_up(&self) -> Result<()> {
         let Some(members) = &self.members else { return Ok(()) };
-        self.catching_up.read(|| {
+        self.shared_refresh.run(|| {
             members.renew()?;
             // Whoever takes the lock reads the tables.
             self.lock(Deadline::after(MAX_WAIT)).map(drop)

@@ -95,7 +95,7 @@ pub struct Catalog {
     /// The spaces of tables whose indexes others changed, and into which loads here may still bring
     /// rows that were made before.
     unsettled: Mutex<BTreeSet<SpaceId>>,
-    catching_up: SharedRefresh,
+    shared_refresh: SharedRefresh,
     /// Whether who asks for a table that there is not learns which there are.
     tells_names: AtomicBool,
 }
@@ -140,7 +140,7 @@ impl Catalog {
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
-            catching_up: SharedRefresh::default(),
+            shared_refresh: SharedRefresh::default(),
             tells_names: AtomicBool::new(true),
         };
         // Last, since a space that cannot be dropped now is left to the background thread of the
@@ -184,11 +184,11 @@ impl Catalog {
     fn publish(&self, space: SpaceId, family: Vec<StoredTable>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.replace_family(space, family, self.limits);
-        self.has_changed();
+        self.bump_version();
     }
 
     /// From here on whoever keeps entries looks again.
-    fn has_changed(&self) {
+    fn bump_version(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -198,7 +198,7 @@ impl Catalog {
         let read = CatalogState::new(stored, self.limits, Some(&state));
         state.drop_others(&read);
         *state = read;
-        self.has_changed();
+        self.bump_version();
     }
 
     /// For one statement of DDL. From here on the tables are as they are stored now.

@@ -57,7 +57,7 @@ impl Catalog {
         state.replace_family(old.space, Vec::new(), self.limits);
         state.replace_family(new.space, vec![after], self.limits);
         drop(state);
-        self.has_changed();
+        self.bump_version();
         Ok(())
     }
 

@@ -22,7 +22,7 @@ struct LastRefresh {
 
 impl SharedRefresh {
     /// Reads, unless somebody else began to after this call, or failed after it.
-    pub(super) fn read(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(super) fn run(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
         let asked = Instant::now();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match last.as_ref() {
@@ -58,7 +58,7 @@ mod tests {
             for _ in 0..READERS {
                 scope.spawn(|| {
                     all_here.wait();
-                    let got = shared.read(|| {
+                    let got = shared.run(|| {
                         count.fetch_add(1, Ordering::Relaxed);
                         std::thread::sleep(Duration::from_millis(200));
                         outcome()
@@ -89,7 +89,7 @@ mod tests {
         let count = AtomicUsize::new(0);
         for _ in 0..3 {
             shared
-                .read(|| {
+                .run(|| {
                     count.fetch_add(1, Ordering::Relaxed);
                     Ok(())
                 })

@@ -198,7 +198,7 @@ impl CatalogState {
         let near = self
             .tables
             .iter()
-            .filter(|(name, _)| is_near(&wanted, name))
+            .filter(|(name, _)| is_similar(&wanted, name))
             .map(|(_, entry)| entry.schema.path.as_str())
             .collect::<Vec<_>>();
         let mut message = String::new();
@@ -222,7 +222,7 @@ impl CatalogState {
 
 /// Whether someone who wrote one name may have meant the other: at most two letters differ or
 /// change places, or one begins with the other.
-fn is_near(wanted: &str, name: &str) -> bool {
+fn is_similar(wanted: &str, name: &str) -> bool {
     let shorter = wanted.len().min(name.len());
     if shorter >= 3 && (wanted.starts_with(name) || name.starts_with(wanted)) {
         return true;

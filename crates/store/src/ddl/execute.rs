@@ -11,7 +11,7 @@ use crate::index::{CreateIndexOptions, create_index, drop_index};
 use crate::inner::Inner;
 
 /// No time at all is not asked for: it is refused as a mistake.
-const LEAST: Duration = Duration::from_nanos(1);
+const TIMEOUT_MIN: Duration = Duration::from_nanos(1);
 
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,8 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
         }
         Statement::CreateIndex { definition, if_not_exists } => {
             // The options take a duration, and refuse one of zero.
-            let left = |end: Instant| end.saturating_duration_since(Instant::now()).max(LEAST);
+            let left =
+                |end: Instant| end.saturating_duration_since(Instant::now()).max(TIMEOUT_MIN);
             let timeout = deadline.moment().map(left);
             let options =
                 CreateIndexOptions { if_not_exists, timeout, ..CreateIndexOptions::default() };

@@ -112,7 +112,7 @@ impl BackgroundCleaner {
     }
 
     /// Has the indexes of a table cleaned, for a reader that wants to know that they are.
-    pub(crate) fn want_clean(&self, table: &Arc<TableEntry>) {
+    pub(crate) fn request_cleaning(&self, table: &Arc<TableEntry>) {
         if !self.is_on {
             return;
         }
@@ -129,7 +129,7 @@ impl BackgroundCleaner {
 
     /// Has this done in the background, once: what comes when the thread is at work already is left
     /// out.
-    pub(crate) fn do_first(
+    pub(crate) fn run_first(
         &self,
         chore: impl FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send + 'static,
     ) {

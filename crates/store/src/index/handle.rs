@@ -94,7 +94,7 @@ impl Index {
         }
         let is_clean = self.table.indexes.clean.of(self.index.space()).is_some();
         if !is_clean && self.table.indexes.clean.is_worth_cleaning() {
-            self.store.cleaner.want_clean(&self.table);
+            self.store.cleaner.request_cleaning(&self.table);
         }
         is_clean
     }

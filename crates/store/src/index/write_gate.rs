@@ -110,7 +110,7 @@ pub(crate) struct Pushing<'a> {
 }
 
 /// A flush under way.
-pub(crate) struct Flushing {
+pub(crate) struct FlushTicket {
     wanted: Option<u64>,
     /// The spaces that no push was under way to when the flush began, each with the pushes begun by
     /// then.
@@ -287,15 +287,15 @@ impl OpenLoad<'_> {
     }
 
     /// To be called before a flush, whose answer goes to [`OpenLoad::flushed`] after it.
-    pub(crate) fn begin_flush(&self) -> Flushing {
+    pub(crate) fn begin_flush(&self) -> FlushTicket {
         let wanted = self.load.epoch_to_flush();
         let spaces = self.load.lock_spaces();
         let quiet = spaces.iter().filter(|(_, used)| used.under_way == 0);
-        Flushing { wanted, quiet: quiet.map(|(space, used)| (*space, used.begun)).collect() }
+        FlushTicket { wanted, quiet: quiet.map(|(space, used)| (*space, used.begun)).collect() }
     }
 
     /// Everything that was pushed before the flush began is stored.
-    pub(crate) fn flushed(&self, flushing: Flushing) {
+    pub(crate) fn flushed(&self, flushing: FlushTicket) {
         for (space, begun) in flushing.quiet {
             let mut spaces = self.load.lock_spaces();
             if spaces.get(&space).is_some_and(|used| used.begun == begun)

@@ -7,7 +7,7 @@ use tonnage_engine::{
     SpaceId,
 };
 
-use super::head::{DraftMark, Head};
+use super::head::{LobDraft, LobHead};
 use super::keys::{LobKeys, LobRow};
 use super::space::space;
 use crate::call_limits::CallLimits;
@@ -115,8 +115,8 @@ impl ScannedObject {
 
     fn orphans(
         &self,
-        head: Option<&Head>,
-        draft: Option<&DraftMark>,
+        head: Option<&LobHead>,
+        draft: Option<&LobDraft>,
     ) -> impl Iterator<Item = (u64, u64)> {
         let mut needed = BTreeSet::new();
         needed.extend(head.iter().flat_map(|head| &head.segments).map(|it| it.generation));
@@ -125,7 +125,7 @@ impl ScannedObject {
         generations.filter(move |(generation, _)| !needed.contains(generation))
     }
 
-    fn misses_chunks(&self, head: &Head) -> bool {
+    fn misses_chunks(&self, head: &LobHead) -> bool {
         head.segments.iter().any(|segment| {
             let wanted = segment.bytes.div_ceil(head.chunk_bytes as u64);
             let found = self.generations.get(&segment.generation).copied().unwrap_or(0);

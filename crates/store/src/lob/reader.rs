@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Deadline, Error, Result, Rows, Slices, SpaceId};
 
-use super::head::Head;
+use super::head::LobHead;
 use super::keys::LobKeys;
 use super::options::LobInfo;
 use crate::inner::Inner;
@@ -18,7 +18,7 @@ pub struct LobReader {
     store: Arc<Inner>,
     space: SpaceId,
     keys: LobKeys,
-    head: Head,
+    head: LobHead,
     /// The longest that the read of a chunk may take.
     timeout: Option<Duration>,
     position: u64,
@@ -42,7 +42,7 @@ impl LobReader {
         store: Arc<Inner>,
         space: SpaceId,
         keys: LobKeys,
-        head: Head,
+        head: LobHead,
         timeout: Option<Duration>,
     ) -> Self {
         Self { store, space, keys, head, timeout, position: 0, chunk: None, rows: Rows::new() }

@@ -109,7 +109,7 @@ impl Store {
         let cleaner = BackgroundCleaner::new(engine.clone(), gate.clone(), clean_in_background);
         if let Some(space) = find_space(&*engine)? {
             // What writers left that a crash cut short. What cannot be deleted stays until `check`.
-            cleaner.do_first(move |engine, give_up| {
+            cleaner.run_first(move |engine, give_up| {
                 let _ = clean_unneeded(engine, space, give_up);
             });
         }

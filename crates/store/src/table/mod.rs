@@ -1,7 +1,7 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
+mod conditional;
 mod delete;
-mod each;
 mod exchange;
 mod many;
 mod options;
@@ -15,7 +15,7 @@ use tonnage_engine::{
     Condition, Deadline, Engine, Error, Part, Ranges, Result, Rows, Slices, WriteBatch,
 };
 
-pub(crate) use each::{judge_and_write, write_each};
+pub(crate) use conditional::{judge_and_write, write_each};
 pub use exchange::Exchanged;
 pub use options::{
     DeleteOptions, Deleted, GetOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult,
