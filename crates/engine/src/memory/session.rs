@@ -269,6 +269,7 @@ impl LoadSession for MemoryLoad {
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
+            // Taken at the push: whatever is written from here on is newer than the entry.
             let version = self.store.versions.next();
             state.buffer.push(
                 EntryOrigin { space, is_shard_prefixed, stream, version },
@@ -340,6 +341,7 @@ fn runs_stored(
         match outcome {
             MemoryEntryOutcome::Inserted => run.inserted += 1,
             MemoryEntryOutcome::Overtaken => run.overtaken += 1,
+            // Those whose space is gone among them: each entry is counted exactly once.
             _ => run.replaced += 1,
         }
         if matches!(outcome, MemoryEntryOutcome::Inserted | MemoryEntryOutcome::Replaced) {

@@ -157,6 +157,7 @@ impl<'h> EnginePair<'h> {
             .ranges
             .iter()
             .any(|range| matches!(range, ModelRange::WholeSpace | ModelRange::Across(..)));
+        // Without an order an engine may choose the rows within a limit, so both could be right.
         if !ordered {
             scan.limit_per_shard_key = None;
         }

@@ -147,6 +147,8 @@ impl TrackedEngine {
         now_ms: u64,
     ) -> WriteBatch {
         let mut batch = WriteBatch::new(self.id(space));
+        // Versions differ between the engines, so a condition names the one last seen of this
+        // engine.
         for change in changes {
             match change {
                 ModelChange::Put { minor, value, lives_ms, when } => {
