@@ -1,4 +1,4 @@
-//! A checkpoint whose files are still where the engine made them.
+//! A staged checkpoint: its files still lie where the engine made them.
 
 use std::any::Any;
 use std::fmt;

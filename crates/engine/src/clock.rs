@@ -1,4 +1,4 @@
-//! The clock that decides what has expired, injected so that tests can turn it.
+//! The clock that decides which rows have expired. It is injected, so tests can set it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! The contract itself.
+//! The [`Engine`] trait: the storage contract.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A batch of rows on their way into a load.
+//! A batch of rows to be loaded.
 
 use crate::header::NEVER_MS;
 use crate::{Error, Result, Slices};

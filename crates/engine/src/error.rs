@@ -1,5 +1,5 @@
-//! The one public error of Tonnage: a kind that tells the caller what to do, a message for people,
-//! and a source.
+//! The one public error of Tonnage. Its kind tells the caller what to do. It also has a message for
+//! people, and a source.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How many copies a write waits for, and how fresh what is read must be.
+//! Consistency levels: how many copies a write waits for, and how fresh a read must be.
 
 use std::time::Duration;
 

@@ -8,15 +8,14 @@
 //!
 //! - **Bulk is the primitive.** No method takes a single item: one is a batch of one. A batch is
 //!   contiguous memory ([`Slices`], [`Entries`], [`Rows`]), never a vector of small vectors.
-//! - **Items are grouped by shard key and ordered inside it.** A key is a run of bytes; the
-//!   [`KeyShape`] of its space says where the shard key ends. That is all an engine promises about
-//!   placement and order; what it promises beyond, or cannot do at all, stands in its
-//!   [`Capability`].
-//! - **Nothing is silent.** Writes say what they did, loads report every entry, and what an engine
-//!   cannot do is answered with [`ErrorKind::Unsupported`].
+//! - **Items are grouped by shard key and ordered inside it.** A key is a run of bytes. The
+//!   [`KeyShape`] of its space says where the shard key ends. An engine promises no more about
+//!   placement and order. Its [`Capability`] lists further promises, and what it cannot do.
+//! - **Nothing is silent.** Writes return what they did, and loads report every entry. An engine
+//!   returns [`ErrorKind::Unsupported`] for what it cannot do.
 //!
 //! The memory engine ([`MemoryEngine`]) is the strict model that all others are compared with. The
-//! behaviour suite (`conformance`, behind the feature of that name) runs against every engine.
+//! conformance suite (`conformance`, behind the feature of that name) runs against every engine.
 
 #![warn(missing_debug_implementations)]
 

@@ -1,4 +1,4 @@
-//! Load sessions: how rows come in by the million.
+//! Load sessions: bulk writes of millions of rows.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -128,9 +128,9 @@ pub trait LoadObserver: Send + Sync {
 
 /// An observer that looks away.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unobserved;
+pub struct NoObserver;
 
-impl LoadObserver for Unobserved {
+impl LoadObserver for NoObserver {
     fn stored(&self, _run: StoredRun) {}
 
     fn existed(&self, _stream: u32, _position: u64, _space: SpaceId, _key: &[u8]) -> Result<()> {
@@ -146,7 +146,7 @@ impl Default for LoadOptions {
             memory_bytes_max: 256 << 20,
             parallelism: crate::cores(),
             spill_directory: None,
-            observer: Arc::new(Unobserved),
+            observer: Arc::new(NoObserver),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What of the machine this process may use: defaults go by it.
+//! How many cores and how much memory this process may use. Defaults follow from them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Where a scan stands.
+//! The position of a scan, as bytes that outlive the scan.
 
 use crate::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Looking up keys, some at a time.
+//! Options of lookups that read some of their keys at a time.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A batch of rows on their way out of a store.
+//! A batch of rows that a read returns.
 
 use crate::Slices;
 

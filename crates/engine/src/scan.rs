@@ -1,4 +1,4 @@
-//! Range reads.
+//! Range scans: options, filters and scanners.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where in a key the shard key ends.
+//! The shape of keys: where the shard key ends.
 
 use crate::{Error, Result, ShardId};
 

@@ -1,4 +1,4 @@
-//! What an engine tells of itself.
+//! Statistics and verification reports of an engine.
 
 use crate::ShardId;
 

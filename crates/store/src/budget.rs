@@ -1,8 +1,8 @@
-//! What all calls of a store together may use of one thing: threads, or memory of loads.
+//! A budget that all calls of a store share: of threads, or of load memory.
 //!
-//! A call borrows what it wants, or what the others have left, and gives it back at its end. It
-//! never waits for a share, and never gets less than it needs to go on: many calls at once may
-//! exceed the budget by those smallest shares.
+//! A call borrows what it wants, or what the others have left, and returns it at its end. It never
+//! waits for a share. It always gets the least that it needs, so many calls at once may exceed the
+//! budget by these smallest shares.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Calling off what runs.
+//! A handle that cancels a running call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

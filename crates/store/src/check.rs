@@ -1,9 +1,10 @@
-//! Check: does everything that is stored hold together?
+//! Checks that everything stored is consistent.
 //!
 //! 1. The engine reads all of its files and verifies their checksums.
-//! 2. Every key of every space is sorted out by table, and every row decoded with all of its
+//! 2. Each key of each space is assigned to its table, and each row is decoded with all its
 //!    columns.
-//! 3. The spaces are compared with the catalog: each table has its space.
+//! 3. Each table of the catalog must have its space.
+//! 4. Each index is compared with the rows of its table, and each large object with its chunks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,13 +13,13 @@ use tonnage_engine::{
     Damage, Error, FillCache, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport,
 };
 
+use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::index::check_index;
 use crate::inner::Inner;
 use crate::kv::Key;
-use crate::limits::Limits;
 use crate::lob::{LobCheck, check_lobs};
 
 /// Damaged places that a report names; further ones are only counted.
@@ -79,10 +80,11 @@ impl CheckReport {
 
 pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport> {
     let limits =
-        &Limits::new("the check", "nothing was changed", &options.cancel, options.timeout)?;
+        &CallLimits::new("the check", "nothing was changed", &options.cancel, options.timeout)?;
     let verified = store.engine.verify_by(limits.deadline());
     let verified = verified.map_err(|error| limits.finding(error).unwrap_or_else(|ended| ended))?;
     let mut report = CheckReport { verified, ..CheckReport::default() };
+    // Moved rather than copied: only the report of the store limits how many places it names.
     for damage in std::mem::take(&mut report.verified.damages) {
         report.damage(damage.place, damage.what);
     }
@@ -99,6 +101,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
             roots.push(table);
         }
     }
+    // Child tables lie in the space of their top-level table, so each space is read once.
     for root in roots {
         check_family(store, &root, limits, &mut report)?;
     }
@@ -112,10 +115,11 @@ fn read_space(
     store: &Inner,
     space: tonnage_engine::SpaceId,
     place: &str,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
     mut visit: impl FnMut(&Rows, &mut CheckReport),
 ) -> Result<()> {
+    // An error of the engine is a finding: the other spaces are still read.
     let damaged = |report: &mut CheckReport, error: Error| {
         report.damage(place, limits.finding(error)?.message());
         Ok(())
@@ -144,11 +148,12 @@ fn read_space(
 fn check_family(
     store: &Inner,
     root: &TableEntry,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
 ) -> Result<()> {
     let family = store.catalog.family(root.space);
     read_space(store, root.space, &root.schema.path, limits, report, |rows, report| {
+        // Sorted out by table first: the rows of one table are decoded in one go.
         let mut which = vec![Vec::new(); family.len()];
         for index in 0..rows.len() {
             match root.classifier.classify(rows.keys.get(index)) {
@@ -181,7 +186,7 @@ fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut Check
     *report.rows.entry(entry.schema.path.clone()).or_default() += which.len() as u64;
 }
 
-fn check_pairs(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+fn check_pairs(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
     read_space(store, store.pairs, "key/value pairs", limits, report, |rows, report| {
         report.pairs += rows.len() as u64;
         for key in rows.keys.iter() {
@@ -192,7 +197,7 @@ fn check_pairs(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Resu
     })
 }
 
-fn check_large_objects(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+fn check_large_objects(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
     match check_lobs(store, limits) {
         Ok(LobCheck { objects, orphan_chunks, damages }) => {
             (report.large_objects, report.orphan_chunks) = (objects, orphan_chunks);
@@ -206,11 +211,12 @@ fn check_large_objects(store: &Inner, limits: &Limits, report: &mut CheckReport)
 fn check_indexes(
     store: &Inner,
     table: &TableEntry,
-    limits: &Limits,
+    limits: &CallLimits,
     report: &mut CheckReport,
 ) -> Result<()> {
     for index in &table.indexes.set().indexes {
         let place = format!("index {} on {}", index.stored.name, table.schema.path);
+        // Nobody reads such an index, so rows that it lacks are no damage.
         if !index.is_ready() {
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;

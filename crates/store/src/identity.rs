@@ -1,5 +1,5 @@
-//! Rows that are numbered, and given the defaults that are made anew for each, before they are
-//! stored.
+//! Values that the store generates for a row: identity numbers, and defaults made anew for each
+//! row.
 
 use std::borrow::Cow;
 
@@ -32,13 +32,13 @@ impl Inner {
     ///
     /// # Errors
     /// `Invalid` when the row has a number that only the store gives.
-    pub(crate) fn completed<'r>(
+    pub(crate) fn with_generated_values<'r>(
         &self,
         table: &TableEntry,
         row: &'r Row,
         condition: Condition,
     ) -> Result<(Cow<'r, Row>, Option<Value>)> {
-        let (mut row, mut told) = self.numbered(table, row, condition)?;
+        let (mut row, mut told) = self.with_identity(table, row, condition)?;
         for column in table.codec.generated() {
             let column = &table.schema.columns[*column];
             let Some(function) = column.default_function else { continue };
@@ -55,7 +55,7 @@ impl Inner {
     }
 
     /// The row with a number of its own, where it needs one, and that number.
-    fn numbered<'r>(
+    fn with_identity<'r>(
         &self,
         table: &TableEntry,
         row: &'r Row,

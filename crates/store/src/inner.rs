@@ -1,4 +1,4 @@
-//! What a store stands on: its engine, catalog and clock. Handles share it.
+//! The shared inside of a store: its engine, catalog and clock. All handles share one.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tonnage_engine::{
 use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
-use crate::index::{Janitor, WriteGate};
+use crate::index::{BackgroundCleaner, WriteGate};
 use crate::levels::AtLevels;
 use crate::read::ReadAhead;
 use crate::row::Row;
@@ -29,7 +29,7 @@ pub(crate) struct Inner {
     pub(crate) lobs: OnceLock<SpaceId>,
     pub(crate) gate: Arc<WriteGate>,
     /// Cleans indexes in the background.
-    pub(crate) janitor: Janitor,
+    pub(crate) cleaner: BackgroundCleaner,
     /// What reads hold that their readers have not asked for yet.
     pub(crate) ahead: Arc<ReadAhead>,
     /// The threads of all calls.

@@ -1,4 +1,4 @@
-//! Which levels a call asks for, and the engine on these levels.
+//! The consistency levels that a call asks for, and the engine on these levels.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -63,6 +63,7 @@
 mod backup;
 mod budget;
 mod bulk;
+mod call_limits;
 mod cancel;
 mod catalog;
 mod check;
@@ -73,7 +74,6 @@ mod index;
 mod inner;
 mod kv;
 mod levels;
-mod limits;
 mod lob;
 mod members;
 mod read;

@@ -1,4 +1,4 @@
-//! The terms on which a write is carried out, and times that callers give.
+//! Write terms (durability, copies, deadline), and timeouts that callers give.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Counts of changes, by which a reader knows that what it has read still holds.
+//! Change counts: a reader that finds an equal count knows that what it has read still holds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ pub fn equal_counts_mean_that_nothing_changed(harness: &mut dyn Harness) {
     let can_tell = count(&fixture, fixture.space).is_some();
     let second = fixture.engine().create_space("second", &shape()).unwrap();
     let changes = |what: &str, change: &dyn Fn()| {
+        // Counted twice before the change: the count itself must move nothing.
         let before = count(&fixture, fixture.space);
         assert_eq!(before, count(&fixture, fixture.space), "before {what}");
         change();
@@ -52,6 +53,7 @@ pub fn equal_counts_mean_that_nothing_changed(harness: &mut dyn Harness) {
     changes("a small load", &|| {
         fixture.load(OnExisting::Replace, &entries(&[(&key("d", "1"), b"loaded")])).unwrap();
     });
+    // 10 MiB under one shard key: enough for files, where small loads go through a log.
     changes("a large load", &|| {
         let large = vec![b'x'; 1 << 20];
         let keys: Vec<Vec<u8>> = (0..10).map(|row| key("e", &row.to_string())).collect();
@@ -89,6 +91,7 @@ pub fn what_is_read_between_equal_counts_stays_true_beside_writers(harness: &mut
         let options = ScanOptions::default();
         let rows =
             scan_at_once(fixture.engine(), fixture.space, Ranges::whole_space(), options).unwrap();
+        // Where the counts differ a write came in between: such a read says nothing.
         if count(&fixture, fixture.space) == Some(before) {
             let first = known.entry(before).or_insert_with(|| rows.clone());
             assert_eq!(*first, rows, "rows changed at count {before}");

@@ -1,4 +1,4 @@
-//! Deadlines: a call that has no time left says so, and leaves nothing behind.
+//! Deadlines: a call whose time is over returns `TimedOut` and leaves nothing behind.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub fn a_scan_after_its_deadline_can_be_resumed(harness: &mut dyn Harness) {
 pub fn a_verification_after_its_deadline_gives_no_report(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 3);
-    assert_eq!(kind(fixture.engine().verify_by(over())), ErrorKind::TimedOut);
+    assert_eq!(kind(fixture.engine().verify_by(passed_deadline())), ErrorKind::TimedOut);
     let hour = Deadline::after(Duration::from_secs(3_600));
     assert_eq!(fixture.engine().verify_by(hour).unwrap().rows, 3);
 }
@@ -90,12 +90,12 @@ pub fn a_settling_after_its_deadline_may_be_tried_again(harness: &mut dyn Harnes
     if !fixture.engine().capability().settle {
         return;
     }
-    assert_eq!(kind(fixture.engine().settle_by(over())), ErrorKind::TimedOut);
+    assert_eq!(kind(fixture.engine().settle_by(passed_deadline())), ErrorKind::TimedOut);
     fixture.engine().settle_by(Deadline::after(Duration::from_secs(3_600))).unwrap();
     assert_eq!(fixture.all_names().len(), 3);
 }
 
-fn over() -> Deadline {
+fn passed_deadline() -> Deadline {
     Deadline::after(Duration::ZERO)
 }
 
@@ -113,7 +113,10 @@ fn load(fixture: &Fixture<'_>) -> Box<dyn LoadSession> {
 pub fn a_push_after_its_deadline_takes_nothing(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = load(&fixture);
-    assert_eq!(kind(session.push_by(fixture.space, 0, &entry("a"), over())), ErrorKind::TimedOut);
+    assert_eq!(
+        kind(session.push_by(fixture.space, 0, &entry("a"), passed_deadline())),
+        ErrorKind::TimedOut
+    );
     assert_eq!(session.pending_bytes(), 0);
     session.push(fixture.space, 0, &entry("b")).unwrap();
     session.finish().unwrap();
@@ -125,7 +128,7 @@ pub fn a_flush_after_its_deadline_may_be_tried_again(harness: &mut dyn Harness) 
     let fixture = Fixture::new(harness);
     let session = load(&fixture);
     session.push(fixture.space, 0, &entry("a")).unwrap();
-    assert_eq!(kind(session.flush_by(over())), ErrorKind::TimedOut);
+    assert_eq!(kind(session.flush_by(passed_deadline())), ErrorKind::TimedOut);
     assert!(fixture.all_names().is_empty());
     session.flush_by(Deadline::after(Duration::from_secs(3_600))).unwrap();
     assert_eq!(fixture.all_names(), ["a/1"]);
@@ -136,7 +139,7 @@ pub fn a_load_that_ends_after_its_deadline_stores_nothing(harness: &mut dyn Harn
     let fixture = Fixture::new(harness);
     let session = load(&fixture);
     session.push(fixture.space, 0, &entry("a")).unwrap();
-    assert_eq!(kind(session.finish_by(over())), ErrorKind::TimedOut);
+    assert_eq!(kind(session.finish_by(passed_deadline())), ErrorKind::TimedOut);
     assert!(fixture.all_names().is_empty());
 }
 
@@ -145,8 +148,12 @@ pub fn a_deletion_after_its_deadline_deletes_nothing(harness: &mut dyn Harness) 
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 2);
     for ranges in [group_range("a"), crate::Ranges::whole_space()] {
-        let deleted =
-            fixture.engine().delete_range_by(fixture.space, &ranges, Durability::Write, over());
+        let deleted = fixture.engine().delete_range_by(
+            fixture.space,
+            &ranges,
+            Durability::Write,
+            passed_deadline(),
+        );
         assert_eq!(kind(deleted), ErrorKind::TimedOut);
     }
     assert_eq!(fixture.all_names(), ["a/00", "a/01"]);
@@ -157,7 +164,13 @@ pub fn a_space_is_neither_made_nor_dropped_after_a_deadline(harness: &mut dyn Ha
     let fixture = Fixture::new(harness);
     let before = fixture.engine().spaces().unwrap();
     let shape = KeyShape::new([KeyPart::Terminated]);
-    assert_eq!(kind(fixture.engine().create_space_by("late", &shape, over())), ErrorKind::TimedOut);
-    assert_eq!(kind(fixture.engine().drop_space_by(fixture.space, over())), ErrorKind::TimedOut);
+    assert_eq!(
+        kind(fixture.engine().create_space_by("late", &shape, passed_deadline())),
+        ErrorKind::TimedOut
+    );
+    assert_eq!(
+        kind(fixture.engine().drop_space_by(fixture.space, passed_deadline())),
+        ErrorKind::TimedOut
+    );
     assert_eq!(fixture.engine().spaces().unwrap(), before);
 }

@@ -1,4 +1,4 @@
-//! What is answered to requests that are wrong.
+//! Errors that an engine returns for invalid requests.
 
 use super::Harness;
 use super::fixture::{Fixture, entries, key, kind};

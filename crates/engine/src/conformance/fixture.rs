@@ -1,5 +1,4 @@
-//! What behaviours stand on: an open engine with its clock, and short words for what they do with
-//! it.
+//! The fixture of the behaviours: an open engine with its clock, and short helper functions.
 
 use std::sync::Arc;
 
@@ -220,6 +219,7 @@ pub(super) fn scan(
     let (mut closed, mut released) = (Rows::new(), Rows::new());
     let mut resting = engine.scan(space, ranges.clone(), options.clone())?;
     let (mut rows, mut resume) = (Rows::new(), options.resume.clone());
+    // One scan is closed after each batch and opened anew, the other stays and is released.
     loop {
         let options = ScanOptions { resume, ..options.clone() };
         let mut scanner = engine.scan(space, ranges.clone(), options)?;

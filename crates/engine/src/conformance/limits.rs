@@ -1,4 +1,4 @@
-//! The limits of scans, and the rows that come along.
+//! The limits of scans, and rows that a filter lets along without counting them.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::{KeyFilter, Ranges, ScanOptions, Verdict};
 
 /// Parents count, their children (a longer minor key) come along, names with an `x` are passed
 /// over.
-struct Family;
+struct FamilyFilter;
 
-impl KeyFilter for Family {
+impl KeyFilter for FamilyFilter {
     fn judge(&self, key: &[u8]) -> Verdict {
         let minor = key.rsplit(|byte| *byte == 1).next().unwrap_or_default();
         match minor {
@@ -22,7 +22,7 @@ impl KeyFilter for Family {
 }
 
 fn family(options: ScanOptions) -> ScanOptions {
-    ScanOptions { filter: Some(Arc::new(Family)), ..options }
+    ScanOptions { filter: Some(Arc::new(FamilyFilter)), ..options }
 }
 
 /// Under each group: parents 1, 2 and 3, each with the children a and b, and a row to pass over.

@@ -1,4 +1,5 @@
-//! Loads that meet rows: stored ones, their own, and those that others write meanwhile.
+//! Loads that find a row under the key of an entry: stored before, loaded twice, or written
+//! meanwhile.
 
 use std::sync::Arc;
 
@@ -209,6 +210,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
         (OnExisting::BlindReplace, "over", 19),
     ] {
         let recorder = Arc::new(LoadRecorder::default());
+        // Less than a few rounds take, so that the entries of a key lie in many runs.
         let options =
             LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
         let session = fixture.engine().load(options).unwrap();
@@ -288,7 +290,7 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
 pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 10);
-    let recorder = Arc::new(LoadRecorder::with_patience(3));
+    let recorder = Arc::new(LoadRecorder::stopping_after(3));
     let session = open(&fixture, OnExisting::Keep, &recorder);
     let mut batch = Entries::new();
     (0..10).for_each(|row| batch.push(&key("a", &format!("{row:02}")), b"", row, 0));
@@ -299,9 +301,9 @@ pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
 }
 
 /// Of a process that may not write any more.
-struct Halted;
+struct HaltedObserver;
 
-impl LoadObserver for Halted {
+impl LoadObserver for HaltedObserver {
     fn stored(&self, run: StoredRun) {
         panic!("{run:?}");
     }
@@ -322,8 +324,11 @@ pub fn a_load_that_may_not_go_on_stores_nothing(harness: &mut dyn Harness) {
         return;
     }
     for on_existing in ALL {
-        let options =
-            LoadOptions { on_existing, observer: Arc::new(Halted), ..LoadOptions::default() };
+        let options = LoadOptions {
+            on_existing,
+            observer: Arc::new(HaltedObserver),
+            ..LoadOptions::default()
+        };
         let session = fixture.engine().load(options).unwrap();
         let mut batch = Entries::new();
         ["a", "b", "c"].iter().for_each(|group| batch.push(&key(group, "1"), b"", 0, 0));
@@ -366,6 +371,7 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
             (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
         let recorder = Arc::new(LoadRecorder::default());
         let session = open(&fixture, on_existing, &recorder);
+        // For a load that keeps, a row stored before the push just exists: that is another test.
         if REPLACING.contains(&on_existing) {
             fixture.put(&old, b"stored");
             push(&fixture, &*session, 0, &old, b"loaded");
@@ -377,6 +383,8 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
         assert_eq!(fixture.value(&new).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
         assert_eq!(fixture.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
         assert!(fixture.version(&new).unwrap() >= version);
+        // A load that keeps or fails may store the entry before the write, or meet its row: both
+        // orders are sound.
         match on_existing {
             OnExisting::Keep => {
                 assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1)
@@ -492,6 +500,8 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
         for (position, key) in (0..).zip([&changed, &made, &deleted]) {
             push_at(&fixture, &*session, 0, position, key, b"loaded");
         }
+        // After the pushes and before the end: these conditions hold only for who does not see the
+        // entries.
         let versions = [
             fixture.put_if(&changed, b"written", Condition::IfVersion(version)).version().unwrap(),
             fixture.put_if(&made, b"written", Condition::IfAbsent).version().unwrap(),
@@ -593,6 +603,8 @@ fn race(fixture: &Fixture, on_existing: OnExisting, round: u32) {
     session.push(space, 0, &entries(&rows)).unwrap();
     std::thread::scope(|threads| {
         threads.spawn(|| {
+            // The third row of three is left to the load, to tell its own faults from those of the
+            // race.
             for pair in keys.chunks_exact(3) {
                 write(&pair[0], Condition::Always);
                 write(&pair[1], Condition::IfAbsent);

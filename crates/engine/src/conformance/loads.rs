@@ -1,4 +1,4 @@
-//! Load sessions: what comes in is stored, reported and kept.
+//! Load sessions store, report and keep what is pushed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The behaviour suite: what every engine must do, one behaviour a test.
+//! The conformance suite: what every engine must do, one behaviour a test.
 //!
 //! An engine crate supplies a [`Harness`] and, in a file of its own `tests/`, calls
 //! `conformance_suite!(MyHarness::new())` at the top level and `model_test(MyHarness::new, 256)` in

@@ -1,4 +1,4 @@
-//! An observer that writes down what becomes of a load.
+//! A load observer that records the outcome of each entry.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use crate::{Error, LoadObserver, Result, SpaceId, StoredRun};
 #[derive(Default)]
 pub(super) struct LoadRecorder {
     stored: Mutex<BTreeMap<u32, StoredRun>>,
-    existed: Mutex<Vec<Existed>>,
+    existed: Mutex<Vec<ConflictRecord>>,
     /// How many existing entries to put up with before the load is stopped; no end of them when
     /// absent.
     patience: Option<usize>,
@@ -17,7 +17,7 @@ pub(super) struct LoadRecorder {
 
 /// One entry that existed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Existed {
+pub(super) struct ConflictRecord {
     pub(super) stream: u32,
     pub(super) key: Vec<u8>,
     pub(super) position: u64,
@@ -26,7 +26,7 @@ pub(super) struct Existed {
 
 impl LoadRecorder {
     /// An observer that stops the load at the entry after the first `patience` that existed.
-    pub(super) fn with_patience(patience: usize) -> Self {
+    pub(super) fn stopping_after(patience: usize) -> Self {
         Self { patience: Some(patience), ..Self::default() }
     }
 
@@ -52,7 +52,7 @@ impl LoadRecorder {
     }
 
     /// The entries that existed, in the order of the calls.
-    pub(super) fn existed(&self) -> Vec<Existed> {
+    pub(super) fn existed(&self) -> Vec<ConflictRecord> {
         self.existed.lock().unwrap().clone()
     }
 
@@ -74,7 +74,7 @@ impl LoadObserver for LoadRecorder {
 
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
         let mut existed = self.existed.lock().unwrap();
-        existed.push(Existed { stream, key: key.to_vec(), position, space });
+        existed.push(ConflictRecord { stream, key: key.to_vec(), position, space });
         match self.patience {
             Some(patience) if existed.len() > patience => {
                 Err(Error::unavailable("the observer has seen enough"))

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Wants the keys whose last byte is an even digit.
-struct EvenOnly;
+struct EvenKeyFilter;
 
-impl KeyFilter for EvenOnly {
+impl KeyFilter for EvenKeyFilter {
     fn judge(&self, key: &[u8]) -> Verdict {
         if key.last().is_some_and(|byte| byte % 2 == 0) { Verdict::Count } else { Verdict::Skip }
     }
@@ -87,6 +87,7 @@ pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn 
     for (options, descending) in [(forward(), false), (reverse(), true)] {
         let names = fixture.names(Ranges::whole_space(), options);
         assert_eq!(names.len(), groups.len() * 4);
+        // In which order the shard keys come is left open where there is no total order.
         for group in groups {
             let places: Vec<usize> =
                 (0..names.len()).filter(|place| names[*place].starts_with(group)).collect();
@@ -201,9 +202,11 @@ pub fn a_closed_scan_goes_on_among_changed_rows(harness: &mut dyn Harness) {
         names.extend(rows.keys.iter().map(name));
         let resume = Some(scanner.position().unwrap());
         drop(scanner);
+        // Two rows on either side of the position, in both directions.
         [8, 9, 10, 11].iter().for_each(|row| {
             fixture.delete(&key("a", &format!("{row:02}")));
         });
+        // A position is bytes: it outlives the engine that gave it.
         fixture.reopen();
         let options = ScanOptions { resume, ..options };
         let mut scanner = fixture.engine().scan(fixture.space, group_range("a"), options).unwrap();
@@ -339,7 +342,7 @@ pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
 pub fn a_filter_passes_rows_over(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b"], 5);
-    let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenOnly));
+    let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenKeyFilter));
     let options = ScanOptions { filter: filter.clone(), batch_rows_max: 2, ..forward() };
     assert_eq!(fixture.names(group_range("a"), options), ["a/00", "a/02", "a/04"]);
     let options = ScanOptions { filter, ..reverse() };

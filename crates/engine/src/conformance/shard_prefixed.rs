@@ -71,6 +71,7 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     }
     let version = fixture.put(&key("a", "1"), b"first");
     let entry = beside(fixture.engine(), "a", "red/1");
+    // The entry comes before the row that is refused: an engine must not store it on the way.
     let mut batch = WriteBatch::new(index);
     batch.put(&entry, b"", 0, Condition::IfAbsent);
     batch.switch_to(fixture.space);
@@ -112,6 +113,8 @@ pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &
     let mut first = WriteBatch::new(index);
     first.put(&old, b"", 0, Condition::Always);
     fixture.write(&first);
+    // An entry too many is harmless, since readers check rows. A row without its entry is lost to
+    // them.
     let refused = fixture.write(&batch_of(Condition::IfPresent));
     assert_eq!(refused, WriteOutcome::Refused { operation: 0, current: None });
     assert_eq!(all_rests(engine, index), ["new/1", "old/1"]);
@@ -131,6 +134,8 @@ pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     let shards = engine.capability().shards as u16;
     let own = engine.shard_of(&group("a")).0 as u16;
     for number in (0..=shards).filter(|number| *number != own) {
+        // The shard of the batch is told by its first row or by its first entry: both must be
+        // checked.
         for rows_first in [true, false] {
             let entry = [&number.to_be_bytes()[..], b"red/1"].concat();
             let mut batch = WriteBatch::new(fixture.space);
@@ -181,6 +186,7 @@ pub fn a_range_of_one_shard_comes_in_order(harness: &mut dyn Harness) {
         ranges.push_prefix(&shard.to_be_bytes());
         let rows = scan(engine, index, ranges.clone(), forward()).unwrap();
         assert!(rows.keys.iter().eq(expected.iter().map(Vec::as_slice)));
+        // Backwards from the end of the range, where the entries of the next shard begin.
         let options = ScanOptions {
             direction: Direction::Reverse,
             limit_per_range: Some(1),
@@ -208,6 +214,8 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
     ]) {
         let recorder = Arc::new(LoadRecorder::default());
         let session = fixture.engine().load(load_options(on_existing, &recorder)).unwrap();
+        // The same entry twice in a push and in each round: as a row it would exist, or stop the
+        // load.
         let minor = round.to_string();
         session
             .push(index, 7, &entries(&[(&entry, minor.as_bytes()), (&entry, minor.as_bytes())]))
@@ -233,6 +241,7 @@ pub fn a_large_load_stores_placed_entries(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
     let recorder = Arc::new(LoadRecorder::default());
+    // A fifth of what is pushed, so that runs of rows and of entries are put aside and merged.
     let options =
         LoadOptions { memory_bytes_max: 4 << 20, ..load_options(OnExisting::Keep, &recorder) };
     let session = fixture.engine().load(options).unwrap();
@@ -261,6 +270,7 @@ pub fn a_large_load_stores_placed_entries(harness: &mut dyn Harness) {
     }
     session.finish().unwrap();
     assert_eq!(recorder.of_stream(0), (ROWS as u64, 0));
+    // What lies in files must be found by an engine that was opened anew.
     fixture.reopen();
     let rests = all_rests(fixture.engine(), index);
     assert!(

@@ -1,4 +1,4 @@
-//! Spaces: made, listed and dropped as a whole.
+//! Creating, listing and dropping spaces.
 
 use super::fixture::{Fixture, entries, kind, scan, shape};
 use super::{Harness, fixture};
@@ -46,6 +46,7 @@ pub fn a_dropped_space_is_not_found(harness: &mut dyn Harness) {
     let mut batch = WriteBatch::new(space);
     batch.put(&key, b"v", 0, Condition::Always);
     let session = engine.load(LoadOptions::default()).unwrap();
+    // Every way in is tried: an engine may keep the space at hand for one of them.
     assert_eq!(engine.spaces().unwrap(), []);
     assert_eq!(
         kind(engine.read(space, &keys, Projection::KeysAndValues, &mut Rows::new())),

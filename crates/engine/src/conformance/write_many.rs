@@ -34,6 +34,7 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     let mut mixed = WriteBatch::new(space);
     mixed.put(&key("a", "2"), b"", NEVER_MS, Condition::Always);
     mixed.put(&key("c", "2"), b"", NEVER_MS, Condition::Always);
+    // Bad batches lie between good ones: none may stop or shift the outcomes behind it.
     let batches = [
         put(space, &key("a", "1"), b"first", Condition::Always),
         mixed,

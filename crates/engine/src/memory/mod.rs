@@ -1,17 +1,15 @@
 //! The memory engine: the strict model of the contract, and what `memory:` opens.
 //!
-//! Each space is one ordered map behind one lock. Whatever the contract leaves open, this engine
-//! settles in the strictest way, so that code which works here works on every engine:
+//! Each space is one ordered map behind one lock. Where the contract leaves a choice, this engine
+//! takes the strictest one. So code that works here works on every engine:
 //!
-//! - every bound of the capability and every key is checked before anything is changed;
-//! - a scan holds no lock between its batches and fails once its space is dropped;
-//! - versions are taken under the lock of the space, so that the rows of a space never see one go
-//!   back;
-//! - what a load pushes is invisible until it is flushed, or until it outgrows the memory of its
-//!   session.
+//! - It checks every bound of the capability and every key before it changes anything.
+//! - A scan holds no lock between its batches, and fails once its space is dropped.
+//! - It takes versions under the lock of the space, so versions in a space only grow.
+//! - Pushed entries are invisible until a flush, or until they outgrow the memory of their session.
 //!
-//! A memory store has nothing that outlives the process. All three durabilities are accepted and
-//! mean the same here; the capability says so with `fsync: false` and `persistent: false`.
+//! Nothing outlives the process. All three durabilities are accepted and mean the same. The
+//! capability says so with `fsync: false` and `persistent: false`.
 
 mod scanner;
 mod session;
@@ -32,7 +30,7 @@ use crate::{
 
 use scanner::MemoryScanner;
 use session::MemoryLoad;
-use space::Space;
+use space::MemorySpace;
 use store::{MemoryStore, no_such_space};
 use write::BatchSpaces;
 
@@ -90,7 +88,11 @@ impl Engine for MemoryEngine {
         spaces.names.insert(name.to_owned());
         spaces.by_id.insert(
             id,
-            Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })),
+            Arc::new(MemorySpace::new(SpaceInfo {
+                id,
+                name: name.to_owned(),
+                shape: shape.clone(),
+            })),
         );
         Ok(id)
     }

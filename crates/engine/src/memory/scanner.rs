@@ -18,7 +18,7 @@ use crate::{
     Scanner, SpaceId, Verdict,
 };
 
-use super::space::{RowMap, Stored, checked_bounds};
+use super::space::{MemoryRow, RowMap, checked_bounds};
 use super::store::MemoryStore;
 
 /// A scan under way.
@@ -29,11 +29,11 @@ pub(super) struct MemoryScanner {
     options: ScanOptions,
     /// The range that the cursor stands in; all ranges before it are done.
     range: usize,
-    cursor: Cursor,
+    cursor: ScanCursor,
 }
 
 /// What is left of a range, and what was counted in it so far.
-struct Cursor {
+struct ScanCursor {
     low: Bound<Vec<u8>>,
     high: Bound<Vec<u8>>,
     counted_in_range: u64,
@@ -43,19 +43,19 @@ struct Cursor {
 }
 
 /// Why a walk over rows ended before its bounds.
-enum Stop {
+enum ScanStop {
     BatchIsFull,
     ShardKeyIsDone,
     RangeIsDone,
 }
 
 /// What becomes of one row that exists.
-enum Step {
+enum ScanStep {
     Skip,
     Give,
     /// Give the row, then stop.
-    GiveLast(Stop),
-    Stop(Stop),
+    GiveLast(ScanStop),
+    Stop(ScanStop),
 }
 
 impl MemoryScanner {
@@ -68,7 +68,7 @@ impl MemoryScanner {
         let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
         let position = resume.unwrap_or_default();
         let range = position.range as usize;
-        let mut cursor = Cursor::at_range(&ranges, range);
+        let mut cursor = ScanCursor::at_range(&ranges, range);
         if !cursor.resume(position, options.direction) || range > ranges.len() {
             return Err(not_of_this_scan());
         }
@@ -80,6 +80,7 @@ impl MemoryScanner {
             return Ok(());
         }
         self.options.deadline.check("the next batch of a scan")?;
+        // Looked up for each batch: a scan fails once its space is dropped.
         let space = self.store.space(self.space)?;
         let stored = space.rows();
         let now_ms = self.store.clock.now_ms();
@@ -93,11 +94,11 @@ impl MemoryScanner {
                 self.range as u32,
                 rows,
             )? {
-                ControlFlow::Break(Stop::BatchIsFull) => break,
-                ControlFlow::Break(Stop::ShardKeyIsDone) => {
+                ControlFlow::Break(ScanStop::BatchIsFull) => break,
+                ControlFlow::Break(ScanStop::ShardKeyIsDone) => {
                     self.cursor.jump_over_shard_key(self.options.direction)
                 }
-                ControlFlow::Break(Stop::RangeIsDone) | ControlFlow::Continue(()) => {
+                ControlFlow::Break(ScanStop::RangeIsDone) | ControlFlow::Continue(()) => {
                     self.next_range()
                 }
             }
@@ -107,7 +108,7 @@ impl MemoryScanner {
 
     fn next_range(&mut self) {
         self.range += 1;
-        self.cursor = Cursor::at_range(&self.ranges, self.range);
+        self.cursor = ScanCursor::at_range(&self.ranges, self.range);
     }
 }
 
@@ -141,7 +142,7 @@ impl Scanner for MemoryScanner {
     }
 }
 
-impl Cursor {
+impl ScanCursor {
     /// Where the cursor stands, as a position.
     fn position(&self, range: u32, direction: Direction) -> KeyPosition {
         if self.high == Bound::Excluded(Vec::new()) && direction != Direction::Reverse {
@@ -212,7 +213,7 @@ impl Cursor {
         now_ms: u64,
         origin: u32,
         rows: &mut Rows,
-    ) -> Result<ControlFlow<Stop>> {
+    ) -> Result<ControlFlow<ScanStop>> {
         let (low, high) = (self.low.clone(), self.high.clone());
         let Some(bounds) =
             checked_bounds(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice))
@@ -230,19 +231,22 @@ impl Cursor {
         let mut last: Option<&[u8]> = None;
         let mut end = ControlFlow::Continue(());
         while let Some((key, row)) = next() {
+            // Only when another row is there: a batch that is full where the range ends also ends
+            // the range.
             if is_full(options, rows) {
-                end = ControlFlow::Break(Stop::BatchIsFull);
+                end = ControlFlow::Break(ScanStop::BatchIsFull);
                 break;
             }
             last = Some(key);
             if !row.is_live(now_ms) {
                 continue;
             }
-            if let ControlFlow::Break(stop) = self.take(key, row, shape, options, origin, rows)? {
+            if let ControlFlow::Break(stop) = self.visit(key, row, shape, options, origin, rows)? {
                 end = ControlFlow::Break(stop);
                 break;
             }
         }
+        // Past expired rows too, or the next batch would walk over them again.
         if let Some(key) = last {
             self.move_past(key, options.direction);
         }
@@ -250,26 +254,26 @@ impl Cursor {
     }
 
     /// Gives one row, or passes it over.
-    fn take(
+    fn visit(
         &mut self,
         key: &[u8],
-        row: &Stored,
+        row: &MemoryRow,
         shape: &KeyShape,
         options: &ScanOptions,
         origin: u32,
         rows: &mut Rows,
-    ) -> Result<ControlFlow<Stop>> {
+    ) -> Result<ControlFlow<ScanStop>> {
         self.enter_shard_key(&key[..shape.shard_key_len(key)?]);
         let step = self.step(
             options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)),
             options,
         );
-        if matches!(step, Step::Give | Step::GiveLast(_)) {
+        if matches!(step, ScanStep::Give | ScanStep::GiveLast(_)) {
             row.append_to(key, options.projection, origin, rows);
         }
         Ok(match step {
-            Step::Skip | Step::Give => ControlFlow::Continue(()),
-            Step::GiveLast(stop) | Step::Stop(stop) => ControlFlow::Break(stop),
+            ScanStep::Skip | ScanStep::Give => ControlFlow::Continue(()),
+            ScanStep::GiveLast(stop) | ScanStep::Stop(stop) => ControlFlow::Break(stop),
         })
     }
 
@@ -285,36 +289,40 @@ impl Cursor {
     /// Going forward, the row that would be one too many ends the range or the shard key: rows that
     /// come along with the last counted one lie before it. In reverse they lie before the counted
     /// row itself, which hence is the last.
-    fn step(&mut self, verdict: Verdict, options: &ScanOptions) -> Step {
+    fn step(&mut self, verdict: Verdict, options: &ScanOptions) -> ScanStep {
         if let Some(stop) = self.limit_reached(options).filter(|_| verdict == Verdict::Count) {
-            return Step::Stop(stop);
+            return ScanStep::Stop(stop);
         }
         match verdict {
-            Verdict::Skip => Step::Skip,
-            Verdict::Along if options.limit_per_range == Some(0) => Step::Stop(Stop::RangeIsDone),
-            Verdict::Along if options.limit_per_shard_key == Some(0) => {
-                Step::Stop(Stop::ShardKeyIsDone)
+            Verdict::Skip => ScanStep::Skip,
+            Verdict::Along if options.limit_per_range == Some(0) => {
+                ScanStep::Stop(ScanStop::RangeIsDone)
             }
-            Verdict::Along => Step::Give,
+            Verdict::Along if options.limit_per_shard_key == Some(0) => {
+                ScanStep::Stop(ScanStop::ShardKeyIsDone)
+            }
+            Verdict::Along => ScanStep::Give,
             Verdict::Count => {
                 self.counted_in_range += 1;
                 self.counted_in_shard_key += 1;
                 match self.limit_reached(options) {
-                    Some(stop) if options.direction == Direction::Reverse => Step::GiveLast(stop),
-                    _ => Step::Give,
+                    Some(stop) if options.direction == Direction::Reverse => {
+                        ScanStep::GiveLast(stop)
+                    }
+                    _ => ScanStep::Give,
                 }
             }
         }
     }
 
-    fn limit_reached(&self, options: &ScanOptions) -> Option<Stop> {
+    fn limit_reached(&self, options: &ScanOptions) -> Option<ScanStop> {
         if options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
-            Some(Stop::RangeIsDone)
+            Some(ScanStop::RangeIsDone)
         } else if options
             .limit_per_shard_key
             .is_some_and(|limit| self.counted_in_shard_key >= limit)
         {
-            Some(Stop::ShardKeyIsDone)
+            Some(ScanStop::ShardKeyIsDone)
         } else {
             None
         }

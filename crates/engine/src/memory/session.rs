@@ -4,13 +4,12 @@
 //!    came.
 //! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk
 //!    by chunk: the space is locked for one chunk at a time, so that readers get in between.
-//! 3. Each entry takes its version when it is pushed. A stored row that is newer was written
-//!    meanwhile: the entry counts as having come before it, and is not stored. Unless that write
-//!    was judged by a condition, and so without the entry: then the entry comes after it, and takes
-//!    a new version.
+//! 3. Each entry takes its version when it is pushed. A newer stored row was written meanwhile:
+//!    - An unconditional write came after the entry, so the entry is not stored.
+//!    - A conditional write was judged without the entry. So the entry comes after it, and takes a
+//!      new version.
 //! 4. Entries of shard-prefixed spaces are applied before all others, over whatever is there.
-//! 5. What became of a chunk is told to the observer once the space is unlocked, so that an
-//!    observer may read.
+//! 5. The observer learns the outcome of a chunk once the space is unlocked, so that it may read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,7 +20,7 @@ use crate::{
     StoredRun,
 };
 
-use super::space::{RowMap, Space, Stored, put};
+use super::space::{MemoryRow, MemorySpace, RowMap, put};
 use super::store::MemoryStore;
 
 /// How many entries are applied under one lock.
@@ -35,10 +34,10 @@ pub(super) struct MemoryLoad {
     store: Arc<MemoryStore>,
     options: LoadOptions,
     pending_bytes: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<LoadState>,
 }
 
-struct State {
+struct LoadState {
     buffer: PushedEntries,
     /// What stopped the load, once something did.
     stopped: Option<(ErrorKind, String)>,
@@ -48,11 +47,11 @@ struct State {
 #[derive(Default)]
 struct PushedEntries {
     entries: Entries,
-    origins: Vec<Origin>,
+    origins: Vec<EntryOrigin>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Origin {
+struct EntryOrigin {
     space: SpaceId,
     is_shard_prefixed: bool,
     stream: u32,
@@ -62,7 +61,7 @@ struct Origin {
 
 /// What becomes of one entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EntryFate {
+enum MemoryEntryOutcome {
     Inserted,
     Replaced,
     /// A row that someone else wrote after the entry was pushed stays in its place.
@@ -74,11 +73,11 @@ enum EntryFate {
 
 impl MemoryLoad {
     pub(super) fn new(store: Arc<MemoryStore>, options: LoadOptions) -> Self {
-        let state = State { buffer: PushedEntries::default(), stopped: None };
+        let state = LoadState { buffer: PushedEntries::default(), stopped: None };
         Self { store, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
-    fn state(&self) -> Result<MutexGuard<'_, State>> {
+    fn state(&self) -> Result<MutexGuard<'_, LoadState>> {
         let state = self.state.lock().map_err(|_| {
             Error::internal("the load ended in a panic of its observer: start it anew")
         })?;
@@ -88,7 +87,7 @@ impl MemoryLoad {
         }
     }
 
-    fn check(&self, space: &Space, entries: &Entries) -> Result<()> {
+    fn check(&self, space: &MemorySpace, entries: &Entries) -> Result<()> {
         entries.check()?;
         let capability = &self.store.capability;
         for index in 0..entries.len() {
@@ -101,7 +100,7 @@ impl MemoryLoad {
     }
 
     /// Applies the buffer, and remembers an error as what stopped the load.
-    fn apply(&self, state: &mut State, deadline: Deadline) -> Result<()> {
+    fn apply(&self, state: &mut LoadState, deadline: Deadline) -> Result<()> {
         let applied = self.apply_chunks(&state.buffer, deadline);
         state.buffer.clear(self.options.memory_bytes_max);
         if let Err(error) = &applied {
@@ -128,26 +127,28 @@ impl MemoryLoad {
         &self,
         buffer: &PushedEntries,
         mut start: usize,
-        run: &[Origin],
+        run: &[EntryOrigin],
         deadline: Deadline,
     ) -> Result<()> {
-        let Origin { space, is_shard_prefixed, .. } = run[0];
+        let EntryOrigin { space, is_shard_prefixed, .. } = run[0];
+        // An index may be dropped while a load is open. The rows of the load must not fail with it.
         let space = match self.store.space(space) {
             Err(error) if is_shard_prefixed && error.kind() == ErrorKind::NotFound => None,
             found => Some(found?),
         };
-        let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
+        let mut outcomes = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
         for chunk in run.chunks(CHUNK_ENTRIES) {
             deadline.check("the load to store what was pushed")?;
+            // Before each chunk: others may have gone on without a process that stood still.
             if self.store.capability.shared {
                 self.options.observer.goes_on()?;
             }
-            fates.clear();
+            outcomes.clear();
             match &space {
-                Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),
-                None => fates.resize(chunk.len(), EntryFate::Superseded),
+                Some(space) => self.store(space, buffer, start, chunk.len(), &mut outcomes),
+                None => outcomes.resize(chunk.len(), MemoryEntryOutcome::Superseded),
             }
-            self.report(buffer, start, &fates)?;
+            self.report(buffer, start, &outcomes)?;
             start += chunk.len();
         }
         Ok(())
@@ -157,22 +158,26 @@ impl MemoryLoad {
     /// ends at the first that exists.
     fn store(
         &self,
-        space: &Space,
+        space: &MemorySpace,
         buffer: &PushedEntries,
         start: usize,
         len: usize,
-        fates: &mut Vec<EntryFate>,
+        outcomes: &mut Vec<MemoryEntryOutcome>,
     ) {
         let mut rows = space.rows_mut();
         let now_ms = self.store.clock.now_ms();
         for index in start..start + len {
-            let (key, Origin { is_shard_prefixed, version, .. }) =
+            let (key, EntryOrigin { is_shard_prefixed, version, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
-            let fate = match is_shard_prefixed {
-                true => EntryFate::Inserted,
-                false => self.fate(&rows, key, version, now_ms),
+            // Index entries go over whatever is there: the rows decide, and readers check entries
+            // by them.
+            let outcome = match is_shard_prefixed {
+                true => MemoryEntryOutcome::Inserted,
+                false => self.outcome_of(&rows, key, version, now_ms),
             };
-            if matches!(fate, EntryFate::Inserted | EntryFate::Replaced) {
+            if matches!(outcome, MemoryEntryOutcome::Inserted | MemoryEntryOutcome::Replaced) {
+                // A later row that is replaced was written on a condition, so the entry comes after
+                // it: its version must be greater.
                 let is_late = !is_shard_prefixed
                     && rows.get(key).is_some_and(|row| row.header.version > version);
                 let version = if is_late { self.store.versions.next() } else { version };
@@ -181,11 +186,16 @@ impl MemoryLoad {
                 put(
                     &mut rows,
                     key,
-                    Stored { is_conditional, ..Stored::new(header, buffer.entries.value(index)) },
+                    MemoryRow {
+                        is_conditional,
+                        ..MemoryRow::new(header, buffer.entries.value(index))
+                    },
                 );
             }
-            fates.push(fate);
-            if fate == EntryFate::Existed && self.options.on_existing == OnExisting::Fail {
+            outcomes.push(outcome);
+            if outcome == MemoryEntryOutcome::Existed
+                && self.options.on_existing == OnExisting::Fail
+            {
                 return;
             }
         }
@@ -196,28 +206,43 @@ impl MemoryLoad {
         matches!(self.options.on_existing, OnExisting::Keep | OnExisting::Fail)
     }
 
-    fn fate(&self, rows: &RowMap, key: &[u8], version: u64, now_ms: u64) -> EntryFate {
-        let Some(row) = rows.get(key) else { return EntryFate::Inserted };
+    fn outcome_of(
+        &self,
+        rows: &RowMap,
+        key: &[u8],
+        version: u64,
+        now_ms: u64,
+    ) -> MemoryEntryOutcome {
+        let Some(row) = rows.get(key) else { return MemoryEntryOutcome::Inserted };
         let (is_later, is_live) = (row.header.version > version, row.is_live(now_ms));
         match self.options.on_existing {
-            OnExisting::Keep | OnExisting::Fail if is_live || is_later => EntryFate::Existed,
-            OnExisting::Replace | OnExisting::BlindReplace if is_later && !row.is_conditional => {
-                EntryFate::Overtaken
+            OnExisting::Keep | OnExisting::Fail if is_live || is_later => {
+                MemoryEntryOutcome::Existed
             }
-            _ if is_live => EntryFate::Replaced,
-            _ => EntryFate::Inserted,
+            OnExisting::Replace | OnExisting::BlindReplace if is_later && !row.is_conditional => {
+                MemoryEntryOutcome::Overtaken
+            }
+            _ if is_live => MemoryEntryOutcome::Replaced,
+            _ => MemoryEntryOutcome::Inserted,
         }
     }
 
     /// Tells the observer what became of the entries from `start` on.
-    fn report(&self, buffer: &PushedEntries, start: usize, fates: &[EntryFate]) -> Result<()> {
+    fn report(
+        &self,
+        buffer: &PushedEntries,
+        start: usize,
+        outcomes: &[MemoryEntryOutcome],
+    ) -> Result<()> {
         let observer = &self.options.observer;
         let tells_new = self.options.on_existing != OnExisting::BlindReplace;
-        let runs = runs_stored(buffer, start, fates).into_iter();
+        let runs = runs_stored(buffer, start, outcomes).into_iter();
         runs.map(|run| if tells_new { run } else { run.without_replaced() })
             .for_each(|run| observer.stored(run));
-        for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == EntryFate::Existed) {
-            let (key, Origin { space, stream, .. }) =
+        for (index, _) in
+            (start..).zip(outcomes).filter(|(_, outcome)| **outcome == MemoryEntryOutcome::Existed)
+        {
+            let (key, EntryOrigin { space, stream, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
             let (position, value) = (buffer.entries.position(index), buffer.entries.value(index));
             observer.existed_entry(stream, position, space, key, value)?;
@@ -244,8 +269,13 @@ impl LoadSession for MemoryLoad {
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
+            // Taken at the push: whatever is written from here on is newer than the entry.
             let version = self.store.versions.next();
-            state.buffer.push(Origin { space, is_shard_prefixed, stream, version }, entries, index);
+            state.buffer.push(
+                EntryOrigin { space, is_shard_prefixed, stream, version },
+                entries,
+                index,
+            );
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.apply(&mut state, deadline)?;
             }
@@ -270,7 +300,7 @@ impl LoadSession for MemoryLoad {
 }
 
 impl PushedEntries {
-    fn push(&mut self, origin: Origin, entries: &Entries, index: usize) {
+    fn push(&mut self, origin: EntryOrigin, entries: &Entries, index: usize) {
         let (key, value) = (entries.key(index), entries.value(index));
         self.entries.push(key, value, entries.position(index), entries.expires_at_ms(index));
         self.origins.push(origin);
@@ -293,21 +323,28 @@ impl PushedEntries {
 
 /// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are
 /// mostly of the same one.
-fn runs_stored(buffer: &PushedEntries, start: usize, fates: &[EntryFate]) -> Vec<StoredRun> {
+fn runs_stored(
+    buffer: &PushedEntries,
+    start: usize,
+    outcomes: &[MemoryEntryOutcome],
+) -> Vec<StoredRun> {
     let mut runs: Vec<StoredRun> = Vec::new();
-    for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != EntryFate::Existed) {
+    for (index, outcome) in
+        (start..).zip(outcomes).filter(|(_, outcome)| **outcome != MemoryEntryOutcome::Existed)
+    {
         let stream = buffer.origins[index].stream;
         let place = runs.iter().rposition(|run| run.stream == stream).unwrap_or_else(|| {
             runs.push(StoredRun::none_of(stream));
             runs.len() - 1
         });
         let run = &mut runs[place];
-        match fate {
-            EntryFate::Inserted => run.inserted += 1,
-            EntryFate::Overtaken => run.overtaken += 1,
+        match outcome {
+            MemoryEntryOutcome::Inserted => run.inserted += 1,
+            MemoryEntryOutcome::Overtaken => run.overtaken += 1,
+            // Those whose space is gone among them: each entry is counted exactly once.
             _ => run.replaced += 1,
         }
-        if matches!(fate, EntryFate::Inserted | EntryFate::Replaced) {
+        if matches!(outcome, MemoryEntryOutcome::Inserted | MemoryEntryOutcome::Replaced) {
             run.bytes +=
                 (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
         }

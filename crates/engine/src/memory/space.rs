@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// The rows of a space by key.
-pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
+pub(super) type RowMap = BTreeMap<Vec<u8>, MemoryRow>;
 
 /// A row as it is stored.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct MemoryRow {
     pub(super) header: Header,
     pub(super) value: Box<[u8]>,
     /// Whether it was stored on a condition that was judged by what was stored under its key.
@@ -26,14 +26,14 @@ pub(super) struct Stored {
 
 /// One space with its rows.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(super) struct MemorySpace {
     info: SpaceInfo,
     rows: RwLock<RowMap>,
     /// How often the rows were locked to be changed. Counted under that lock.
     changes: AtomicU64,
 }
 
-impl Space {
+impl MemorySpace {
     pub(super) fn new(info: SpaceInfo) -> Self {
         Self { info, rows: RwLock::new(RowMap::new()), changes: AtomicU64::new(0) }
     }
@@ -78,9 +78,9 @@ impl Space {
             return Err(self.over_limit("key", key.len(), capability.key_bytes_max));
         }
         if self.info.shape.is_shard_prefixed() {
-            prefixed_shard(key, capability.shards).map_err(|error| error.at(self.place()))?;
+            prefixed_shard(key, capability.shards).map_err(|error| error.at(self.label()))?;
         }
-        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
+        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.label()))
     }
 
     pub(super) fn check_key(&self, key: &[u8], capability: &Capability) -> Result<()> {
@@ -98,12 +98,12 @@ impl Space {
     fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
         Error::invalid(format!(
             "{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter",
-            self.place()
+            self.label()
         ))
     }
 
     /// The space as errors name it.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn label(&self) -> String {
         format!("space '{}'", self.info.name)
     }
 
@@ -159,7 +159,7 @@ impl Space {
     }
 }
 
-impl Stored {
+impl MemoryRow {
     pub(super) fn new(header: Header, value: &[u8]) -> Self {
         Self { header, value: value.into(), is_conditional: false }
     }
@@ -194,7 +194,7 @@ impl Stored {
 }
 
 /// Stores a row over the one that may be there.
-pub(super) fn put(rows: &mut RowMap, key: &[u8], row: Stored) {
+pub(super) fn put(rows: &mut RowMap, key: &[u8], row: MemoryRow) {
     match rows.entry(key.to_vec()) {
         Entry::Occupied(mut slot) => *slot.get_mut() = row,
         Entry::Vacant(slot) => {
@@ -220,14 +220,14 @@ fn between<'a>(
     rows: &'a RowMap,
     start: &'a [u8],
     end: &'a [u8],
-) -> impl Iterator<Item = (&'a Vec<u8>, &'a Stored)> {
+) -> impl Iterator<Item = (&'a Vec<u8>, &'a MemoryRow)> {
     let high = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end) };
     checked_bounds(Bound::Included(start), high)
         .into_iter()
         .flat_map(|bounds| rows.range::<[u8], _>(bounds))
 }
 
-fn size<'a>(rows: impl Iterator<Item = (&'a Vec<u8>, &'a Stored)>) -> (u64, u64) {
+fn size<'a>(rows: impl Iterator<Item = (&'a Vec<u8>, &'a MemoryRow)>) -> (u64, u64) {
     rows.fold((0, 0), |(count, bytes), (key, row)| {
         (count + 1, bytes + (key.len() + row.value.len()) as u64)
     })

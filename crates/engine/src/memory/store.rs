@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 
-use super::space::Space;
-use super::versions::Versions;
+use super::space::MemorySpace;
+use super::versions::MemoryVersions;
 
 /// How many operations a batch may have where the engine stands for a cluster.
 const OPERATIONS_OF_CLUSTER: usize = 1_000;
@@ -17,13 +17,13 @@ pub(super) struct MemoryStore {
     pub(super) capability: Capability,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spaces: RwLock<MemorySpaces>,
-    pub(super) versions: Versions,
+    pub(super) versions: MemoryVersions,
 }
 
 /// The spaces that exist, and the number of the next one.
 #[derive(Debug)]
 pub(super) struct MemorySpaces {
-    pub(super) by_id: BTreeMap<SpaceId, Arc<Space>>,
+    pub(super) by_id: BTreeMap<SpaceId, Arc<MemorySpace>>,
     /// The names in use.
     pub(super) names: HashSet<String>,
     pub(super) next_id: u32,
@@ -57,16 +57,16 @@ impl MemoryStore {
                 names: HashSet::new(),
                 next_id: 0,
             }),
-            versions: Versions::default(),
+            versions: MemoryVersions::default(),
         }
     }
 
-    pub(super) fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
+    pub(super) fn space(&self, id: SpaceId) -> Result<Arc<MemorySpace>> {
         let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
     }
 
-    pub(super) fn all_spaces(&self) -> Vec<Arc<Space>> {
+    pub(super) fn all_spaces(&self) -> Vec<Arc<MemorySpace>> {
         let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.values().cloned().collect()
     }

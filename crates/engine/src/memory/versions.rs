@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Hands out versions: each is greater than all before it.
 #[derive(Debug, Default)]
-pub(super) struct Versions {
+pub(super) struct MemoryVersions {
     last: AtomicU64,
 }
 
-impl Versions {
+impl MemoryVersions {
     pub(super) fn next(&self) -> u64 {
         self.last.fetch_add(1, Ordering::SeqCst) + 1
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use crate::header::Header;
 use crate::{Capability, Condition, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
 
-use super::space::{Space, Stored, put};
-use super::versions::Versions;
+use super::space::{MemoryRow, MemorySpace, put};
+use super::versions::MemoryVersions;
 
 /// The spaces of a batch, each once, by ascending number: the order in which everybody locks them.
-pub(super) struct BatchSpaces(Vec<Arc<Space>>);
+pub(super) struct BatchSpaces(Vec<Arc<MemorySpace>>);
 
 impl BatchSpaces {
     pub(super) fn find(
         batch: &WriteBatch,
-        find: impl Fn(SpaceId) -> Result<Arc<Space>>,
+        find: impl Fn(SpaceId) -> Result<Arc<MemorySpace>>,
     ) -> Result<Self> {
         let mut spaces = batch.runs().map(|(space, _)| find(space)).collect::<Result<Vec<_>>>()?;
         spaces.sort_by_key(|space| space.info().id);
@@ -22,7 +22,7 @@ impl BatchSpaces {
         Ok(Self(spaces))
     }
 
-    fn place(&self, space: SpaceId) -> usize {
+    fn index_of(&self, space: SpaceId) -> usize {
         self.0
             .binary_search_by_key(&space, |space| space.info().id)
             .expect("every space of the batch was found")
@@ -33,7 +33,7 @@ impl BatchSpaces {
     pub(super) fn check(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
         let mut shard_key: Option<&[u8]> = None;
         for (space, run) in batch.runs() {
-            let space = &self.0[self.place(space)];
+            let space = &self.0[self.index_of(space)];
             let is_shard_prefixed = space.info().shape.is_shard_prefixed();
             for index in run {
                 let key = batch.key(index);
@@ -53,11 +53,12 @@ impl BatchSpaces {
         &self,
         batch: &WriteBatch,
         now_ms: u64,
-        versions: &Versions,
+        versions: &MemoryVersions,
     ) -> WriteOutcome {
+        // All spaces stay locked until the end: nobody sees one half of the batch.
         let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();
         for (space, run) in batch.runs() {
-            let rows = &maps[self.place(space)];
+            let rows = &maps[self.index_of(space)];
             for operation in run {
                 let current = rows
                     .get(batch.key(operation))
@@ -68,14 +69,15 @@ impl BatchSpaces {
                 }
             }
         }
+        // Taken under the locks, so that the versions in a space only grow.
         let version = versions.next();
         for (space, run) in batch.runs() {
-            let rows = &mut maps[self.place(space)];
+            let rows = &mut maps[self.index_of(space)];
             for index in run {
                 match batch.operation(index) {
                     Operation::Put => {
                         let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
-                        put(rows, batch.key(index), Stored::new(header, batch.value(index)));
+                        put(rows, batch.key(index), MemoryRow::new(header, batch.value(index)));
                     }
                     Operation::Delete => {
                         rows.remove(batch.key(index));
@@ -83,8 +85,9 @@ impl BatchSpaces {
                 }
             }
         }
+        // In a pass of its own: a later operation on the same row would put it without the mark.
         for (space, run) in batch.runs() {
-            let rows = &mut maps[self.place(space)];
+            let rows = &mut maps[self.index_of(space)];
             for index in run.filter(|index| batch.condition(*index) != Condition::Always) {
                 if let Some(row) = rows.get_mut(batch.key(index)) {
                     row.is_conditional = true;
@@ -96,8 +99,8 @@ impl BatchSpaces {
 }
 
 #[cold]
-fn many_shard_keys(space: &Space, operation: usize) -> Error {
-    let place = space.place();
+fn many_shard_keys(space: &MemorySpace, operation: usize) -> Error {
+    let place = space.label();
     Error::invalid(format!(
         "{place}: operation {operation} is of another shard key than those before it: write one batch each"
     ))

@@ -1,4 +1,4 @@
-//! Bytes from one file to another, with their checksum.
+//! Copies files and computes their checksums.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use tonnage_engine::{Error, Result};
 
 use super::entry::TAIL_LEN;
-use crate::limits::Limits;
+use crate::call_limits::CallLimits;
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -20,30 +20,32 @@ const TAIL_BYTES: u64 = 16 << 10;
 pub(super) fn read_through(
     from: &Path,
     to: Option<&Path>,
-    limits: &Limits,
+    limits: &CallLimits,
 ) -> Result<(u64, String)> {
-    let mut source = File::open(from).map_err(|error| failed(from, error))?;
+    let mut source = File::open(from).map_err(|error| file_error(from, error))?;
     let mut target = match to {
-        Some(to) => Some((File::create(to).map_err(|error| failed(to, error))?, to)),
+        Some(to) => Some((File::create(to).map_err(|error| file_error(to, error))?, to)),
         None => None,
     };
     let (mut buffer, mut hasher, mut bytes) = (vec![0; CHUNK_BYTES], blake3::Hasher::new(), 0);
     loop {
+        // In each round, since one data file may take minutes.
         limits.check()?;
         let read = match source.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(failed(from, error)),
+            Err(error) => return Err(file_error(from, error)),
         };
         hasher.update(&buffer[..read]);
         bytes += read as u64;
         if let Some((target, to)) = &mut target {
-            target.write_all(&buffer[..read]).map_err(|error| failed(to, error))?;
+            target.write_all(&buffer[..read]).map_err(|error| file_error(to, error))?;
         }
     }
+    // Before the caller gives the file its name: a crash must not leave a short file under it.
     if let Some((target, to)) = target {
-        target.sync_all().map_err(|error| failed(to, error))?;
+        target.sync_all().map_err(|error| file_error(to, error))?;
     }
     Ok((bytes, hasher.finalize().to_hex().to_string()))
 }
@@ -57,7 +59,7 @@ pub(super) fn tail_checksum(path: &Path, bytes: u64) -> Result<String> {
         file.take(TAIL_BYTES).read_to_end(&mut tail)?;
         Ok(tail)
     };
-    let tail = read().map_err(|error| failed(path, error))?;
+    let tail = read().map_err(|error| file_error(path, error))?;
     let mut text = blake3::hash(&tail).to_hex().to_string();
     text.truncate(TAIL_LEN);
     Ok(text)
@@ -72,18 +74,18 @@ pub(super) fn write_whole(directory: &Path, name: &str, text: &str) -> Result<()
         file.sync_all()?;
         fs::rename(&partial, &path)
     };
-    write().map_err(|error| failed(&path, error))?;
+    write().map_err(|error| file_error(&path, error))?;
     sync_directory(directory)
 }
 
 /// Makes what was renamed, made or removed in a directory durable.
 pub(super) fn sync_directory(directory: &Path) -> Result<()> {
     let synced = File::open(directory).and_then(|directory| directory.sync_all());
-    synced.map_err(|error| failed(directory, error))
+    synced.map_err(|error| file_error(directory, error))
 }
 
 /// The error of a file that cannot be read or written now.
-pub(super) fn failed(path: &Path, error: io::Error) -> Error {
+pub(super) fn file_error(path: &Path, error: io::Error) -> Error {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "give this user the right to do that"

@@ -40,7 +40,7 @@ impl FileEntry {
     }
 
     /// Which shard the file belongs to, and its path in the data directory of that shard.
-    pub(super) fn place(&self) -> Result<(usize, &Path)> {
+    pub(super) fn shard_path(&self) -> Result<(usize, &Path)> {
         let place = self.name.split_once('/').and_then(|(shard, path)| {
             let path = Path::new(path);
             let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -87,14 +87,14 @@ mod tests {
         let identity = FileEntry::identity(&entry.name, entry.bytes, &entry.tail);
         let told = FileEntry::split_stored_name(&stored);
         assert_eq!(told, Some((identity.as_str(), entry.checksum.as_str())));
-        assert_eq!(entry.place().unwrap(), (1, Path::new("db/000012.sst")));
+        assert_eq!(entry.shard_path().unwrap(), (1, Path::new("db/000012.sst")));
         assert_eq!(FileEntry::split_stored_name(&format!("{stored}.partial")), None);
     }
 
     #[test]
     fn a_name_that_leads_out_of_the_store_is_refused() {
         for name in ["shard-0/../x", "../shard-0/x", "shard-0//etc/x", "x", "shard-x/db/a"] {
-            assert!(entry(name).place().is_err(), "{name}");
+            assert!(entry(name).shard_path().is_err(), "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Making a backup.
+//! Makes a backup.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{CheckpointFile, Result};
 
-use super::copy::{failed, read_through, sync_directory, tail_checksum};
+use super::copy::{file_error, read_through, sync_directory, tail_checksum};
 use super::entry::{FileEntry, WHOLE};
 use super::manifest::{BackupInfo, BackupManifest};
-use super::repository::{BackupRepository, Lock, PARTIAL};
+use super::repository::{BackupRepository, LockMode, PARTIAL};
+use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
 use crate::inner::Inner;
-use crate::limits::Limits;
 
 /// How to make a backup.
 #[derive(Clone, Debug, Default)]
@@ -52,14 +52,16 @@ pub(crate) fn make(
     options: &BackupOptions,
 ) -> Result<BackupReport> {
     let kept = "what was copied is kept, and the next one goes on from there";
-    let limits = Limits::new("the backup", kept, &options.cancel, options.timeout)?;
-    let _lock = repository.lock(Lock::Alone)?;
+    let limits = CallLimits::new("the backup", kept, &options.cancel, options.timeout)?;
+    // Alone: partial files may belong to another run, and two runs would take the same number.
+    let _lock = repository.lock(LockMode::Alone)?;
     repository.remove_partial()?;
     let number = repository.numbers()?.last().map_or(1, |last| last + 1);
     let made_ms = store.clock.now_ms();
     limits.check()?;
+    // Held to the end: dropping it removes the files that are copied below.
     let staged = store.engine.stage_checkpoint()?;
-    let mut maker = Maker {
+    let mut maker = BackupMaker {
         repository,
         options,
         limits: &limits,
@@ -71,6 +73,8 @@ pub(crate) fn make(
     };
     let files = staged.files.iter().map(|file| maker.add(file)).collect::<Result<Vec<_>>>()?;
     sync_directory(&repository.files())?;
+    // The manifest comes after its files are durable: a backup cut short has none, and does not
+    // count.
     let manifest = BackupManifest { number, made_ms, shards: staged.shards, files };
     repository.write_manifest(&manifest)?;
     Ok(BackupReport {
@@ -82,10 +86,10 @@ pub(crate) fn make(
     })
 }
 
-struct Maker<'a> {
+struct BackupMaker<'a> {
     repository: &'a BackupRepository,
     options: &'a BackupOptions,
-    limits: &'a Limits,
+    limits: &'a CallLimits,
     /// Checksums of the files that are there, by what is known of a file before it is read.
     stored: HashMap<String, String>,
     known: u64,
@@ -94,14 +98,14 @@ struct Maker<'a> {
     bytes_copied: u64,
 }
 
-impl Maker<'_> {
+impl BackupMaker<'_> {
     /// Has a file in the repository.
     fn add(&mut self, file: &CheckpointFile) -> Result<FileEntry> {
         self.limits.check()?;
         if !file.is_immutable {
             return self.copy(file, WHOLE.to_owned());
         }
-        let bytes = fs::metadata(&file.path).map_err(|error| failed(&file.path, error))?.len();
+        let bytes = fs::metadata(&file.path).map_err(|error| file_error(&file.path, error))?.len();
         let tail = tail_checksum(&file.path, bytes)?;
         let identity = FileEntry::identity(&file.name, bytes, &tail);
         let Some(checksum) = self.stored.get(&identity) else {
@@ -114,7 +118,7 @@ impl Maker<'_> {
         let checksum = checksum.clone();
         let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
         let stored = self.repository.files().join(entry.stored_name());
-        let there = fs::metadata(&stored).map_err(|error| failed(&stored, error))?.len();
+        let there = fs::metadata(&stored).map_err(|error| file_error(&stored, error))?.len();
         if there == bytes {
             self.known += 1;
             return Ok(entry);
@@ -128,7 +132,7 @@ impl Maker<'_> {
         let (bytes, checksum) = copied.inspect_err(|_| drop(fs::remove_file(&partial)))?;
         let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
         let stored = self.repository.files().join(entry.stored_name());
-        fs::rename(&partial, &stored).map_err(|error| failed(&stored, error))?;
+        fs::rename(&partial, &stored).map_err(|error| file_error(&stored, error))?;
         self.copied += 1;
         self.bytes_copied += bytes;
         Ok(entry)
@@ -143,7 +147,7 @@ impl Maker<'_> {
         let (_, checksum) = read_through(&partial, None, self.limits)?;
         let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
         let stored = self.repository.files().join(entry.stored_name());
-        fs::rename(&partial, &stored).map_err(|error| failed(&stored, error))?;
+        fs::rename(&partial, &stored).map_err(|error| file_error(&stored, error))?;
         self.linked += 1;
         Ok(entry)
     }
@@ -166,6 +170,6 @@ fn link_file(from: &Path, to: &Path) -> Result<bool> {
         {
             Ok(false)
         }
-        Err(error) => Err(failed(to, error)),
+        Err(error) => Err(file_error(to, error)),
     }
 }

@@ -1,4 +1,4 @@
-//! The manifest of a backup: what makes it one.
+//! The manifest of a backup. A backup exists once its manifest is stored.
 //!
 //! ```text
 //! tonnage backup
@@ -16,7 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result};
 
-use super::copy::failed;
+use super::copy::file_error;
 use super::entry::FileEntry;
 
 /// The newest format that this library writes and reads.
@@ -69,7 +69,7 @@ impl BackupManifest {
 
     /// Reads the manifest in a file.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = fs::read(path).map_err(|error| failed(path, error))?;
+        let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
         Self::parse(&bytes).map_err(|error| error.at(path.display()))
     }
 
@@ -100,7 +100,7 @@ impl BackupManifest {
                 .collect::<Result<_>>()?,
         };
         for file in &manifest.files {
-            if file.place()?.0 >= manifest.shards {
+            if file.shard_path()?.0 >= manifest.shards {
                 return Err(damaged("it has a file of a shard that it does not have"));
             }
         }

@@ -11,15 +11,15 @@
 //!
 //! 1. The engine stages a checkpoint: data files linked, logs copied, on the disks of the store.
 //!    Writing goes on.
-//! 2. Each file that `files/` lacks is linked, where the disk is the same, or copied, and synced. A
-//!    file gets its name only when it is whole. The name tells its origin, size and checksum, so
-//!    what an earlier backup has, or one that was cut short, is not copied again.
-//! 3. The directory of the files is synced, then the manifest written and synced. Before that there
-//!    is no backup, afterwards it is whole.
+//! 2. Each file that `files/` lacks is linked, where the disk is the same, or copied and synced. A
+//!    file gets its name only when it is whole. The name holds its origin, size and checksum, so a
+//!    file of an earlier backup is not copied again. Neither is one of a backup that was cut short.
+//! 3. The directory of the files is synced, then the manifest is written and synced. Before that
+//!    there is no backup. Afterwards it is whole.
 //!
-//! Data files are never changed, so one is known without being read to its end: by its name, its
-//! size and a checksum of its last 16 KiB, in which RocksDB notes which database made it when.
-//! Other files are small and always read.
+//! Data files never change. So a file is identified by its name, its size and a checksum of its
+//! last 16 KiB, in which RocksDB notes which database made it when. Other files are small and
+//! always read.
 
 mod copy;
 mod entry;

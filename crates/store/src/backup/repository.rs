@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result};
 
-use super::copy::{failed, sync_directory, write_whole};
+use super::copy::{file_error, sync_directory, write_whole};
 use super::entry::FileEntry;
 use super::manifest::{BackupInfo, BackupManifest, FORMAT};
 
@@ -70,8 +70,10 @@ impl BackupRepository {
                 let what = format!("{}: there are no backups", root.display());
                 return Err(Error::not_found(what));
             }
-            Err(error) => return Err(failed(&path, error)),
+            Err(error) => return Err(file_error(&path, error)),
         };
+        // A marker that cannot be read is damage. Backups are looked at only once their format is
+        // known.
         let format = text
             .strip_prefix(MARKER_LINE)
             .and_then(|rest| rest.trim().strip_prefix("format ")?.parse::<u32>().ok());
@@ -97,10 +99,10 @@ impl BackupRepository {
         if root.join(MARKER).exists() {
             return Self::open(root);
         }
-        fs::create_dir_all(root).map_err(|error| failed(root, error))?;
+        fs::create_dir_all(root).map_err(|error| file_error(root, error))?;
         let ours = [FILES, BACKUPS, LOCK, &format!("{MARKER}{PARTIAL}"), "lost+found"];
-        for entry in fs::read_dir(root).map_err(|error| failed(root, error))? {
-            let name = entry.map_err(|error| failed(root, error))?.file_name();
+        for entry in fs::read_dir(root).map_err(|error| file_error(root, error))? {
+            let name = entry.map_err(|error| file_error(root, error))?.file_name();
             if !ours.iter().any(|ours| name == **ours) {
                 return Err(Error::invalid(format!(
                     "{}: the directory is not empty (it holds '{}') and has no backups: give an empty or a new one",
@@ -111,7 +113,7 @@ impl BackupRepository {
         }
         for below in [FILES, BACKUPS] {
             let below = root.join(below);
-            fs::create_dir_all(&below).map_err(|error| failed(&below, error))?;
+            fs::create_dir_all(&below).map_err(|error| file_error(&below, error))?;
         }
         write_whole(root, MARKER, &format!("{MARKER_LINE}\nformat {FORMAT}\n"))?;
         if let Some(above) = root.parent().filter(|above| !above.as_os_str().is_empty()) {
@@ -148,9 +150,10 @@ impl BackupRepository {
         if keep == 0 {
             return Err(Error::invalid("keep at least one backup, or remove the directory"));
         }
-        let _lock = self.lock(Lock::Alone)?;
+        let _lock = self.lock(LockMode::Alone)?;
         let numbers = self.numbers()?;
         let (removed, kept) = numbers.split_at(numbers.len().saturating_sub(keep));
+        // All manifests to keep are read before anything is removed: one may be damaged.
         let mut needed = HashSet::new();
         for number in kept {
             let files = self.manifest(*number)?.files;
@@ -158,8 +161,9 @@ impl BackupRepository {
         }
         for number in removed {
             let path = self.manifest_path(*number);
-            fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+            fs::remove_file(&path).map_err(|error| file_error(&path, error))?;
         }
+        // Manifests go before files, durably: a crash must not leave a backup without its files.
         sync_directory(&self.root.join(BACKUPS))?;
         let mut report = PruneReport { removed: removed.to_vec(), ..PruneReport::default() };
         for name in names(&self.files())? {
@@ -167,7 +171,7 @@ impl BackupRepository {
                 let path = self.files().join(name);
                 report.files += 1;
                 report.bytes += fs::metadata(&path).map_or(0, |metadata| metadata.len());
-                fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+                fs::remove_file(&path).map_err(|error| file_error(&path, error))?;
             }
         }
         sync_directory(&self.files())?;
@@ -227,45 +231,45 @@ impl BackupRepository {
         for directory in [self.files(), self.root.join(BACKUPS)] {
             for name in names(&directory)?.iter().filter(|name| name.ends_with(PARTIAL)) {
                 let path = directory.join(name);
-                fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+                fs::remove_file(&path).map_err(|error| file_error(&path, error))?;
             }
         }
         Ok(())
     }
 
     /// Keeps others out as long as the answer is held.
-    pub(super) fn lock(&self, lock: Lock) -> Result<Option<Locked>> {
+    pub(super) fn lock(&self, lock: LockMode) -> Result<Option<RepositoryGuard>> {
         let path = self.root.join(LOCK);
         let opened = match lock {
-            Lock::Alone => File::options().create(true).truncate(false).write(true).open(&path),
-            Lock::Shared => File::open(&path),
+            LockMode::Alone => File::options().create(true).truncate(false).write(true).open(&path),
+            LockMode::Shared => File::open(&path),
         };
         let file = match opened {
             Ok(file) => file,
             // Nobody can be writing where nobody has ever locked, or on a disk to be read only.
-            Err(error) if lock == Lock::Shared && error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if lock == LockMode::Shared && error.kind() == io::ErrorKind::NotFound => {
                 return Ok(None);
             }
-            Err(error) => return Err(failed(&path, error)),
+            Err(error) => return Err(file_error(&path, error)),
         };
         let locked = match lock {
-            Lock::Alone => file.try_lock(),
-            Lock::Shared => file.try_lock_shared(),
+            LockMode::Alone => file.try_lock(),
+            LockMode::Shared => file.try_lock_shared(),
         };
         match locked {
-            Ok(()) => Ok(Some(Locked(file))),
+            Ok(()) => Ok(Some(RepositoryGuard(file))),
             Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(
                 "{}: the backups are in use by another process: wait for it to end",
                 self.root.display()
             ))),
-            Err(TryLockError::Error(error)) => Err(failed(&path, error)),
+            Err(TryLockError::Error(error)) => Err(file_error(&path, error)),
         }
     }
 }
 
 /// Who may be there at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lock {
+pub(super) enum LockMode {
     /// Nobody.
     Alone,
     /// Others who only read.
@@ -273,9 +277,9 @@ pub(super) enum Lock {
 }
 
 /// A lock of the repository.
-pub(super) struct Locked(File);
+pub(super) struct RepositoryGuard(File);
 
-impl Drop for Locked {
+impl Drop for RepositoryGuard {
     /// Closing the file is not enough: a process that this one is just forking holds it too, up to
     /// its exec.
     fn drop(&mut self) {
@@ -288,5 +292,5 @@ fn names(directory: &Path) -> Result<Vec<String>> {
         let entries = fs::read_dir(directory)?;
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     };
-    read().map_err(|error| failed(directory, error))
+    read().map_err(|error| file_error(directory, error))
 }

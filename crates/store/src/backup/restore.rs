@@ -1,4 +1,4 @@
-//! Making a store of a backup.
+//! Restores a store from a backup.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use tonnage_engine::{Error, Result};
 use tonnage_rocksdb::RestoreTarget;
 
-use super::copy::{failed, read_through, sync_directory};
+use super::copy::{file_error, read_through, sync_directory};
 use super::entry::FileEntry;
 use super::manifest::{BackupInfo, BackupManifest};
-use super::repository::{BackupRepository, Lock};
+use super::repository::{BackupRepository, LockMode};
+use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
-use crate::limits::Limits;
 
 /// How to restore a backup.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl BackupRepository {
         target: &Path,
         options: &RestoreOptions,
     ) -> Result<RestoreReport> {
-        let _lock = self.lock(Lock::Shared)?;
+        let _lock = self.lock(LockMode::Shared)?;
         let manifest = self.manifest(self.find(number)?)?;
         restore(self, &manifest, target, options)
     }
@@ -64,13 +64,13 @@ fn restore(
     options: &RestoreOptions,
 ) -> Result<RestoreReport> {
     let left = "what was copied is no store: run it again";
-    let limits = Limits::new("the restore", left, &options.cancel, options.timeout)?;
+    let limits = CallLimits::new("the restore", left, &options.cancel, options.timeout)?;
     // What is missing is told before anything is copied.
     manifest.files.iter().try_for_each(|file| check_presence(repository, file))?;
     let target = RestoreTarget::prepare(target, manifest.shards, &options.data_directories)?;
     let mut directories = BTreeSet::new();
     for file in &manifest.files {
-        let (shard, path) = file.place()?;
+        let (shard, path) = file.shard_path()?;
         let shard = target.shard(shard).ok_or_else(|| Error::internal("a shard was not made"))?;
         let path = shard.join(path);
         make_parents(shard, &path, &mut directories)?;
@@ -94,14 +94,14 @@ pub(super) fn check_presence(repository: &BackupRepository, file: &FileEntry) ->
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(damaged(&path, "it is missing"))
         }
-        Err(error) => Err(failed(&path, error)),
+        Err(error) => Err(file_error(&path, error)),
     }
 }
 
 fn make_parents(shard: &Path, path: &Path, made: &mut BTreeSet<PathBuf>) -> Result<()> {
     let parent = path.parent().unwrap_or(shard);
     if !made.contains(parent) {
-        fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
+        fs::create_dir_all(parent).map_err(|error| file_error(parent, error))?;
         let between = parent.ancestors().take_while(|above| above.starts_with(shard));
         made.extend(between.map(Path::to_path_buf));
     }
@@ -112,7 +112,7 @@ fn copy_checked(
     repository: &BackupRepository,
     file: &FileEntry,
     to: &Path,
-    limits: &Limits,
+    limits: &CallLimits,
 ) -> Result<()> {
     let path = repository.files().join(file.stored_name());
     let (bytes, checksum) = read_through(&path, Some(to), limits)?;

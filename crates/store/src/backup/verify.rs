@@ -1,4 +1,4 @@
-//! Verification: are the files of backups there, and as they were?
+//! Verifies that the files of backups are there and undamaged.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use tonnage_engine::{Damage, ErrorKind, Result};
 
 use super::copy::read_through;
 use super::entry::FileEntry;
-use super::repository::{BackupRepository, Lock};
+use super::repository::{BackupRepository, LockMode};
 use super::restore::{check_presence, damaged};
+use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
-use crate::limits::Limits;
 
 /// What a verification read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl BackupRepository {
     /// # Errors
     /// `NotFound` when there is no such backup, `Cancelled` when it is called off.
     pub fn verify(&self, number: Option<u64>, cancel: &Cancel) -> Result<BackupVerifyReport> {
-        let _lock = self.lock(Lock::Shared)?;
+        let _lock = self.lock(LockMode::Shared)?;
         let numbers = match number {
             Some(number) => vec![self.find(Some(number))?],
             None => self.numbers()?,
@@ -53,8 +53,9 @@ fn verify(
     numbers: &[u64],
     cancel: &Cancel,
 ) -> Result<BackupVerifyReport> {
-    let limits = Limits::new("the verification", "nothing was changed", cancel, None)?;
+    let limits = CallLimits::new("the verification", "nothing was changed", cancel, None)?;
     let mut report = BackupVerifyReport { backups: numbers.to_vec(), ..Default::default() };
+    // Backups share files: a sound one is read once, a damaged one counts for each backup.
     let (mut sound, mut told) = (HashSet::new(), HashSet::new());
     for number in numbers {
         let place = format!("backup {number}");
@@ -76,6 +77,8 @@ fn verify(
                     report.bytes += file.bytes;
                     sound.insert(stored);
                 }
+                // All else is a finding: damage to one backup must not hide the state of the
+                // others.
                 Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
                 Err(error) => {
                     let (place, what) = (place.clone(), error.message().to_owned());
@@ -88,7 +91,7 @@ fn verify(
     Ok(report)
 }
 
-fn verify_file(repository: &BackupRepository, file: &FileEntry, limits: &Limits) -> Result<()> {
+fn verify_file(repository: &BackupRepository, file: &FileEntry, limits: &CallLimits) -> Result<()> {
     check_presence(repository, file)?;
     let path = repository.files().join(file.stored_name());
     let (_, checksum) = read_through(&path, None, limits)?;

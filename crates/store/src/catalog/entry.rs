@@ -1,4 +1,4 @@
-//! A table that is open.
+//! An open table.
 
 use std::sync::Arc;
 

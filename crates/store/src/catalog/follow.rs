@@ -1,7 +1,7 @@
-//! What one process changes, and the others take over.
+//! Keeps the catalogs of several processes in step.
 //!
-//! Where several processes may have the store open, each is a member ([`crate::members`]). Whoever
-//! changes tables tells the others, and they read the rows anew.
+//! Each process that has the store open is a member ([`crate::members`]). A process that changes
+//! tables notifies the others, and they read the catalog again.
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
@@ -16,21 +16,21 @@ use crate::members::Members;
 
 /// How long a statement waits for the others where nothing depends on it: those who know of a table
 /// that is gone get errors.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a statement of DDL, writes, or loads with their flush may take before the others are
 /// told that this process lives.
 const STEP: Duration = Duration::from_millis(500);
 
 /// What became of a write.
-pub(crate) struct Sent {
+pub(crate) struct LeasedWrite {
     pub(crate) outcome: Result<WriteOutcome>,
     /// Whether it may be stored, and the lease has ended by now: then others may have gone on without
     /// this process before it was.
     pub(crate) is_late: bool,
 }
 
-impl Sent {
+impl LeasedWrite {
     fn refused(error: Error) -> Self {
         Self { outcome: Err(error), is_late: false }
     }
@@ -71,10 +71,10 @@ impl Catalog {
         batch: &WriteBatch,
         durability: Durability,
         deadline: Deadline,
-    ) -> Sent {
+    ) -> LeasedWrite {
         loop {
             if let Err(error) = self.check_member() {
-                return Sent::refused(error);
+                return LeasedWrite::refused(error);
             }
             let by = self.by_lease(deadline);
             match engine.write_by(batch, durability, by) {
@@ -82,7 +82,7 @@ impl Catalog {
                     if error.kind() == ErrorKind::TimedOut
                         && !deadline.is_over()
                         && by != deadline => {}
-                outcome => return Sent::with_lease(outcome, self.check_member().is_ok()),
+                outcome => return LeasedWrite::with_lease(outcome, self.check_member().is_ok()),
             }
         }
     }
@@ -94,7 +94,7 @@ impl Catalog {
         batches: &[WriteBatch],
         durability: Durability,
         deadline: Deadline,
-    ) -> Vec<Sent> {
+    ) -> Vec<LeasedWrite> {
         let by = self.by_lease(deadline);
         let written = engine.write_many_by(batches, durability, by);
         let has_lease = self.check_member().is_ok();
@@ -102,7 +102,7 @@ impl Catalog {
             Err(error) if error.kind() == ErrorKind::TimedOut && by != deadline => {
                 self.write_within_lease(engine, batch, durability, deadline)
             }
-            outcome => Sent::with_lease(outcome, has_lease),
+            outcome => LeasedWrite::with_lease(outcome, has_lease),
         };
         batches.iter().zip(written).map(again).collect()
     }
@@ -111,10 +111,10 @@ impl Catalog {
     /// process, though it may have been taken for gone.
     pub(crate) fn catch_up(&self) -> Result<()> {
         let Some(members) = &self.members else { return Ok(()) };
-        self.catching_up.read(|| {
+        self.shared_refresh.run(|| {
             members.renew()?;
             // Whoever takes the lock reads the tables.
-            self.lock(Deadline::after(PATIENCE)).map(drop)
+            self.lock(Deadline::after(MAX_WAIT)).map(drop)
         })
     }
 
@@ -159,15 +159,15 @@ impl Catalog {
 
     /// Tells the others of a change that they need not know at once. Who is not told learns of it
     /// with the next one.
-    pub(super) fn tell(&self) {
-        if let Some(Err(error)) = self.members.as_ref().map(Members::tell) {
+    pub(super) fn notify_members(&self) {
+        if let Some(Err(error)) = self.members.as_ref().map(Members::notify) {
             tracing::warn!(%error, "the other processes were not told of a change of the tables");
         }
     }
 
     /// Tells the others of a change, and waits for them as long as is reasonable.
     pub(crate) fn announce(&self, deadline: Deadline) {
-        if let Err(error) = self.announce_to_all(PATIENCE, deadline, &|| false) {
+        if let Err(error) = self.announce_to_all(MAX_WAIT, deadline, &|| false) {
             tracing::warn!(%error, "not all processes have taken over a change of the tables");
         }
     }
@@ -175,7 +175,7 @@ impl Catalog {
     /// Tells the others of a change, and waits until all that are there work by it.
     ///
     /// # Errors
-    /// As [`Members::tell_all`].
+    /// As [`Members::notify_and_wait`].
     pub(crate) fn announce_to_all(
         &self,
         patience: Duration,
@@ -183,7 +183,7 @@ impl Catalog {
         give_up: &dyn Fn() -> bool,
     ) -> Result<()> {
         match &self.members {
-            Some(members) => members.tell_all(patience, deadline, give_up),
+            Some(members) => members.notify_and_wait(patience, deadline, give_up),
             None => Ok(()),
         }
     }

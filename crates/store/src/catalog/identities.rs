@@ -1,12 +1,12 @@
 //! The numbers of identity columns.
 //!
-//! 1. Whoever stores rows takes numbers out of a block in memory.
-//! 2. A block that is used up is followed by the next. It is noted as taken with a synced write
-//!    before the first of its numbers is given.
-//! 3. A crash loses what is left of a block. Nobody gets a number of it again.
+//! 1. A writer takes numbers from a block in memory.
+//! 2. When a block is used up, the next one is reserved with a synced write, before its first
+//!    number is given.
+//! 3. A crash loses the rest of a block. Nobody ever gets these numbers.
 //!
-//! The notes are in a space of their own: one row for each column, with the number that the next
-//! block begins with.
+//! The reservations have a space of their own: one row for each column holds the first number of
+//! the next block.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -69,16 +69,20 @@ impl Identities {
         identity: &Identity,
         count: usize,
     ) -> Result<Vec<i64>> {
+        // The map is locked for a moment only: other columns do not wait for the synced write of
+        // this one.
         let block = {
             let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
             blocks.entry(column).or_default().clone()
         };
+        // The block stays locked while the next one is reserved: no other thread reserves one
+        // beside it.
         let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers = Vec::with_capacity(count);
         while numbers.len() < count {
             if block.left == 0 {
                 let wanted = (count - numbers.len()) as u64;
-                *block = self.reserve(engine, column, identity, wanted)?;
+                *block = self.reserve_block(engine, column, identity, wanted)?;
             }
             let number = i64::try_from(block.next)
                 .map_err(|_| Error::invalid("the IDENTITY has no numbers left"))?;
@@ -90,18 +94,20 @@ impl Identities {
     }
 
     /// Notes the next block as taken: of as many numbers as the column keeps ready, or are wanted.
-    fn reserve(
+    fn reserve_block(
         &self,
         engine: &dyn Engine,
         column: IdentityColumn,
         identity: &Identity,
         wanted: u64,
     ) -> Result<NumberBlock> {
-        let space = self.made_space(engine)?;
+        let space = self.ensure_space(engine)?;
         let left = wanted.max(identity.cache.into());
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
         let mut rows = Rows::new();
+        // Another process may reserve at the same time: who is refused goes on behind the block
+        // that it noted.
         loop {
             engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
             let (next, unchanged) = match rows.is_empty() {
@@ -117,6 +123,7 @@ impl Identities {
                 .ok_or_else(damaged)?;
             let mut batch = WriteBatch::new(space);
             batch.put(&key, &behind.to_le_bytes(), 0, unchanged);
+            // Synced before the first number is given: after a crash no number is given twice.
             if engine.write(&batch, Durability::Fsync)?.version().is_some() {
                 return Ok(NumberBlock { next, left });
             }
@@ -124,7 +131,7 @@ impl Identities {
     }
 
     /// Forgets a column that was dropped. A note that stays is never read again.
-    pub(super) fn forget(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
+    pub(super) fn remove(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.remove(&column);
         drop(blocks);
@@ -142,7 +149,7 @@ impl Identities {
         Ok(found.map(|space| *self.space.get_or_init(|| space.id)))
     }
 
-    fn made_space(&self, engine: &dyn Engine) -> Result<SpaceId> {
+    fn ensure_space(&self, engine: &dyn Engine) -> Result<SpaceId> {
         if let Some(space) = self.find_space(engine)? {
             return Ok(space);
         }

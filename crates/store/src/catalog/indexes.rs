@@ -1,5 +1,4 @@
-//! Indexes in the catalog: they stand in the row of their table, so they change with it in one
-//! write.
+//! Indexes in the catalog. An index is part of the row of its table, so both change in one write.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, OpenIndex, StoredIn
 use crate::members::Members;
 
 /// How long DROP INDEX waits for the readers of other processes.
-const DROP_PATIENCE: Duration = Duration::from_secs(30);
+const DROP_MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// What is to be done about an index that someone asks for.
 pub(crate) enum NewIndex {
@@ -62,24 +61,26 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<NewIndex> {
         let _ddl = self.lock(deadline)?;
-        let table = self.known(&definition.table)?;
+        let table = self.cached_table(&definition.table)?;
         let columns = definition
             .check(&table.schema)
             .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
+            // The claim comes last: if a later condition failed, nobody would release it.
             let is_left = !found.is_ready()
                 && found.stored.columns == columns
-                && !self.is_made_elsewhere(&found.stored)?
-                && self.claim(found.space());
+                && !self.is_built_elsewhere(&found.stored)?
+                && self.claim_build(found.space());
             return match is_left {
                 true => {
                     let space = found.space();
-                    self.take_on(&table, space, deadline).inspect_err(|_| self.release(space))?;
+                    self.adopt_build(&table, space, deadline)
+                        .inspect_err(|_| self.release_build(space))?;
                     Ok(NewIndex::ToBuild { space, table: table.clone(), unused_at: None })
                 }
                 false if if_not_exists => Ok(NewIndex::Exists),
-                false => Err(exists(definition, &table)),
+                false => Err(index_exists(definition, &table)),
             };
         }
         if set.indexes.len() >= INDEXES_MAX {
@@ -96,11 +97,14 @@ impl Catalog {
             columns,
             builder: self.own_id(),
         };
-        self.claim(space);
+        // Claimed under the lock: the next CREATE INDEX would else take it for one that was cut
+        // short.
+        self.claim_build(space);
+        // Before writers know the index: from then on one of them may leave a stale entry in it.
         let unused_at = Some(table.indexes.clean.now());
         self.change_indexes(&table, deadline, |indexes| indexes.push(index))
-            .inspect_err(|_| self.release(space))?;
-        Ok(NewIndex::ToBuild { table: self.known(&definition.table)?, space, unused_at })
+            .inspect_err(|_| self.release_build(space))?;
+        Ok(NewIndex::ToBuild { table: self.cached_table(&definition.table)?, space, unused_at })
     }
 
     fn make_index_space(
@@ -119,13 +123,13 @@ impl Catalog {
         if index_in(table, space).is_none() {
             return Err(Error::not_found("it was dropped while it was made"));
         }
-        self.change_index(table, space, Deadline::NONE, make_ready)?;
-        self.release(space);
+        self.change_index(table, space, Deadline::NONE, mark_ready)?;
+        self.release_build(space);
         Ok(())
     }
 
     /// Takes on the making of an index that was cut short.
-    fn take_on(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
+    fn adopt_build(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
         let own = self.own_id();
         if own.is_none() {
             return Ok(());
@@ -134,7 +138,7 @@ impl Catalog {
     }
 
     /// Whether another process is making an index.
-    fn is_made_elsewhere(&self, index: &StoredIndex) -> Result<bool> {
+    fn is_built_elsewhere(&self, index: &StoredIndex) -> Result<bool> {
         match (&self.members, index.builder) {
             (Some(members), Some(builder)) if builder != members.id() => members.is_there(builder),
             _ => Ok(false),
@@ -166,7 +170,7 @@ impl Catalog {
         let mut ddl = self.lock(deadline)?;
         let table = match self.find(table) {
             None if if_exists => return Ok(None),
-            _ => self.known(table)?,
+            _ => self.cached_table(table)?,
         };
         let set = table.indexes.set();
         let Some(index) = set.find(name) else {
@@ -175,12 +179,12 @@ impl Catalog {
         let space = index.space();
         let mut may_be_read = self.is_shared();
         while may_be_read {
-            let is_withheld = self.withhold(&table, space, deadline)?;
+            let is_withheld = self.hide_from_readers(&table, space, deadline)?;
             drop(ddl);
-            let told = self.announce_to_all(DROP_PATIENCE, deadline, &|| false);
+            let told = self.announce_to_all(DROP_MAX_WAIT, deadline, &|| false);
             if let Err(error) = told {
                 if is_withheld {
-                    self.offer_again(&table, space);
+                    self.restore_to_readers(&table, space);
                 }
                 return Err(error.at(format_args!("index {name} on {}", table.schema.path)));
             }
@@ -193,14 +197,19 @@ impl Catalog {
         }
         // Past the point of no return: the deadline was for the way there.
         let deadline = if self.is_shared() { Deadline::NONE } else { deadline };
-        self.take_off(&table, space, deadline)?;
+        self.detach_index(&table, space, deadline)?;
         drop(ddl);
         Ok(Some(space))
     }
 
     /// Has nobody read an index any more, while all go on to keep it up. Answers whether anybody
     /// could read it.
-    fn withhold(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<bool> {
+    fn hide_from_readers(
+        &self,
+        table: &TableEntry,
+        space: SpaceId,
+        deadline: Deadline,
+    ) -> Result<bool> {
         let is_ready = index_in(table, space).is_some_and(|index| index.is_ready());
         if is_ready {
             let own = self.own_id();
@@ -212,15 +221,15 @@ impl Catalog {
     }
 
     /// Gives an index back to its readers that was not dropped after all: it has every row.
-    fn offer_again(&self, table: &TableEntry, space: SpaceId) {
+    fn restore_to_readers(&self, table: &TableEntry, space: SpaceId) {
         let offered = self.lock(Deadline::NONE).and_then(|_ddl| {
             match index_in(table, space).filter(|index| index.stored.builder == self.own_id()) {
-                Some(_) => self.change_index(table, space, Deadline::NONE, make_ready),
+                Some(_) => self.change_index(table, space, Deadline::NONE, mark_ready),
                 None => Ok(()),
             }
         });
         match offered {
-            Ok(()) => self.tell(),
+            Ok(()) => self.notify_members(),
             Err(error) => tracing::warn!(%error, "an index stays building: drop it again"),
         }
     }
@@ -228,20 +237,20 @@ impl Catalog {
     /// Takes an index off its table whose building failed, if it is still there.
     pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
         let _ddl = self.lock(Deadline::NONE)?;
-        self.release(space);
+        self.release_build(space);
         let index = index_in(table, space);
         if index.is_some_and(|index| index.stored.builder != self.own_id()) {
             return Err(Error::conflict("another process makes the index by now"));
         }
-        self.take_off(table, space, Deadline::NONE)
+        self.detach_index(table, space, Deadline::NONE)
     }
 
-    fn take_off(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
+    fn detach_index(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
         let others = |indexes: &mut Vec<StoredIndex>| {
             indexes.retain(|index| index.space() != space);
         };
         self.change_indexes(table, deadline, others)?;
-        self.begin_leaving(std::iter::once(&space));
+        self.add_pending_drops(std::iter::once(&space));
         Ok(())
     }
 
@@ -274,11 +283,11 @@ impl Catalog {
     }
 
     /// Takes the building of an index on; false when someone else has.
-    fn claim(&self, space: SpaceId) -> bool {
+    fn claim_build(&self, space: SpaceId) -> bool {
         self.building.lock().unwrap_or_else(PoisonError::into_inner).insert(space)
     }
 
-    fn release(&self, space: SpaceId) {
+    fn release_build(&self, space: SpaceId) {
         self.building.lock().unwrap_or_else(PoisonError::into_inner).remove(&space);
     }
 }
@@ -288,12 +297,12 @@ fn index_in(table: &TableEntry, space: SpaceId) -> Option<Arc<OpenIndex>> {
     table.indexes.set().indexes.iter().find(|index| index.space() == space).cloned()
 }
 
-fn make_ready(index: &mut StoredIndex) {
+fn mark_ready(index: &mut StoredIndex) {
     (index.state, index.builder) = (IndexState::Ready, None);
 }
 
 #[cold]
-fn exists(definition: &IndexDefinition, table: &TableEntry) -> Error {
+fn index_exists(definition: &IndexDefinition, table: &TableEntry) -> Error {
     Error::conflict(format!(
         "table {} has an index {} already: drop it first, or choose another name",
         table.schema.path, definition.name

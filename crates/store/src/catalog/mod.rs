@@ -1,45 +1,44 @@
 //! The tables of a store, kept in the store itself.
 //!
-//! A space named `catalog` holds one row per table. DDL goes through in two steps where a space is
-//! made or dropped:
+//! A space named `catalog` holds one row per table. DDL takes two steps where it makes or drops a
+//! space:
 //!
 //! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that
 //!    no row names.
 //! 2. `DROP TABLE` deletes the row, then drops the space. A crash in between leaves the same.
 //!
-//! Indexes have spaces of their own and go the same way; what stands of them in the row of their
-//! table is told in [`crate::index`].
+//! Indexes have spaces of their own and work the same way ([`crate::index`]).
 //!
-//! So whatever space of a table or index no row names is dropped at the next open. The rows of a
-//! table and of all tables below it share a shard key: they change in one atomic write.
+//! So the next opening drops each space of a table or index that no row names. The catalog rows of
+//! a table and of its child tables share a shard key, so they change in one atomic write.
 //!
-//! Where several processes may have the store open, a space without a row may be one that another
-//! process is just making, so it stays unless no other is there ([`unnamed`]). Each statement of
-//! DDL reads the rows first, and each row is written on the condition that nobody changed it since.
-//! All processes are told ([`follow`]).
+//! Several processes may have the store open. Then a space without a row may be one that another
+//! process is just making, so it stays unless no other process is there ([`orphan_spaces`]). Each
+//! statement of DDL reads the rows first, and writes each row on the condition that nobody changed
+//! it since. Then it notifies all processes ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
 //!
-//! Child tables live in the space of their top-level table. Dropping one deletes its row only: its
-//! number is never given again, so whatever rows it leaves are passed over by the [`KeyClassifier`]
-//! and go away with their parent rows or their space.
+//! Child tables live in the space of their top-level table. Dropping one deletes its catalog row
+//! only. No other table gets its number, so the [`KeyClassifier`] skips the rows that it leaves.
+//! They go with their parent rows or their space.
 
+mod alter_checks;
+mod background_drops;
 mod drops;
 mod entry;
 mod follow;
 mod identities;
 mod indexes;
-mod kept;
-mod late_drops;
-mod leaving;
+mod orphan_spaces;
+mod pending_drops;
 mod relatives;
 mod replace;
 mod rows;
-mod shared_reading;
+mod shared_refresh;
 mod space_names;
 mod state;
-mod unnamed;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -55,20 +54,20 @@ use crate::index::WriteGate;
 use crate::members::Members;
 use crate::schema::{Change, Identity};
 use crate::schema::{TableDefinition, TableSchema};
+use alter_checks::{check_indexed_columns, check_inherited};
+use background_drops::BackgroundDrops;
 pub use entry::TableEntry;
-pub(crate) use follow::Sent;
+pub(crate) use follow::LeasedWrite;
 use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
-use kept::{check_inherited, check_kept};
-use late_drops::LateDrops;
-use leaving::LeavingSpaces;
+use orphan_spaces::CatalogSnapshot;
+use pending_drops::PendingDrops;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
-use shared_reading::SharedReading;
+use shared_refresh::SharedRefresh;
 use space_names::TABLE_PREFIX;
-use state::State;
-use unnamed::CatalogReading;
+use state::CatalogState;
 
 /// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state
 /// once its row is stored.
@@ -78,7 +77,7 @@ pub struct Catalog {
     gate: Arc<WriteGate>,
     space: SpaceId,
     limits: Limits,
-    state: RwLock<State>,
+    state: RwLock<CatalogState>,
     /// Goes up with each change of the state, so that whoever keeps entries knows when to look
     /// again.
     version: AtomicU64,
@@ -86,9 +85,9 @@ pub struct Catalog {
     ddl: parking_lot::Mutex<()>,
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
-    /// The spaces of dropped tables and indexes that are still there.
-    leaving: Arc<LeavingSpaces>,
-    late_drops: LateDrops,
+    /// The spaces of dropped tables and indexes that the engine still has.
+    pending_drops: Arc<PendingDrops>,
+    background_drops: BackgroundDrops,
     /// The numbers that rows are given.
     identities: Identities,
     /// The openings of the store, where there may be several.
@@ -96,7 +95,7 @@ pub struct Catalog {
     /// The spaces of tables whose indexes others changed, and into which loads here may still bring
     /// rows that were made before.
     unsettled: Mutex<BTreeSet<SpaceId>>,
-    catching_up: SharedReading,
+    shared_refresh: SharedRefresh,
     /// Whether who asks for a table that there is not learns which there are.
     tells_names: AtomicBool,
 }
@@ -124,12 +123,12 @@ impl Catalog {
     fn open_with(engine: Arc<dyn Engine>, members: Option<Members>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
-        let CatalogReading { state, unnamed } =
-            CatalogReading::of(engine.as_ref(), space, limits, members.as_ref())?;
-        let (gate, leaving) = (Arc::<WriteGate>::default(), Arc::<LeavingSpaces>::default());
+        let CatalogSnapshot { state, orphans } =
+            CatalogSnapshot::of(engine.as_ref(), space, limits, members.as_ref())?;
+        let (gate, pending_drops) = (Arc::<WriteGate>::default(), Arc::<PendingDrops>::default());
         let catalog = Catalog {
-            late_drops: LateDrops::new(&engine, gate.clone(), leaving.clone()),
-            leaving,
+            background_drops: BackgroundDrops::new(&engine, gate.clone(), pending_drops.clone()),
+            pending_drops,
             engine,
             gate,
             space,
@@ -141,10 +140,12 @@ impl Catalog {
             identities: Identities::default(),
             members,
             unsettled: Mutex::default(),
-            catching_up: SharedReading::default(),
+            shared_refresh: SharedRefresh::default(),
             tells_names: AtomicBool::new(true),
         };
-        catalog.drop_unnamed(&unnamed);
+        // Last, since a space that cannot be dropped now is left to the background thread of the
+        // catalog.
+        catalog.drop_orphans(&orphans);
         Ok(catalog)
     }
 
@@ -175,7 +176,7 @@ impl Catalog {
         self.identities.draw(&*self.engine, column, identity, count)
     }
 
-    fn state(&self) -> RwLockReadGuard<'_, State> {
+    fn state(&self) -> RwLockReadGuard<'_, CatalogState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -183,21 +184,21 @@ impl Catalog {
     fn publish(&self, space: SpaceId, family: Vec<StoredTable>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.replace_family(space, family, self.limits);
-        self.has_changed();
+        self.bump_version();
     }
 
     /// From here on whoever keeps entries looks again.
-    fn has_changed(&self) {
+    fn bump_version(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Replaces all tables by what is stored.
     fn publish_all(&self, stored: Vec<StoredTable>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let read = State::new(stored, self.limits, Some(&state));
+        let read = CatalogState::new(stored, self.limits, Some(&state));
         state.drop_others(&read);
         *state = read;
-        self.has_changed();
+        self.bump_version();
     }
 
     /// For one statement of DDL. From here on the tables are as they are stored now.
@@ -230,17 +231,17 @@ impl Catalog {
     /// # Errors
     /// `NotFound`, naming the table, the ones with a name like it, and the ones that there are.
     pub fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
-        match self.known(path) {
+        match self.cached_table(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && self.is_shared() => {}
             known => return known,
         }
         // Another process may have made it.
         let _ddl = self.lock(Deadline::NONE)?;
-        self.known(path)
+        self.cached_table(path)
     }
 
     /// A table by its full name, as far as this process knows.
-    fn known(&self, path: &str) -> Result<Arc<TableEntry>> {
+    fn cached_table(&self, path: &str) -> Result<Arc<TableEntry>> {
         self.state().table(path, self.tells_names.load(Ordering::Relaxed))
     }
 
@@ -279,6 +280,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock(deadline)?;
+        // The lock has read the tables anew, so one that another process made is found here.
         if let Some(entry) = self.find(&definition.path) {
             if !if_not_exists {
                 return Err(Error::conflict(format!("table {} exists already", entry.schema.path)));
@@ -290,19 +292,21 @@ impl Catalog {
             None => self.create_root(definition, deadline)?,
             Some((parent, _)) => {
                 let parent = self
-                    .known(parent)
+                    .cached_table(parent)
                     .map_err(|error| error.at(format_args!("table {}", definition.path)))?;
                 self.create_child(definition, &parent, deadline)?;
             }
         }
-        self.tell();
-        Ok((self.known(&definition.path)?, true))
+        // The others need not follow at once: a process that does not know a table reads the
+        // catalog again.
+        self.notify_members();
+        Ok((self.cached_table(&definition.path)?, true))
     }
 
     /// Refuses a definition that asks for another table than the one that is there.
     fn check_same(&self, definition: &TableDefinition, entry: &TableEntry) -> Result<()> {
         let schema = &entry.schema;
-        let parent = schema.parent_path().map(|path| self.known(path)).transpose()?;
+        let parent = schema.parent_path().map(|path| self.cached_table(path)).transpose()?;
         let parent = parent.as_ref().map(|parent| &parent.schema);
         let wanted = TableSchema::define(definition, parent, schema.table_id)?;
         match schema.difference(&wanted) {
@@ -375,7 +379,7 @@ impl Catalog {
         let entry = match self.find(path) {
             Some(entry) => entry,
             None if if_exists => return Ok(false),
-            None => self.known(path)?,
+            None => self.cached_table(path)?,
         };
         if !entry.children.is_empty() {
             let children = entry.children.join(", ");
@@ -393,21 +397,24 @@ impl Catalog {
         let rows = entry.schema.ancestors.is_empty().then_some(entry.space);
         let indexes: Vec<_> =
             dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
-        self.begin_leaving(rows.iter().chain(&indexes));
+        // Under the lock: a new table of that name would else take the space for what a crash left.
+        self.add_pending_drops(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
+        // The lock goes back first: this process follows others while it waits for them to follow
+        // it.
         drop(ddl);
         self.announce(deadline);
-        self.forget_numbers(&entry);
-        self.drop_left(rows, &indexes, deadline);
+        self.remove_numbers(&entry);
+        self.drop_spaces(rows, &indexes, deadline);
         Ok(true)
     }
 
     /// A note that cannot be deleted is in nobody's way: no table has its number again.
-    fn forget_numbers(&self, table: &TableEntry) {
+    fn remove_numbers(&self, table: &TableEntry) {
         let (space, schema) = (table.space, &table.schema);
         for column in schema.columns.iter().filter(|column| column.identity.is_some()) {
             let column = IdentityColumn { space, table: schema.table_id, column: column.id };
-            let _ = self.identities.forget(&*self.engine, column);
+            let _ = self.identities.remove(&*self.engine, column);
         }
     }
 
@@ -430,23 +437,23 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<Arc<TableEntry>> {
         let ddl = self.lock(deadline)?;
-        let entry = self.known(path)?;
+        let entry = self.cached_table(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
         check_inherited(&entry, changes)?;
         let mut family = self.state().stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
-        check_kept(&table.indexes, &entry.schema, &schema)?;
+        check_indexed_columns(&table.indexes, &entry.schema, &schema)?;
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[], deadline)?;
         self.publish(entry.space, family);
         drop(ddl);
         self.announce(deadline);
-        self.known(path)
+        self.cached_table(path)
     }
 
     /// Makes a space of this name, or of one like it: the space of a dropped table of that name may
-    /// still be leaving, and another process may be making one.
+    /// still be waiting for its drop, and another process may be making one.
     fn make_space(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         match self.engine.create_space_by(name, shape, deadline) {
             Err(error) if error.kind() == ErrorKind::Conflict => {}
@@ -454,7 +461,9 @@ impl Catalog {
         }
         let left = self.engine.spaces()?.into_iter().find(|space| space.name == name);
         let is_used = left.as_ref().is_some_and(|left| {
-            self.is_shared() || self.is_leaving(left.id) || self.state().spaces().contains(&left.id)
+            self.is_shared()
+                || self.is_drop_pending(left.id)
+                || self.state().spaces().contains(&left.id)
         });
         if !is_used {
             // A statement that failed half-way may have left it, and nobody knows it; or it left

@@ -1,4 +1,4 @@
-//! The ancestor and child tables whose rows come along.
+//! The ancestor and child tables whose rows a read or a delete includes.
 
 use std::sync::Arc;
 

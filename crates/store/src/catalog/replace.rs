@@ -1,8 +1,8 @@
-//! One table takes the place of another.
+//! Replaces one table by another.
 //!
-//! The rows of top-level tables stand under shard keys of their own, so they cannot change in one
-//! atomic write. First the row of the new table goes, then it is written under the name of the old
-//! one. A crash in between leaves the old table, and a space that no row names.
+//! The catalog rows of top-level tables have shard keys of their own, so they cannot change in one
+//! atomic write. First the row of the new table is deleted, then it is written under the name of
+//! the old one. A crash in between leaves the old table, and a space that no row names.
 
 use std::sync::{Arc, PoisonError};
 
@@ -22,7 +22,7 @@ impl Catalog {
     /// gone.
     pub fn replace_table(&self, path: &str, new: &str) -> Result<()> {
         let ddl = self.lock(Deadline::NONE)?;
-        let (old, new) = (self.known(path)?, self.known(new)?);
+        let (old, new) = (self.cached_table(path)?, self.cached_table(new)?);
         check_places(&old, &new)?;
         let leaving: Vec<_> =
             self.row_of(&old)?.indexes.iter().map(|index| index.space()).collect();
@@ -31,11 +31,11 @@ impl Catalog {
             true => self.replace_root(&old, &new)?,
             false => self.replace_child(&old, &new)?,
         }
-        self.begin_leaving(leaving.iter().chain(is_root.then_some(&old.space)));
+        self.add_pending_drops(leaving.iter().chain(is_root.then_some(&old.space)));
         drop(ddl);
         self.announce(Deadline::NONE);
-        self.forget_numbers(&old);
-        self.drop_left(is_root.then_some(old.space), &leaving, Deadline::NONE);
+        self.remove_numbers(&old);
+        self.drop_spaces(is_root.then_some(old.space), &leaving, Deadline::NONE);
         Ok(())
     }
 
@@ -48,8 +48,8 @@ impl Catalog {
             // left to the next opening. Else the state is as it is stored now.
             let is_in_doubt = error.kind() == ErrorKind::Unavailable;
             if !is_in_doubt && !self.state().spaces().contains(&new.space) {
-                self.begin_leaving(std::iter::once(&new.space));
-                self.drop_left(Some(new.space), &[], Deadline::NONE);
+                self.add_pending_drops(std::iter::once(&new.space));
+                self.drop_spaces(Some(new.space), &[], Deadline::NONE);
             }
             return Err(error);
         }
@@ -57,7 +57,7 @@ impl Catalog {
         state.replace_family(old.space, Vec::new(), self.limits);
         state.replace_family(new.space, vec![after], self.limits);
         drop(state);
-        self.has_changed();
+        self.bump_version();
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! What the spaces of tables and indexes are called.
+//! The names of the spaces of tables and indexes.
 //!
 //! ```text
 //! table:phones                 index:phones.images.by_size

@@ -1,4 +1,4 @@
-//! All tables at one moment.
+//! The state of all tables at one moment.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::schema::TableSchema;
 /// The tables of a store as of the last statement of DDL. A statement changes the tables of one
 /// space, so it costs the same however many others there are.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct CatalogState {
     /// By path in lower case.
     tables: BTreeMap<String, Arc<TableEntry>>,
     /// The indexes of each table, shared by all its entries, old and new.
@@ -25,9 +25,13 @@ pub(super) struct State {
     families: BTreeMap<SpaceId, Arc<Vec<StoredTable>>>,
 }
 
-impl State {
+impl CatalogState {
     /// The state that these rows make. Tables that `before` knows keep their lists of indexes.
-    pub(super) fn new(stored: Vec<StoredTable>, limits: Limits, before: Option<&State>) -> Self {
+    pub(super) fn new(
+        stored: Vec<StoredTable>,
+        limits: Limits,
+        before: Option<&CatalogState>,
+    ) -> Self {
         let mut families: BTreeMap<SpaceId, Vec<StoredTable>> = BTreeMap::new();
         for table in stored {
             families.entry(table.space).or_default().push(table);
@@ -60,7 +64,7 @@ impl State {
     }
 
     /// Marks the tables as dropped that a newer state does not know.
-    pub(super) fn drop_others(&mut self, newer: &State) {
+    pub(super) fn drop_others(&mut self, newer: &CatalogState) {
         let lost: Vec<_> =
             self.indexes.keys().filter(|key| !newer.knows_table(**key)).copied().collect();
         lost.into_iter().for_each(|key| self.drop_list(key));
@@ -181,20 +185,21 @@ impl State {
 
     pub(super) fn table(&self, path: &str, tells_names: bool) -> Result<Arc<TableEntry>> {
         self.find(path).ok_or_else(|| {
-            let others = if tells_names { self.others(path) } else { String::new() };
+            let others = if tells_names { self.suggestions(path) } else { String::new() };
             Error::not_found(format!("there is no table {path}{others}")).in_table(path)
         })
     }
 
     /// The tables that whoever asked for one that there is not may have meant.
     #[cold]
-    fn others(&self, path: &str) -> String {
+    fn suggestions(&self, path: &str) -> String {
+        // People read the message, and a store may have thousands of tables.
         const NAMES_MAX: usize = 20;
         let wanted = path.to_ascii_lowercase();
         let near = self
             .tables
             .iter()
-            .filter(|(name, _)| is_near(&wanted, name))
+            .filter(|(name, _)| is_similar(&wanted, name))
             .map(|(_, entry)| entry.schema.path.as_str())
             .collect::<Vec<_>>();
         let mut message = String::new();
@@ -218,7 +223,7 @@ impl State {
 
 /// Whether someone who wrote one name may have meant the other: at most two letters differ or
 /// change places, or one begins with the other.
-fn is_near(wanted: &str, name: &str) -> bool {
+fn is_similar(wanted: &str, name: &str) -> bool {
     let shorter = wanted.len().min(name.len());
     if shorter >= 3 && (wanted.starts_with(name) || name.starts_with(wanted)) {
         return true;

@@ -323,13 +323,13 @@ fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
     let shape = KeyShape::new([KeyPart::Fixed(4)]);
     for round in 0..20_000 {
         let left = engine.create_space("table:phones", &shape).unwrap();
-        catalog.begin_leaving(std::iter::once(&left));
+        catalog.add_pending_drops(std::iter::once(&left));
         std::thread::scope(|scope| {
             let dropping = scope.spawn(|| {
                 start.wait();
                 // At another moment in each round.
                 (0..round % 400).for_each(|_| std::hint::spin_loop());
-                catalog.drop_left(Some(left), &[], Deadline::NONE);
+                catalog.drop_spaces(Some(left), &[], Deadline::NONE);
             });
             start.wait();
             run(&catalog, PHONES).unwrap();
@@ -348,11 +348,11 @@ fn a_load_that_ends_leaves_a_space_that_a_write_under_way_may_need() {
     let catalog = Catalog::open(engine.clone()).unwrap();
     let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     let write = catalog.gate().enter();
-    catalog.begin_leaving(std::iter::once(&left));
+    catalog.add_pending_drops(std::iter::once(&left));
     catalog.drop_after_load();
     assert_eq!(table_spaces(&*engine), ["table:phones"]);
     drop(write);
-    catalog.drop_left(Some(left), &[], Deadline::NONE);
+    catalog.drop_spaces(Some(left), &[], Deadline::NONE);
     assert_eq!(table_spaces(&*engine), [""; 0]);
 }
 
@@ -363,8 +363,8 @@ fn a_drop_that_a_deadline_cut_short_is_done_in_the_background() {
     let engine = engine();
     let catalog = Catalog::open(engine.clone()).unwrap();
     let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
-    catalog.begin_leaving(std::iter::once(&left));
-    catalog.drop_left(Some(left), &[], Deadline::after(Duration::ZERO));
+    catalog.add_pending_drops(std::iter::once(&left));
+    catalog.drop_spaces(Some(left), &[], Deadline::after(Duration::ZERO));
     assert_eq!(table_spaces(&*engine), ["table:phones"]);
     wait_for_spaces(&*engine, &[]);
 }
@@ -436,8 +436,8 @@ fn the_space_of_a_dropped_table_goes_once_a_load_that_stays_open_has_flushed() {
     let left = engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     let load = catalog.gate().open_load();
     load.pushing().rows_of(left, false);
-    catalog.begin_leaving(std::iter::once(&left));
-    catalog.drop_left(Some(left), &[], Deadline::after(Duration::ZERO));
+    catalog.add_pending_drops(std::iter::once(&left));
+    catalog.drop_spaces(Some(left), &[], Deadline::after(Duration::ZERO));
     assert_eq!(table_spaces(&*engine), ["table:phones"]);
     load.flushed(load.begin_flush());
     wait_for_spaces(&*engine, &[]);

@@ -1,15 +1,15 @@
-//! Columns: names, types, and what may follow them.
+//! The grammar of columns: names, types and options.
 
 use sqlparser::tokenizer::Token;
 use tonnage_engine::Result;
 
-use super::cursor::Cursor;
+use super::token_cursor::TokenCursor;
 use crate::schema::{ColumnDefinition, DefaultFunction, Generated, Identity, NUMBER_DIGITS_MAX};
 use crate::schema::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields};
 use crate::value::Value;
 
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal | function] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
-pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
+pub(super) fn column(cursor: &mut TokenCursor) -> Result<(ColumnDefinition, bool)> {
     let name = cursor.name("the name of a column")?;
     let serial = serial(cursor);
     let mut column = match serial {
@@ -20,6 +20,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
         column.identity = Some(Identity { generated: Generated::ByDefault, ..Identity::default() });
     }
     let mut is_key = false;
+    // The options come in any order, as in PostgreSQL. The last one of a kind counts.
     loop {
         if let Some((_, told)) = NOT_OFFERED.iter().find(|(word, _)| cursor.is_word(word)) {
             return Err(cursor.error_at(cursor.location(), told));
@@ -35,6 +36,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
                 None => (Some(literal(cursor, column.column_type)?), None),
             };
         } else if cursor.is_word("GENERATED") {
+            // The location is taken before the word, so that a refusal points at GENERATED.
             let place = cursor.location();
             cursor.word("GENERATED");
             if cursor.is_generated_value() {
@@ -65,7 +67,7 @@ const NOT_OFFERED: [(&str, &str); 4] = [
 ];
 
 /// The type of a column that PostgreSQL calls SERIAL: a number that the store gives.
-fn serial(cursor: &mut Cursor) -> Option<ColumnType> {
+fn serial(cursor: &mut TokenCursor) -> Option<ColumnType> {
     if cursor.word("BIGSERIAL") || cursor.word("SERIAL8") {
         return Some(ColumnType::Long);
     }
@@ -75,7 +77,7 @@ fn serial(cursor: &mut Cursor) -> Option<ColumnType> {
 
 /// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n)]`, behind
 /// `GENERATED`.
-fn identity(cursor: &mut Cursor) -> Result<Identity> {
+fn identity(cursor: &mut TokenCursor) -> Result<Identity> {
     let mut identity = Identity::default();
     if !cursor.word("ALWAYS") {
         cursor.expect_word("BY")?;
@@ -91,6 +93,7 @@ fn identity(cursor: &mut Cursor) -> Result<Identity> {
     if !cursor.token(&Token::LParen) {
         return Ok(identity);
     }
+    // SQL has no commas between the options. One that is there is passed over.
     while !cursor.token(&Token::RParen) {
         if cursor.word("START") {
             cursor.expect_word("WITH")?;
@@ -109,7 +112,7 @@ fn identity(cursor: &mut Cursor) -> Result<Identity> {
 }
 
 /// A whole number of 64 bits.
-fn signed(cursor: &mut Cursor) -> Result<i64> {
+fn signed(cursor: &mut TokenCursor) -> Result<i64> {
     const WHAT: &str = "a whole number of 64 bits";
     let location = cursor.location();
     let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
@@ -118,7 +121,7 @@ fn signed(cursor: &mut Cursor) -> Result<i64> {
 }
 
 /// A type; brackets behind it make an array of it.
-pub(super) fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
+pub(super) fn column_type(cursor: &mut TokenCursor) -> Result<ColumnType> {
     let place = cursor.location();
     let mut column_type = plain_type(cursor)?;
     while cursor.token(&Token::LBracket) {
@@ -130,10 +133,12 @@ pub(super) fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
     Ok(column_type)
 }
 
-fn plain_type(cursor: &mut Cursor) -> Result<ColumnType> {
+fn plain_type(cursor: &mut TokenCursor) -> Result<ColumnType> {
     const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM, JSON, ARRAY, MAP or RECORD";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
+    // Each type has a word of Tonnage, which DESCRIBE prints, and words of other databases. A new
+    // type also goes into the list that the errors name.
     Ok(match word.to_ascii_uppercase().as_str() {
         "INTEGER" | "INT" | "INT4" | "SMALLINT" | "TINYINT" => ColumnType::Integer,
         "LONG" | "BIGINT" | "INT8" => ColumnType::Long,
@@ -183,7 +188,7 @@ fn plain_type(cursor: &mut Cursor) -> Result<ColumnType> {
     })
 }
 
-fn number(cursor: &mut Cursor) -> Result<ColumnType> {
+fn number(cursor: &mut TokenCursor) -> Result<ColumnType> {
     if !cursor.token(&Token::LParen) {
         return Ok(ColumnType::NUMBER);
     }
@@ -205,7 +210,7 @@ fn number(cursor: &mut Cursor) -> Result<ColumnType> {
 }
 
 /// Without digits given a timestamp counts microseconds, as in standard SQL.
-fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
+fn timestamp(cursor: &mut TokenCursor) -> Result<ColumnType> {
     if !cursor.token(&Token::LParen) {
         return Ok(ColumnType::Timestamp(6));
     }
@@ -222,7 +227,7 @@ fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
 }
 
 /// `WITH TIME ZONE` or `WITHOUT TIME ZONE`: either way a TIMESTAMP is a moment, shown in UTC.
-fn without_zone(cursor: &mut Cursor) -> Result<()> {
+fn without_zone(cursor: &mut TokenCursor) -> Result<()> {
     if cursor.word("WITH") || cursor.word("WITHOUT") {
         cursor.expect_word("TIME")?;
         cursor.expect_word("ZONE")?;
@@ -231,7 +236,7 @@ fn without_zone(cursor: &mut Cursor) -> Result<()> {
 }
 
 /// Bytes of any number, or `(n)` of just that number.
-fn binary(cursor: &mut Cursor) -> Result<ColumnType> {
+fn binary(cursor: &mut TokenCursor) -> Result<ColumnType> {
     const LENGTH: &str = "a length of 1 to 65,535 bytes";
     if !cursor.token(&Token::LParen) {
         return Ok(ColumnType::Binary);
@@ -246,7 +251,7 @@ fn binary(cursor: &mut Cursor) -> Result<ColumnType> {
 }
 
 /// The type in parentheses behind ARRAY or MAP.
-fn element(cursor: &mut Cursor) -> Result<ElementType> {
+fn element(cursor: &mut TokenCursor) -> Result<ElementType> {
     let location = cursor.location();
     cursor.expect(&Token::LParen)?;
     let inner = cursor.nested(column_type)?;
@@ -255,7 +260,7 @@ fn element(cursor: &mut Cursor) -> Result<ElementType> {
 }
 
 /// The fields in parentheses behind RECORD.
-fn fields(cursor: &mut Cursor) -> Result<RecordFields> {
+fn fields(cursor: &mut TokenCursor) -> Result<RecordFields> {
     let location = cursor.location();
     let fields = cursor.list(|cursor| {
         let name = cursor.name("the name of a field")?;
@@ -265,7 +270,7 @@ fn fields(cursor: &mut Cursor) -> Result<RecordFields> {
 }
 
 /// The symbols of an ENUM: names, or text in single quotes.
-fn symbols(cursor: &mut Cursor) -> Result<EnumSymbols> {
+fn symbols(cursor: &mut TokenCursor) -> Result<EnumSymbols> {
     let location = cursor.location();
     let symbols = cursor.list(|cursor| match cursor.text() {
         Some(symbol) => Ok(symbol),
@@ -275,7 +280,7 @@ fn symbols(cursor: &mut Cursor) -> Result<EnumSymbols> {
 }
 
 /// `(n)` behind text and bytes is read for the sake of other dialects; nothing is cut to it.
-fn length(cursor: &mut Cursor) -> Result<()> {
+fn length(cursor: &mut TokenCursor) -> Result<()> {
     if cursor.token(&Token::LParen) {
         cursor.whole::<u64>("a length")?;
         cursor.expect(&Token::RParen)?;
@@ -285,7 +290,7 @@ fn length(cursor: &mut Cursor) -> Result<()> {
 
 /// A value for a column: NULL, TRUE, FALSE, a number with or without sign, or text in quotes for
 /// every type.
-fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
+fn literal(cursor: &mut TokenCursor, column_type: ColumnType) -> Result<Value> {
     let location = cursor.location();
     if cursor.word("NULL") {
         return Ok(Value::Null);
@@ -312,7 +317,7 @@ fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
 }
 
 /// A function that makes a default anew for each row, under the names of PostgreSQL and DuckDB.
-pub(super) fn default_function(cursor: &mut Cursor) -> Result<Option<DefaultFunction>> {
+pub(super) fn default_function(cursor: &mut TokenCursor) -> Result<Option<DefaultFunction>> {
     const BARE: [(&str, DefaultFunction); 5] = [
         ("CURRENT_TIMESTAMP", DefaultFunction::Now),
         ("LOCALTIMESTAMP", DefaultFunction::Now),
@@ -350,7 +355,7 @@ pub(super) fn default_function(cursor: &mut Cursor) -> Result<Option<DefaultFunc
 }
 
 /// TRUE, FALSE, a number with or without sign, or text in quotes, as text.
-pub(super) fn literal_text(cursor: &mut Cursor) -> Result<String> {
+pub(super) fn literal_text(cursor: &mut TokenCursor) -> Result<String> {
     if let Some(text) = cursor.text() {
         return Ok(text);
     }

@@ -1,5 +1,5 @@
-//! The words, quotes and comments of definitions: those of sqlparser's generic dialect, but that a
-//! comment is a comment. That dialect reads what stands in `/*! */` as a part of the statement.
+//! The sqlparser dialect of definitions: words and quotes as in the generic dialect. But `/*! */`
+//! is a comment, which the generic dialect reads as part of the statement.
 
 use std::any::TypeId;
 

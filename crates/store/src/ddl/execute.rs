@@ -1,4 +1,4 @@
-//! DDL statements carried out.
+//! Executes DDL statements.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::index::{CreateIndexOptions, create_index, drop_index};
 use crate::inner::Inner;
 
 /// No time at all is not asked for: it is refused as a mistake.
-const LEAST: Duration = Duration::from_nanos(1);
+const TIMEOUT_MIN: Duration = Duration::from_nanos(1);
 
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub enum DdlOutcome {
 /// In words; a list has a line for each.
 impl Display for DdlOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        // The program prints these words. The transcripts in docs/tour.md show them, and a test
+        // compares.
         match self {
             DdlOutcome::Created { table, new: true } => write!(f, "created table {table}"),
             DdlOutcome::Created { table, new: false } => {
@@ -129,7 +131,9 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
             DdlOutcome::Altered { table: altered.schema.path.clone() }
         }
         Statement::CreateIndex { definition, if_not_exists } => {
-            let left = |end: Instant| end.saturating_duration_since(Instant::now()).max(LEAST);
+            // The options take a duration, and refuse one of zero.
+            let left =
+                |end: Instant| end.saturating_duration_since(Instant::now()).max(TIMEOUT_MIN);
             let timeout = deadline.moment().map(left);
             let options =
                 CreateIndexOptions { if_not_exists, timeout, ..CreateIndexOptions::default() };
@@ -139,6 +143,8 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
         Statement::DropIndex { name, table, if_exists } => {
             let table = match table {
                 Some(table) => table,
+                // PostgreSQL names no table behind DROP INDEX, so the one that has the index is
+                // found.
                 None => match catalog.table_of_index(&name)? {
                     Some(table) => table,
                     None if if_exists => {

@@ -11,10 +11,10 @@
 //! ```
 
 mod column;
-mod cursor;
 mod dialect;
 mod execute;
 mod statement;
+mod token_cursor;
 
 use std::str::FromStr;
 
@@ -22,18 +22,18 @@ use tonnage_engine::{Error, Result};
 
 use crate::schema::ColumnType;
 use column::column_type;
-use cursor::Cursor;
 pub use execute::DdlOutcome;
 pub(crate) use execute::execute;
 pub use statement::Statement;
 use statement::statement;
+use token_cursor::TokenCursor;
 
 /// Reads statements separated by semicolons.
 ///
 /// # Errors
 /// `Invalid`, naming line and column; `Unsupported` for queries.
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let mut cursor = Cursor::new(sql)?;
+    let mut cursor = TokenCursor::new(sql)?;
     let mut statements = Vec::new();
     while !cursor.skip_semicolons() {
         statements.push(statement(&mut cursor)?);
@@ -47,7 +47,7 @@ impl FromStr for ColumnType {
 
     /// Reads a type as definitions have it: `LONG`, `TIMESTAMP(3)`, `NUMBER(10, 2)`.
     fn from_str(text: &str) -> Result<Self> {
-        let mut cursor = Cursor::new(text)?;
+        let mut cursor = TokenCursor::new(text)?;
         let column_type = column_type(&mut cursor)?;
         match cursor.skip_semicolons() {
             true => Ok(column_type),

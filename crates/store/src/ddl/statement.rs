@@ -1,10 +1,10 @@
-//! Statements.
+//! The grammar of DDL statements.
 
 use sqlparser::tokenizer::{Location, Token};
 use tonnage_engine::{Error, Result};
 
 use super::column::{column, default_function, literal_text};
-use super::cursor::Cursor;
+use super::token_cursor::TokenCursor;
 use crate::index::{IndexColumn, IndexDefinition};
 use crate::schema::Change;
 use crate::schema::TableDefinition;
@@ -82,7 +82,7 @@ pub enum Statement {
     },
 }
 
-pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
+pub(super) fn statement(cursor: &mut TokenCursor) -> Result<Statement> {
     let location = cursor.location();
     if cursor.word("CREATE") {
         if let Some((_, told)) = NOT_MADE.iter().find(|(word, _)| cursor.is_word(word)) {
@@ -122,7 +122,7 @@ pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
     }
 }
 
-fn if_exists(cursor: &mut Cursor) -> Result<bool> {
+fn if_exists(cursor: &mut TokenCursor) -> Result<bool> {
     let found = cursor.word("IF");
     if found {
         cursor.expect_word("EXISTS")?;
@@ -130,7 +130,7 @@ fn if_exists(cursor: &mut Cursor) -> Result<bool> {
     Ok(found)
 }
 
-fn if_not_exists(cursor: &mut Cursor) -> Result<bool> {
+fn if_not_exists(cursor: &mut TokenCursor) -> Result<bool> {
     let found = cursor.word("IF");
     if found {
         cursor.expect_word("NOT")?;
@@ -139,7 +139,7 @@ fn if_not_exists(cursor: &mut Cursor) -> Result<bool> {
     Ok(found)
 }
 
-fn create_index(cursor: &mut Cursor) -> Result<Statement> {
+fn create_index(cursor: &mut TokenCursor) -> Result<Statement> {
     let if_not_exists = if_not_exists(cursor)?;
     let name = match cursor.is_word("ON") {
         true => None,
@@ -180,7 +180,7 @@ fn index_name(table: &str, columns: &[IndexColumn]) -> String {
 }
 
 /// A column, or a place in a JSON column: names with points between them.
-fn index_column(cursor: &mut Cursor) -> Result<IndexColumn> {
+fn index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     let column = bare_index_column(cursor)?;
     let place = cursor.location();
     if cursor.token(&Token::LParen) {
@@ -195,7 +195,7 @@ fn index_column(cursor: &mut Cursor) -> Result<IndexColumn> {
     Ok(column)
 }
 
-fn bare_index_column(cursor: &mut Cursor) -> Result<IndexColumn> {
+fn bare_index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     let mut column = IndexColumn::new(cursor.name("a column")?);
     while cursor.token(&Token::Period) {
         column.path.push(cursor.quotable("a name in a JSON document")?);
@@ -203,14 +203,14 @@ fn bare_index_column(cursor: &mut Cursor) -> Result<IndexColumn> {
     Ok(column)
 }
 
-fn drop_index(cursor: &mut Cursor) -> Result<Statement> {
+fn drop_index(cursor: &mut TokenCursor) -> Result<Statement> {
     let if_exists = if_exists(cursor)?;
     let name = cursor.name("the name of an index")?;
     let table = if cursor.word("ON") { Some(cursor.path()?) } else { None };
     Ok(Statement::DropIndex { name, table, if_exists })
 }
 
-fn create_table(cursor: &mut Cursor) -> Result<Statement> {
+fn create_table(cursor: &mut TokenCursor) -> Result<Statement> {
     cursor.expect_word("TABLE")?;
     let if_not_exists = if_not_exists(cursor)?;
     let path = cursor.path()?;
@@ -229,7 +229,7 @@ fn create_table(cursor: &mut Cursor) -> Result<Statement> {
 }
 
 /// A column or the primary key.
-fn table_item(cursor: &mut Cursor, definition: &mut TableDefinition) -> Result<()> {
+fn table_item(cursor: &mut TokenCursor, definition: &mut TableDefinition) -> Result<()> {
     let location = cursor.location();
     if !cursor.is_word("PRIMARY") {
         let (column, is_key) = column(cursor)?;
@@ -245,6 +245,7 @@ fn table_item(cursor: &mut Cursor, definition: &mut TableDefinition) -> Result<(
     cursor.expect_word("KEY")?;
     let mut is_first = true;
     cursor.list(|cursor| {
+        // SHARD counts only with a parenthesis behind it: a key column may have that name.
         if std::mem::take(&mut is_first) && cursor.is_call("SHARD") {
             cursor.word("SHARD");
             definition.key = cursor.list(|cursor| cursor.name("a key column"))?;
@@ -257,7 +258,11 @@ fn table_item(cursor: &mut Cursor, definition: &mut TableDefinition) -> Result<(
     Ok(())
 }
 
-fn check_no_key(cursor: &Cursor, location: Location, definition: &TableDefinition) -> Result<()> {
+fn check_no_key(
+    cursor: &TokenCursor,
+    location: Location,
+    definition: &TableDefinition,
+) -> Result<()> {
     if definition.key.is_empty() {
         return Ok(());
     }
@@ -266,7 +271,7 @@ fn check_no_key(cursor: &Cursor, location: Location, definition: &TableDefinitio
 }
 
 /// `USING TTL n HOURS | DAYS`, in milliseconds.
-fn ttl(cursor: &mut Cursor) -> Result<u64> {
+fn ttl(cursor: &mut TokenCursor) -> Result<u64> {
     cursor.expect_word("USING")?;
     cursor.expect_word("TTL")?;
     let location = cursor.location();
@@ -281,7 +286,7 @@ fn ttl(cursor: &mut Cursor) -> Result<u64> {
         .ok_or_else(|| cursor.error_at(location, "the time to live is too long"))
 }
 
-fn changes(cursor: &mut Cursor) -> Result<Vec<Change>> {
+fn changes(cursor: &mut TokenCursor) -> Result<Vec<Change>> {
     if cursor.is_word("USING") {
         return Ok(vec![Change::SetTtl(Some(ttl(cursor)?).filter(|ttl_ms| *ttl_ms > 0))]);
     }
@@ -296,7 +301,7 @@ fn changes(cursor: &mut Cursor) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-fn change(cursor: &mut Cursor) -> Result<Change> {
+fn change(cursor: &mut TokenCursor) -> Result<Change> {
     if cursor.word("ADD") {
         cursor.word("COLUMN");
         let location = cursor.location();
@@ -319,7 +324,7 @@ fn change(cursor: &mut Cursor) -> Result<Change> {
 }
 
 /// `[COLUMN] name TO other`, behind RENAME.
-fn rename(cursor: &mut Cursor) -> Result<Change> {
+fn rename(cursor: &mut TokenCursor) -> Result<Change> {
     let place = cursor.location();
     if cursor.word("TO") {
         return Err(cursor.error_at(
@@ -334,7 +339,7 @@ fn rename(cursor: &mut Cursor) -> Result<Change> {
 }
 
 /// `name SET DEFAULT value | DROP DEFAULT | DROP NOT NULL`, behind ALTER COLUMN.
-fn alter_column(cursor: &mut Cursor) -> Result<Change> {
+fn alter_column(cursor: &mut TokenCursor) -> Result<Change> {
     let name = cursor.name("the name of a column")?;
     let place = cursor.location();
     if cursor.word("SET") {
@@ -342,12 +347,15 @@ fn alter_column(cursor: &mut Cursor) -> Result<Change> {
             if let Some(function) = default_function(cursor)? {
                 return Ok(Change::SetDefaultFunction { name, function });
             }
+            // The value stays text: the parser does not know the type of a column that is there
+            // already.
             let default = match cursor.word("NULL") {
                 true => None,
                 false => Some(literal_text(cursor)?),
             };
             return Ok(Change::SetDefault { name, default });
         }
+        // ALTER TABLE neither reads nor rewrites rows, so it takes no change they may contradict.
         let told = match cursor.is_word("NOT") {
             true => "rows that are there may hold NULL: make a new table with CREATE TABLE ... AS",
             false => "the type of a column stays: make a new table with CREATE TABLE ... AS",

@@ -1,20 +1,19 @@
-//! Making and dropping indexes.
+//! Builds and drops indexes.
 //!
 //! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer
-//!    keeps it up: the list of the table's indexes is published, and whoever looked at it before is
-//!    waited for. Bulk puts that hold rows of the table flush them. Where several processes have
-//!    the store open all of them do so ([`crate::members`]).
-//! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row
-//!    that is written meanwhile is in the index by its writer; what was read of it before leaves a
-//!    stale entry at worst.
-//! 3. The catalog says *ready*. Where nothing was written meanwhile the index is known to be clean.
+//!    keeps it up. The build waits for writers that looked at the list of indexes before, and bulk
+//!    puts flush the rows that they hold. Where several processes have the store open, all of them
+//!    do so ([`crate::members`]).
+//! 2. The threads of the store read all rows and load their entries. The writer of a row keeps the
+//!    index up meanwhile. A row that was read before such a write leaves a stale entry at worst.
+//! 3. The catalog says *ready*. If nothing was written meanwhile, the index is known to be clean.
 //!
-//! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
-//! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
+//! A build that fails or is cancelled is taken back. A crash leaves the index *building*: writers
+//! keep it up, nobody reads it, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards. Where several processes have the store open the index is *building*
-//! once more, until none of them reads it. Then it leaves the catalog, its writers are waited for,
-//! and its space goes.
+//! Dropping goes backwards. Where several processes have the store open, the index is *building*
+//! again until none of them reads it. Then it leaves the catalog, the drop waits for its writers,
+//! and the engine drops its space.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,7 +97,7 @@ pub(crate) fn create_index(
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
             store.catalog.announce(Deadline::NONE);
-            store.catalog.drop_left(None, &[space], Deadline::NONE);
+            store.catalog.drop_spaces(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
@@ -118,7 +117,7 @@ pub(crate) fn drop_index(
         return Ok(false);
     };
     store.catalog.announce(deadline);
-    store.catalog.drop_left(None, &[space], deadline);
+    store.catalog.drop_spaces(None, &[space], deadline);
     Ok(true)
 }
 
@@ -167,20 +166,21 @@ fn build(
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
-    let told = Told { options, deadline, rows: Mutex::new(0), expires: AtomicBool::new(false) };
-    read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| Builder {
+    let progress =
+        BuildProgress { options, deadline, rows: Mutex::new(0), expires: AtomicBool::new(false) };
+    read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| IndexBuilder {
         store,
         table,
         space,
         session: &*session,
-        told: &told,
+        progress: &progress,
         part,
         entries: Entries::new(),
         rows_done: 0,
     })?;
     session.finish_by(deadline)?;
     // Entries that are made here never expire.
-    let is_exact = !told.expires.into_inner()
+    let is_exact = !progress.expires.into_inner()
         && changes.is_some()
         && changes == store.engine.change_count(table.space)?;
     if let Some(mark) = mark.filter(|_| is_exact) {
@@ -190,7 +190,7 @@ fn build(
 }
 
 /// What the caller is told of all parts together, and what it says to that.
-struct Told<'a> {
+struct BuildProgress<'a> {
     options: &'a CreateIndexOptions,
     deadline: Deadline,
     rows: Mutex<u64>,
@@ -198,9 +198,9 @@ struct Told<'a> {
     expires: AtomicBool,
 }
 
-impl Told<'_> {
+impl BuildProgress<'_> {
     /// Tells of rows done. The lock is held meanwhile, so that the numbers ascend.
-    fn tell(&self, done: usize) -> Result<()> {
+    fn add_rows(&self, done: usize) -> Result<()> {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         *rows += done as u64;
         if let Some(progress) = &self.options.progress {
@@ -214,19 +214,19 @@ impl Told<'_> {
 }
 
 /// Makes the entries of one part of the table.
-struct Builder<'a> {
+struct IndexBuilder<'a> {
     store: &'a Inner,
     table: &'a TableEntry,
     space: SpaceId,
     session: &'a dyn LoadSession,
-    told: &'a Told<'a>,
+    progress: &'a BuildProgress<'a>,
     /// Which part, and so which stream of the load.
     part: u32,
     entries: Entries,
     rows_done: u64,
 }
 
-impl PartReader for Builder<'_> {
+impl PartReader for IndexBuilder<'_> {
     fn read(&mut self, rows: &mut Rows) -> Result<()> {
         // The codec is taken anew for each batch: the table may be altered meanwhile.
         let set = self.table.indexes.set();
@@ -234,16 +234,16 @@ impl PartReader for Builder<'_> {
         let index = index.ok_or_else(|| Error::not_found("it was dropped while it was made"))?;
         let arrays = index.decode_columns(&set.table, rows)?;
         if rows.expiries_ms.iter().any(|expiry| *expiry != NEVER_MS) {
-            self.told.expires.store(true, Ordering::Relaxed);
+            self.progress.expires.store(true, Ordering::Relaxed);
         }
         self.entries.clear();
         self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
         self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
         self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
-        let deadline = self.told.deadline;
+        let deadline = self.progress.deadline;
         self.session.push_by(index.space(), self.part, &self.entries, deadline)?;
         self.rows_done += rows.len() as u64;
-        self.told.tell(rows.len())
+        self.progress.add_rows(rows.len())
     }
 
     fn end(self) -> Result<()> {

@@ -1,11 +1,10 @@
-//! Whether every row is in every index of its table.
+//! Checks that every row is in every index of its table.
 //!
-//! 1. The rows are read, by as many threads as there are cores, and the entry of each is made.
-//! 2. Entries are gathered, and looked up in their own order: with very many at a time that is a
-//!    walk over the index, not a look here and there.
-//! 3. A row whose entry is not found is looked at again, since it may have been written between the
-//!    two looks.
-//! 4. The entries of the index are counted. Those that no row was found for are stale.
+//! 1. The threads of the store read the rows, and make the entry of each.
+//! 2. They gather entries and look them up in the order of the index. With very many at a time that
+//!    is a walk over the index.
+//! 3. A row without its entry is read again, since it may have been written between the two reads.
+//! 4. The entries of the index are counted. Those without a row are stale.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +13,10 @@ use tonnage_engine::{Engine, FillCache, Projection, Result, Rows, ScanOptions, S
 
 use super::entries::entries_of;
 use super::list::OpenIndex;
+use crate::call_limits::CallLimits;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
-use crate::limits::Limits;
 use crate::read::parts::{PartReader, read_all, read_parts};
 use crate::read::sorted_order;
 
@@ -40,11 +39,12 @@ pub(crate) fn check_index(
     store: &Inner,
     table: &TableEntry,
     index: &OpenIndex,
-    limits: &Limits,
+    limits: &CallLimits,
 ) -> Result<IndexFindings> {
     let engine = &*store.engine;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
     let options = ScanOptions {
+        // The space also holds the rows of parents and children, which are in other indexes.
         filter: Some(relatives.filter()),
         batch_rows_max: BATCH_ROWS,
         fill_cache: FillCache::No,
@@ -52,9 +52,9 @@ pub(crate) fn check_index(
         ..ScanOptions::default()
     };
     limits.check()?;
-    let found = Found::default();
+    let found = CheckTotals::default();
     let threads = store.lend_all_threads();
-    read_parts(threads.amount(), engine, table.space, &options, |_| Checker {
+    read_parts(threads.amount(), engine, table.space, &options, |_| IndexChecker {
         engine,
         table,
         index,
@@ -69,7 +69,8 @@ pub(crate) fn check_index(
         deadline: limits.deadline(),
         ..ScanOptions::default()
     };
-    read_parts(threads.amount(), engine, index.space(), &keys_only, |_| Counter(&entries))?;
+    read_parts(threads.amount(), engine, index.space(), &keys_only, |_| EntryCounter(&entries))?;
+    // Writers go on between the two passes, so the count of entries may be the smaller one.
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
     Ok(IndexFindings {
         missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner),
@@ -79,24 +80,24 @@ pub(crate) fn check_index(
 
 /// What all parts found together.
 #[derive(Default)]
-struct Found {
+struct CheckTotals {
     /// Rows with their entries.
     rows: AtomicU64,
     missing: Mutex<Slices>,
 }
 
 /// Checks one part of the table.
-struct Checker<'a> {
+struct IndexChecker<'a> {
     engine: &'a dyn Engine,
     table: &'a TableEntry,
     index: &'a OpenIndex,
-    found: &'a Found,
+    found: &'a CheckTotals,
     /// Rows that were read and not looked up yet, with their entries.
     keys: Slices,
     entries: Slices,
 }
 
-impl PartReader for Checker<'_> {
+impl PartReader for IndexChecker<'_> {
     fn read(&mut self, rows: &mut Rows) -> Result<()> {
         let made = entries_of(self.engine, &self.table.indexes.set(), self.index, rows)?;
         rows.keys.iter().for_each(|key| self.keys.push(key));
@@ -109,19 +110,19 @@ impl PartReader for Checker<'_> {
     }
 }
 
-impl Checker<'_> {
+impl IndexChecker<'_> {
     fn look_up(&mut self) -> Result<()> {
         let lacking = rows_without_entries(self.engine, self.index.space(), &self.entries)?;
         self.found.rows.fetch_add((self.entries.len() - lacking.len()) as u64, Ordering::Relaxed);
         let keys: Slices = lacking.iter().map(|row| self.keys.get(*row)).collect();
-        self.look_again(&keys)?;
+        self.recheck(&keys)?;
         self.keys.clear();
         self.entries.clear();
         Ok(())
     }
 
     /// What counts is how it is with the rows that are there now.
-    fn look_again(&self, keys: &Slices) -> Result<()> {
+    fn recheck(&self, keys: &Slices) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
         }
@@ -151,9 +152,9 @@ fn rows_without_entries(
 }
 
 /// Counts the entries of one part of an index.
-struct Counter<'a>(&'a AtomicU64);
+struct EntryCounter<'a>(&'a AtomicU64);
 
-impl PartReader for Counter<'_> {
+impl PartReader for EntryCounter<'_> {
     fn read(&mut self, rows: &mut Rows) -> Result<()> {
         self.0.fetch_add(rows.len() as u64, Ordering::Relaxed);
         Ok(())

@@ -1,25 +1,25 @@
-//! Taking stale entries out of an index.
+//! Removes stale entries from an index.
 //!
-//! 1. Entries are read, by as many threads as there are cores.
-//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone
-//!    or gives another one looks stale.
-//! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes
-//!    now, so what is stale stays so, and is deleted.
+//! 1. Threads read the entries.
+//! 2. They look up the rows, and make the entry of each row anew. An entry looks stale if its row
+//!    is gone or has another entry.
+//! 3. If any look stale, the gate shuts for a moment and those few are checked again. Nobody writes
+//!    then, so what is stale stays stale, and is deleted.
 //!
-//! Where nothing was left and nobody began to leave anything meanwhile the index is known to be clean
-//! ([`super::clean_marks`]).
+//! If the walk leaves no stale entry, and nobody began to leave any meanwhile, the index is known
+//! to be clean ([`super::clean_marks`]).
 //!
-//! A condition on the entry would not do instead of the gate: writes are judged and carried out
-//! under the lock of their row's shard key, and an entry alone has none.
+//! A condition on the entry could not replace the gate: the engine checks conditions under the lock
+//! of the shard key of a row, and an entry alone has none.
 //!
-//! A load stores entries before rows, so an entry of a load that is under way looks stale and is
-//! not. So loads that hold rows of the table are asked to flush first, and where a load has come to
-//! hold some again, cleaning ends. One that comes later waits until the gate is open.
+//! A load stores entries before rows, so an entry of a running load looks stale and is not. So
+//! loads that hold rows of the table are asked to flush first. Cleaning ends where a load holds
+//! some again. A load that begins later waits until the gate is open.
 //!
-//! Where several processes use the store the gate holds none of the others back. There the third
-//! step is another: the few are looked at again in a way that ends whatever is under way, and those
-//! that look stale still are deleted if they are old. A row that has not followed its entry by then
-//! never does ([`tonnage_engine::Engine::delete_older`]).
+//! The gate of one process does not stop the others. Where several processes use the store, step 3
+//! is another: the few are read again in a way that completes writes under way. Those that still
+//! look stale are deleted if they are old. By then no row will follow its entry
+//! ([`tonnage_engine::Engine::delete_older`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ pub struct Cleaned {
 }
 
 /// One walk over an index.
-pub(super) struct Cleaning<'a> {
+pub(super) struct IndexCleaning<'a> {
     pub(super) engine: &'a dyn Engine,
     pub(super) gate: &'a WriteGate,
     pub(super) table: &'a TableEntry,
@@ -70,32 +70,34 @@ pub(super) struct Cleaning<'a> {
     pub(super) give_up: &'a (dyn Fn() -> bool + Sync),
     /// How old entries must be where several processes use the store; without it those of such a
     /// store are left alone.
-    pub(super) age: Option<Age<'a>>,
+    pub(super) age: Option<MinimumAge<'a>>,
 }
 
 /// How old entries of a store that several processes use must be.
 #[derive(Clone, Copy)]
-pub(super) struct Age<'a> {
+pub(super) struct MinimumAge<'a> {
     pub(super) least: Duration,
     /// Knows whether this process has followed the others.
     pub(super) catalog: &'a Catalog,
 }
 
-impl Cleaning<'_> {
+impl IndexCleaning<'_> {
     /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
     /// many.
     pub(super) fn run(&self) -> Result<Cleaned> {
         let Self { engine, gate, table, index, .. } = *self;
         let is_shared = engine.capability().shared;
         if is_shared && self.age.is_none() {
-            return Err(not_cleaned(table, index));
+            return Err(cleaning_unsupported(table, index));
         }
+        // A load stores entries before rows, so its entries look stale until it has flushed.
         if !is_shared && gate.enter().sees_loads(table.space) {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
-                .map_err(|_| held_up(table, index))?;
+                .map_err(|_| blocked_by_load(table, index))?;
         }
         let begun = Instant::now();
         let is_kept_exact = !is_shared && engine.capability().placed_atomic;
+        // Taken before the walk: whoever leaves a stale entry meanwhile makes the mark void.
         let mark = is_kept_exact.then(|| table.indexes.clean.begin(gate, table.space)).flatten();
         let options = ScanOptions {
             projection: Projection::KeysOnly,
@@ -104,8 +106,12 @@ impl Cleaning<'_> {
             ..ScanOptions::default()
         };
         let (removed, young, outliving) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let cleaner =
-            |_| Cleaner { cleaning: self, removed: &removed, young: &young, outliving: &outliving };
+        let cleaner = |_| PartCleaner {
+            cleaning: self,
+            removed: &removed,
+            young: &young,
+            outliving: &outliving,
+        };
         read_parts(self.threads, engine, index.space(), &options, cleaner)?;
         match (mark, outliving.into_inner()) {
             (Some(mark), 0) => table.indexes.clean.set(index.space(), mark),
@@ -121,17 +127,17 @@ impl Cleaning<'_> {
 }
 
 /// Cleans one part of the index.
-struct Cleaner<'a> {
-    cleaning: &'a Cleaning<'a>,
+struct PartCleaner<'a> {
+    cleaning: &'a IndexCleaning<'a>,
     removed: &'a AtomicU64,
     young: &'a AtomicU64,
     /// Entries that do not expire with their rows.
     outliving: &'a AtomicU64,
 }
 
-impl PartReader for Cleaner<'_> {
+impl PartReader for PartCleaner<'_> {
     fn read(&mut self, entries: &mut Rows) -> Result<()> {
-        let Cleaning { gate, table, index, .. } = *self.cleaning;
+        let IndexCleaning { gate, table, index, .. } = *self.cleaning;
         if (self.cleaning.give_up)() {
             return Err(Error::cancelled("the cleaning of an index was called off"));
         }
@@ -143,12 +149,14 @@ impl PartReader for Cleaner<'_> {
         if let Some(age) = self.cleaning.age.filter(|_| self.cleaning.engine.capability().shared) {
             return self.remove_old(&suspects, age);
         }
+        // Judged again with writers kept out: what is stale now stays so until it is deleted.
         let alone = gate.enter_alone();
         if alone.sees_loads(table.space) {
-            return Err(held_up(table, index));
+            return Err(blocked_by_load(table, index));
         }
         let stale = self.stale(&suspects, None, false)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
+        // A batch over several shards is refused.
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
             for some in of_shard.chunks(WRITE_ENTRIES) {
                 self.delete(&suspects, some)?;
@@ -162,7 +170,7 @@ impl PartReader for Cleaner<'_> {
     }
 }
 
-impl Cleaner<'_> {
+impl PartCleaner<'_> {
     /// The places of the entries that no row leads back to. Those that name a row of another table
     /// are among them. With the expiries of the entries those are counted that outlive their rows.
     fn stale(
@@ -171,7 +179,7 @@ impl Cleaner<'_> {
         expiries_ms: Option<&[u64]>,
         settled: bool,
     ) -> Result<Vec<usize>> {
-        let Cleaning { engine, table, index, .. } = *self.cleaning;
+        let IndexCleaning { engine, table, index, .. } = *self.cleaning;
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
             let key = &entry[index.codec.key_start(entry)?..];
@@ -183,6 +191,8 @@ impl Cleaner<'_> {
         }
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
+        // An entry that names no row of the table, or one that is gone, is never compared and stays
+        // stale.
         let mut is_stale = vec![true; entries.len()];
         let mut compare = |rows: &Rows| {
             let made = entries_of(engine, &table.indexes.set(), index, rows)?;
@@ -204,8 +214,8 @@ impl Cleaner<'_> {
     }
 
     /// Deletes those that are stale and old, beside the writes of other processes.
-    fn remove_old(&self, suspects: &Slices, age: Age<'_>) -> Result<()> {
-        let Cleaning { engine, gate, index, .. } = *self.cleaning;
+    fn remove_old(&self, suspects: &Slices, age: MinimumAge<'_>) -> Result<()> {
+        let IndexCleaning { engine, gate, index, .. } = *self.cleaning;
         // Whoever changes the table or its indexes waits until this is over.
         let _pass = gate.enter();
         age.catalog.check_member()?;
@@ -228,7 +238,7 @@ impl Cleaner<'_> {
 }
 
 #[cold]
-fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
+fn cleaning_unsupported(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
     Error::unsupported(format!(
         "{place}: stale entries are not removed in the background where several processes use the store: call Index::clean, or `tonnage check --repair`"
@@ -236,7 +246,7 @@ fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
 }
 
 #[cold]
-fn held_up(table: &TableEntry, index: &OpenIndex) -> Error {
+fn blocked_by_load(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
     Error::unavailable(format!(
         "{place}: a bulk put into the table is under way: clean the index when it pauses or has ended"

@@ -1,4 +1,4 @@
-//! Which indexes of a table are known to hold no stale entry.
+//! Marks of the indexes that are known to hold no stale entry.
 //!
 //! Only such an index can be read without its rows ([`super::IndexScanOptions::index_only`]).
 //!

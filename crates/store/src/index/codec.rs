@@ -4,19 +4,18 @@
 //! shard (2, big-endian)  cell of each indexed column  primary key of the row
 //! ```
 //!
-//! A cell is `00` for NULL, else `01` and the value as a key holds it; a place in a JSON document
-//! is told in [`super::json`]. The entry has no value: that it is there is all it says.
+//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes JSON
+//! paths. An entry has no value: its key says everything.
 //!
-//! A batch goes column by column: measure every entry, take one buffer, write column after column,
-//! as keys are written.
+//! A batch is encoded column by column: measure every entry, take one buffer, write column after
+//! column, as keys are written.
 
 use arrow::array::{Array, ArrayRef};
 use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices, append_successor};
 
+use super::cell_marker::{NULL, PRESENT};
 use super::definition::ResolvedColumn;
 use super::json;
-use super::mark::{NULL, PRESENT};
-use crate::codec::TableCodec;
 use crate::codec::{
     FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
     write_column,
@@ -35,7 +34,7 @@ pub(crate) struct IndexCodec {
 }
 
 /// The cells of one column on their way into entries.
-enum Cells<'a> {
+enum ColumnCells<'a> {
     Array(&'a ArrayRef, crate::schema::ColumnType),
     /// Places in JSON documents, as the entries have them.
     Encoded(Slices),
@@ -74,17 +73,20 @@ impl IndexCodec {
         arrays: &[ArrayRef],
         keys: &Slices,
     ) -> std::result::Result<Slices, TooLong> {
-        let cells: Vec<Cells<'_>> = self
+        let cells: Vec<ColumnCells<'_>> = self
             .columns
             .iter()
             .zip(arrays)
-            .map(|(column, array)| Cells::new(column, array))
+            .map(|(column, array)| ColumnCells::new(column, array))
             .collect();
         let mut ends: Vec<usize> = keys.iter().map(|key| SHARD_LEN + key.len()).collect();
         cells.iter().for_each(|cells| cells.add_lens(&mut ends));
+        // Before anything is written: a load rejects the rows named here and encodes the others
+        // anew.
         self.check_lens(&ends)?;
         running_sum(&mut ends);
 
+        // One buffer for all entries: nothing is allocated for a single one.
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
         let mut cursors: Vec<usize> =
             [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
@@ -177,7 +179,7 @@ impl IndexCodec {
     ///
     /// # Errors
     /// As [`IndexCodec::key_start`].
-    pub(super) fn cell_places(&self, entries: &Slices) -> Result<Vec<u32>> {
+    pub(super) fn cell_offsets(&self, entries: &Slices) -> Result<Vec<u32>> {
         let mut places = Vec::with_capacity(entries.len() * self.columns.len());
         for entry in entries.iter() {
             let mut at = SHARD_LEN;
@@ -218,7 +220,7 @@ impl IndexCodec {
         }
         let (mut start, mut is_kept) = (Vec::new(), true);
         for (column, value) in self.columns.iter().zip(prefix) {
-            is_kept &= self.push_asked(column, value, &mut start)?;
+            is_kept &= self.push_bound(column, value, &mut start)?;
         }
         let mut end = Vec::new();
         if let Some(range) = range {
@@ -240,7 +242,7 @@ impl IndexCodec {
     }
 
     /// False when the column cannot hold the value.
-    fn push_asked(
+    fn push_bound(
         &self,
         column: &ResolvedColumn,
         value: &Value,
@@ -294,7 +296,7 @@ fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
 fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     match value {
         Value::Null => entry.push(NULL),
-        Value::Json(text) => json::push_place(text, &column.shown.path, entry),
+        Value::Json(text) => json::push_path_cell(text, &column.shown.path, entry),
         value => {
             entry.push(PRESENT);
             let pushed = push_key_value(value.into(), column.column_type, entry);
@@ -303,17 +305,17 @@ fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     }
 }
 
-impl<'a> Cells<'a> {
+impl<'a> ColumnCells<'a> {
     fn new(column: &ResolvedColumn, array: &'a ArrayRef) -> Self {
         match column.shown.path.is_empty() {
-            true => Cells::Array(array, column.column_type),
-            false => Cells::Encoded(json::encode(array, &column.shown.path)),
+            true => ColumnCells::Array(array, column.column_type),
+            false => ColumnCells::Encoded(json::encode(array, &column.shown.path)),
         }
     }
 
     fn add_lens(&self, lens: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => {
+            ColumnCells::Array(array, column_type) => {
                 lens.iter_mut().for_each(|len| *len += 1);
                 match array.nulls().filter(|nulls| nulls.null_count() > 0) {
                     None => add_key_lens(array, *column_type, lens, |_| true),
@@ -322,7 +324,7 @@ impl<'a> Cells<'a> {
                     }
                 }
             }
-            Cells::Encoded(cells) => {
+            ColumnCells::Encoded(cells) => {
                 lens.iter_mut().zip(cells.iter()).for_each(|(len, cell)| *len += cell.len())
             }
         }
@@ -330,12 +332,13 @@ impl<'a> Cells<'a> {
 
     fn write(&self, data: &mut [u8], cursors: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => {
+            ColumnCells::Array(array, column_type) => {
                 match array.nulls().filter(|nulls| nulls.null_count() > 0) {
                     None => {
                         write_cells(data, cursors, |_| true, |_| [PRESENT]);
                         write_column(array, *column_type, data, cursors, |_| true);
                     }
+                    // A NULL is its mark alone, so the second pass leaves it out.
                     Some(nulls) => {
                         write_cells(
                             data,
@@ -347,7 +350,7 @@ impl<'a> Cells<'a> {
                     }
                 }
             }
-            Cells::Encoded(cells) => {
+            ColumnCells::Encoded(cells) => {
                 for (cell, cursor) in cells.iter().zip(cursors) {
                     data[*cursor..*cursor + cell.len()].copy_from_slice(cell);
                     *cursor += cell.len();

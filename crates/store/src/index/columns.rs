@@ -1,10 +1,10 @@
-//! Columns of rows, read out of the entries of an index alone.
+//! Reads columns out of index entries, without the rows.
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows, Slices};
 
+use super::cell_marker::NULL;
 use super::list::OpenIndex;
-use super::mark::NULL;
 use crate::TableCodec;
 use crate::codec::{CellSource, DamagedCell, key_array};
 
@@ -12,14 +12,14 @@ use crate::codec::{CellSource, DamagedCell, key_array};
 pub(super) struct EntryColumns {
     /// The columns, as places in the table's schema.
     wanted: Vec<usize>,
-    sources: Vec<Source>,
+    sources: Vec<EntryColumnSource>,
     /// Those that the primary key has, as places in the table's schema.
     of_key: Vec<usize>,
 }
 
 /// Where a column comes from.
 #[derive(Clone, Copy)]
-enum Source {
+enum EntryColumnSource {
     /// The primary key: this one of those that are read from it.
     Key(usize),
     /// The column of the index at this place.
@@ -61,9 +61,9 @@ impl EntryColumns {
             sources.push(match table.schema().is_key(column) {
                 true => {
                     of_key.push(column);
-                    Source::Key(of_key.len() - 1)
+                    EntryColumnSource::Key(of_key.len() - 1)
                 }
-                false => Source::Cell(index.codec.columns.iter().position(|own| {
+                false => EntryColumnSource::Cell(index.codec.columns.iter().position(|own| {
                     own.id == columns[column].id
                         && own.shown.path.is_empty()
                         && own.column_type == columns[column].column_type
@@ -84,17 +84,19 @@ impl EntryColumns {
         rows: &Rows,
         entries: &Slices,
     ) -> Result<RecordBatch> {
+        // Key columns come out of the key that ends each entry, so the index need not have cells of
+        // them.
         let keys = match self.of_key.is_empty() {
             true => None,
             false => Some(table.decode(rows, None, Some(&self.of_key))?),
         };
-        let places = index.codec.cell_places(entries)?;
+        let places = index.codec.cell_offsets(entries)?;
         let columns = index.codec.columns.len();
-        let array = |source: &Source| -> Result<ArrayRef> {
+        let array = |source: &EntryColumnSource| -> Result<ArrayRef> {
             match (source, &keys) {
-                (Source::Key(place), Some(keys)) => Ok(keys.column(*place).clone()),
-                (Source::Key(_), None) => Err(Error::internal("no key was decoded")),
-                (Source::Cell(column), _) => {
+                (EntryColumnSource::Key(place), Some(keys)) => Ok(keys.column(*place).clone()),
+                (EntryColumnSource::Key(_), None) => Err(Error::internal("no key was decoded")),
+                (EntryColumnSource::Cell(column), _) => {
                     let cells = EntryCells { entries, places: &places, columns, column: *column };
                     let column_type = index.codec.columns[*column].column_type;
                     key_array(entries.len(), column_type, &cells)
@@ -103,6 +105,7 @@ impl EntryColumns {
             }
         };
         let arrays = self.sources.iter().map(array).collect::<Result<Vec<_>>>()?;
+        // A batch without columns cannot tell its rows by their lengths.
         let options = RecordBatchOptions::new().with_row_count(Some(entries.len()));
         let schema = table.projected_schema(Some(&self.wanted))?;
         RecordBatch::try_new_with_options(schema, arrays, &options)

@@ -1,4 +1,4 @@
-//! What an index is: its name, its table, its columns.
+//! The definition of an index: its name, its table, its columns.
 
 use std::fmt;
 
@@ -167,6 +167,7 @@ impl IndexDefinition {
                     self.name, column.column_type
                 )));
             }
+            // A whole document has no order to index, and only a document has paths inside.
             if is_json == asked.path.is_empty() {
                 let what = if is_json {
                     "is of type JSON: name a place inside it"
@@ -178,6 +179,7 @@ impl IndexDefinition {
                     self.name
                 )));
             }
+            // By number and not by name: RENAME COLUMN leaves the indexes of a table as they are.
             let stored = StoredColumn { column: column.id, path: asked.path.clone() };
             if columns.contains(&stored) {
                 return Err(Error::invalid(format!(

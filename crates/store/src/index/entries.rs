@@ -1,4 +1,4 @@
-//! The entries that rows have.
+//! Makes the index entries of rows.
 
 use tonnage_engine::{Engine, Error, Result, Rows, Slices};
 

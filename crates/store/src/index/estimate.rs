@@ -1,10 +1,10 @@
-//! About how many entries ranges of an index have: of many ranges some are looked at, evenly
-//! spread, and the others are taken to be like them.
+//! Estimates how many entries some ranges of an index have. Of many ranges it measures an even
+//! sample.
 
 use tonnage_engine::{Engine, Ranges, Result, SpaceId};
 
 use super::options::IndexRange;
-use super::scan::{Bounds, push_bounds};
+use super::scan::{EntryBounds, push_bounds};
 
 /// Ranges looked at.
 const RANGES_MAX: usize = 16;
@@ -18,7 +18,7 @@ pub(super) fn sample(ranges: &[IndexRange]) -> impl Iterator<Item = &IndexRange>
 pub(super) fn entries(
     engine: &dyn Engine,
     space: SpaceId,
-    sample: &[Bounds],
+    sample: &[EntryBounds],
     count: usize,
 ) -> Result<u64> {
     let mut ranges = Ranges::new();

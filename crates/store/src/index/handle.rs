@@ -1,11 +1,11 @@
-//! An index to read through.
+//! The handle of an index.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{Direction, Result, Slices};
 
-use super::clean::{Age, Cleaned, Cleaning, STALE_AFTER};
+use super::clean::{Cleaned, IndexCleaning, MinimumAge, STALE_AFTER};
 use super::columns::EntryColumns;
 use super::definition::IndexColumn;
 use super::list::{OpenIndex, not_ready};
@@ -94,7 +94,7 @@ impl Index {
         }
         let is_clean = self.table.indexes.clean.of(self.index.space()).is_some();
         if !is_clean && self.table.indexes.clean.is_worth_cleaning() {
-            self.store.janitor.want_clean(&self.table);
+            self.store.cleaner.request_cleaning(&self.table);
         }
         is_clean
     }
@@ -156,14 +156,14 @@ impl Index {
     pub fn clean_older(&self, age: Duration) -> Result<Cleaned> {
         self.check_ready()?;
         let threads = self.store.lend_all_threads();
-        let cleaning = Cleaning {
+        let cleaning = IndexCleaning {
             engine: &*self.store.engine,
             gate: &self.store.gate,
             table: &self.table,
             index: &self.index,
             threads: threads.amount(),
             give_up: &|| false,
-            age: Some(Age { least: age, catalog: &self.store.catalog }),
+            age: Some(MinimumAge { least: age, catalog: &self.store.catalog }),
         };
         cleaning.run()
     }

@@ -1,6 +1,6 @@
-//! Places in JSON documents as cells of an index.
+//! JSON paths as cells of an index.
 //!
-//! Behind `01` stands what the place holds. The order of these bytes is the order across types:
+//! `01` comes before the value at the path. The order of these bytes is the order across types:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `03`, then the text as a STRING in a key | text |
 //! | `04` | an object or an array, whatever it holds |
 //!
-//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an
-//! object the first counts, as in SQL.
+//! A path that the document lacks, and JSON's null, are NULL. If a name comes twice in an object,
+//! the first counts, as in SQL.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
-use super::mark::{NULL, PRESENT};
+use super::cell_marker::{NULL, PRESENT};
 use crate::codec::{FieldRange, RangeEnds, key_f64, push_escaped};
 use crate::schema::ColumnType;
 use crate::value::Value;
@@ -47,7 +47,7 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
     for row in 0..documents.len() {
         let pushed: std::result::Result<(), ()> = cells.push_with(|cell| {
             match documents.is_valid(row) {
-                true => push_place(documents.value(row), path, cell),
+                true => push_path_cell(documents.value(row), path, cell),
                 false => cell.push(NULL),
             }
             Ok(())
@@ -59,10 +59,10 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
 
 /// Appends the cell of one place in a document. Documents are checked when they are stored; one
 /// that cannot be read has nothing anywhere.
-pub(super) fn push_place(document: &str, path: &[String], cell: &mut Vec<u8>) {
+pub(super) fn push_path_cell(document: &str, path: &[String], cell: &mut Vec<u8>) {
     let mut reader = serde_json::Deserializer::from_str(document);
-    let read = Place(path).deserialize(&mut reader).ok();
-    let scalar = read.or_else(|| taken_apart(document, path)).unwrap_or(JsonScalar::Null);
+    let read = JsonPathSeed(path).deserialize(&mut reader).ok();
+    let scalar = read.or_else(|| scalar_of_members(document, path)).unwrap_or(JsonScalar::Null);
     push_scalar(&scalar, cell);
 }
 
@@ -70,7 +70,7 @@ pub(super) fn push_place(document: &str, path: &[String], cell: &mut Vec<u8>) {
 /// text, such as `"\ud800"`. It is JSON all the same, and SQL finds what stands before that name.
 /// Numbers beyond all doubles are left out.
 #[cold]
-fn taken_apart<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>> {
+fn scalar_of_members<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>> {
     let mut text = document.trim();
     for name in path {
         if JsonKind::of(text) != JsonKind::Object {
@@ -94,7 +94,7 @@ fn taken_apart<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>>
 /// # Errors
 /// `Invalid` for a value that no place can hold.
 pub(super) fn push_value(value: &Value, cell: &mut Vec<u8>) -> Result<()> {
-    push_scalar(&asked(value)?, cell);
+    push_scalar(&query_scalar(value)?, cell);
     Ok(())
 }
 
@@ -151,7 +151,7 @@ fn push_scalar(scalar: &JsonScalar<'_>, cell: &mut Vec<u8>) {
     }
 }
 
-fn asked(value: &Value) -> Result<JsonScalar<'_>> {
+fn query_scalar(value: &Value) -> Result<JsonScalar<'_>> {
     Ok(match value {
         Value::Null => JsonScalar::Null,
         Value::Boolean(value) => JsonScalar::Boolean(*value),
@@ -175,9 +175,9 @@ fn asked(value: &Value) -> Result<JsonScalar<'_>> {
 }
 
 /// Reads what stands at the end of a path, and passes over everything else without keeping it.
-struct Place<'p>(&'p [String]);
+struct JsonPathSeed<'p>(&'p [String]);
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for JsonPathSeed<'_> {
     type Value = JsonScalar<'de>;
 
     fn deserialize<D: Deserializer<'de>>(
@@ -188,13 +188,13 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl Place<'_> {
-    fn here<'de>(&self, scalar: JsonScalar<'de>) -> JsonScalar<'de> {
+impl JsonPathSeed<'_> {
+    fn at_path_end<'de>(&self, scalar: JsonScalar<'de>) -> JsonScalar<'de> {
         if self.0.is_empty() { scalar } else { JsonScalar::Null }
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for JsonPathSeed<'_> {
     type Value = JsonScalar<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -206,27 +206,27 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Boolean(value)))
+        Ok(self.at_path_end(JsonScalar::Boolean(value)))
     }
 
     fn visit_i64<E>(self, value: i64) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Number(value as f64)))
+        Ok(self.at_path_end(JsonScalar::Number(value as f64)))
     }
 
     fn visit_u64<E>(self, value: u64) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Number(value as f64)))
+        Ok(self.at_path_end(JsonScalar::Number(value as f64)))
     }
 
     fn visit_f64<E>(self, value: f64) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Number(value)))
+        Ok(self.at_path_end(JsonScalar::Number(value)))
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Text(Cow::Borrowed(text))))
+        Ok(self.at_path_end(JsonScalar::Text(Cow::Borrowed(text))))
     }
 
     fn visit_str<E>(self, text: &str) -> std::result::Result<JsonScalar<'de>, E> {
-        Ok(self.here(JsonScalar::Text(Cow::Owned(text.to_owned()))))
+        Ok(self.at_path_end(JsonScalar::Text(Cow::Owned(text.to_owned()))))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(
@@ -234,7 +234,7 @@ impl<'de> Visitor<'de> for Place<'_> {
         mut items: A,
     ) -> std::result::Result<JsonScalar<'de>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(self.here(JsonScalar::Nested))
+        Ok(self.at_path_end(JsonScalar::Nested))
     }
 
     fn visit_map<A: MapAccess<'de>>(
@@ -248,7 +248,7 @@ impl<'de> Visitor<'de> for Place<'_> {
         let mut found = None;
         while let Some(name) = fields.next_key::<Cow<'de, str>>()? {
             match found.is_none() && name == first.as_str() {
-                true => found = Some(fields.next_value_seed(Place(rest))?),
+                true => found = Some(fields.next_value_seed(JsonPathSeed(rest))?),
                 false => drop(fields.next_value::<IgnoredAny>()?),
             }
         }
@@ -263,7 +263,7 @@ mod tests {
     fn cell(document: &str, path: &str) -> Vec<u8> {
         let path: Vec<String> = path.split('.').map(str::to_owned).collect();
         let mut cell = Vec::new();
-        push_place(document, &path, &mut cell);
+        push_path_cell(document, &path, &mut cell);
         cell
     }
 

@@ -1,4 +1,4 @@
-//! The indexes of a table, as writers see them at this moment.
+//! The list of the indexes of a table, as writers see it now.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,15 +1,15 @@
-//! Rows by way of an index.
+//! Reads rows through an index.
 //!
-//! 1. The dispatcher walks over entries, gathers some, and cuts them into tasks: few at first, so
-//!    that first rows come soon, then more and more. Without an order those gathered together are
-//!    sorted by primary key, for neighbours are read faster.
-//! 2. Workers look the rows up, decode the indexed columns and make the entry of each row anew. A
-//!    row whose entry is not the one that led to it has changed since: it is found by its own
-//!    entry, or does not belong to the result.
-//! 3. What is left is decoded with the columns asked for.
+//! 1. The dispatcher reads entries and cuts them into tasks: few entries at first, so that the
+//!    first rows come soon, then more and more. Without an order it sorts them by primary key,
+//!    since the engine reads neighbours faster.
+//! 2. Workers look up the rows, decode the indexed columns and make the entry of each row anew. A
+//!    row with another entry has changed since: its own entry leads to it, or it is not in the
+//!    result.
+//! 3. Workers decode the requested columns of the remaining rows.
 //!
-//! Where entries hold all columns that are wanted, and the index is known to be clean
-//! ([`super::clean_marks`]), no row is looked up: its columns are read out of its entry.
+//! If entries hold all requested columns, and the index is known to be clean
+//! ([`super::clean_marks`]), no row is looked up: its columns come out of its entry.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, S
 use super::columns::EntryColumns;
 use super::list::{IndexList, OpenIndex};
 use super::options::{IndexRange, IndexScanOptions};
-use super::scan::{Bounds, EntryWalk};
+use super::scan::{EntryBounds, EntryWalk};
 use crate::bulk::get::TableBatch;
 use crate::bulk::get::{ItemSource, PARTS_PER_WORKER, SourcePoll, SpaceParts, WaitLimit};
 use crate::catalog::{Relatives, TableEntry};
@@ -316,7 +316,7 @@ pub(super) struct IndexShaper {
 }
 
 /// Ranges of entries, without the shard: in order, and none within another.
-struct TableRanges(Vec<Bounds>);
+struct TableRanges(Vec<EntryBounds>);
 
 impl TableRanges {
     /// Draws all ranges that there are.
@@ -332,7 +332,7 @@ impl TableRanges {
         }
         bounds.retain(|(start, end)| end.is_empty() || start < end);
         bounds.sort_unstable();
-        let mut apart: Vec<Bounds> = Vec::with_capacity(bounds.len());
+        let mut apart: Vec<EntryBounds> = Vec::with_capacity(bounds.len());
         for (start, end) in bounds {
             match apart.last_mut() {
                 Some((_, last)) if last.is_empty() || *last >= start => {
@@ -398,6 +398,8 @@ impl Shaper for IndexShaper {
         task: &mut TaskEntries,
         emit: &mut dyn FnMut(TableBatch) -> bool,
     ) -> Result<()> {
+        // No entry was stale when they were read, and entries hold every column: no row was looked
+        // up.
         if let (Some(columns), true) = (&self.columns, task.are_exact) {
             emit(TableBatch {
                 table: self.path.clone(),
@@ -408,6 +410,8 @@ impl Shaper for IndexShaper {
             });
             return Ok(());
         }
+        // A row with another entry by now is left out: its own entry leads to it, if it belongs
+        // here.
         let which = self.check(engine, rows, &task.entries)?;
         if which.is_empty() {
             return Ok(());

@@ -3,23 +3,24 @@
 //! **An index never misses a row, and may name rows that no longer match: the reader checks.**
 //! Everything follows from that:
 //!
-//! - An index is a shard-prefixed space: its entries (`codec`) lie in the shards of their rows, so a write
-//!   stores both in one batch (`write`), and a load stores entries before rows. (For a scan that
-//!   goes on while its row changes, see the last point.)
+//! - An index is a shard-prefixed space: its entries (`codec`) lie in the shards of their rows. So
+//!   a write stores both in one batch (`write`), and a load stores entries before rows. (For a scan
+//!   that goes on while its row changes, see the last point.)
 //! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
-//!   leaves one too. They are taken out when asked for (`clean`), and in the background where they
-//!   have become many (`janitor`).
-//! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
-//!   moment.
-//! - Who reads (`lookup`) looks every row up and makes its entry anew: the row counts only if that
-//!   is the entry that led to it. Only where no entry can be stale that is left out (`columns`).
+//!   leaves one too. `clean` removes them on request, and `background_cleaner` where there are
+//!   many.
+//! - Building over existing rows needs no lock (`build`): writers keep the index up from the start.
+//! - A reader (`lookup`) looks up every row and makes its entry anew: the row counts only if that
+//!   is the entry that led to it. It skips the check only where no entry can be stale (`columns`).
 //! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change
 //!   while the scan runs moves within the index: it may be missed or come twice, although it
 //!   matched before and after. Sums and counts over an index are off by such rows. Where that
 //!   matters ask for each row exactly once ([`IndexScanOptions::exactly_once`]): then the table is
 //!   read, whose rows do not move.
 
+mod background_cleaner;
 mod build;
+mod cell_marker;
 mod check;
 mod clean;
 mod clean_marks;
@@ -31,17 +32,16 @@ mod dropped_tests;
 mod entries;
 mod estimate;
 mod handle;
-mod janitor;
 mod json;
-mod late;
+mod late_writes;
 mod list;
 mod lookup;
-mod mark;
 mod options;
 mod scan;
 mod write;
 mod write_gate;
 
+pub(crate) use background_cleaner::BackgroundCleaner;
 pub use build::{CreateIndexOptions, IndexProgress};
 pub(crate) use build::{create_index, drop_index};
 pub(crate) use check::check_index;
@@ -50,7 +50,6 @@ pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};
 pub use handle::Index;
-pub(crate) use janitor::Janitor;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
 pub use lookup::IndexRows;
 pub use options::{IndexRange, IndexScanOptions};

@@ -1,4 +1,4 @@
-//! What to read through an index, and how.
+//! Options of a read through an index.
 
 use std::time::Duration;
 

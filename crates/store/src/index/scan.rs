@@ -1,11 +1,11 @@
-//! Walking over the entries of an index, some at a time.
+//! Scans the entries of an index, some at a time.
 //!
-//! A walk keeps nothing open in between: it knows where it stands and scans on from there. So it
-//! can wait for its caller as long as it takes.
+//! A walk keeps nothing open between two calls: it knows its position and scans on from there. So
+//! it can wait for its caller for any time.
 //!
-//! With one shard, or without order, the ranges are read one after another, shard by shard. With an
-//! order and several shards each range is read from all of them, and what each gives is merged as
-//! far as all are known.
+//! With one shard, or without an order, it reads the ranges one after another, shard by shard. With
+//! an order and several shards it reads each range from all shards, and merges their entries as far
+//! as all are known.
 
 use tonnage_engine::{
     Direction, Engine, Projection, Ranges, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId,
@@ -13,7 +13,7 @@ use tonnage_engine::{
 };
 
 /// Bounds of entries behind the number of the shard; an empty end is the end of the shard.
-pub(super) type Bounds = (Vec<u8>, Vec<u8>);
+pub(super) type EntryBounds = (Vec<u8>, Vec<u8>);
 
 /// The most entries that the engine hands over at once.
 const SCAN_ROWS_MAX: usize = 16_384;
@@ -26,14 +26,14 @@ pub(super) struct EntryWalk {
     space: SpaceId,
     direction: Direction,
     shards: u32,
-    ranges: Vec<Bounds>,
+    ranges: Vec<EntryBounds>,
     /// The range under way.
     range: usize,
     /// The shard under way, where one is read after another.
     shard: u32,
     /// What is left of the range under way: in the shard under way, or in each of those that are
     /// merged.
-    left: Vec<(u32, Bounds)>,
+    left: Vec<(u32, EntryBounds)>,
 }
 
 impl EntryWalk {
@@ -43,7 +43,7 @@ impl EntryWalk {
     }
 
     /// Adds a range to a walk that has not begun, or is over.
-    pub(super) fn add(&mut self, bounds: Bounds) {
+    pub(super) fn add(&mut self, bounds: EntryBounds) {
         if bounds.1.is_empty() || bounds.0 < bounds.1 {
             self.ranges.push(bounds);
         }
@@ -64,7 +64,7 @@ impl EntryWalk {
     ) -> Result<()> {
         while entries.len() < count && !self.is_over() {
             match self.direction == Direction::Unordered || self.shards == 1 {
-                true => self.read_on(engine, count, entries)?,
+                true => self.read_shard(engine, count, entries)?,
                 false => self.read_merged(engine, count, entries)?,
             }
         }
@@ -72,10 +72,16 @@ impl EntryWalk {
     }
 
     /// Reads on in the shard under way.
-    fn read_on(&mut self, engine: &dyn Engine, count: usize, entries: &mut Slices) -> Result<()> {
+    fn read_shard(
+        &mut self,
+        engine: &dyn Engine,
+        count: usize,
+        entries: &mut Slices,
+    ) -> Result<()> {
         let first = self.range;
         let last = self.ranges.len().min(first + SCAN_RANGES_MAX);
         let mut ranges = Ranges::new();
+        // What is left of a range takes its place, so that origins still count from `first`.
         let resumed = self.left.pop().map(|(_, bounds)| bounds);
         let resumed_any = usize::from(resumed.is_some());
         for bounds in resumed.iter().chain(&self.ranges[first + resumed_any..last]) {
@@ -87,7 +93,7 @@ impl EntryWalk {
         while entries.len() < count {
             if !scanner.next_batch(&mut rows)? {
                 self.range = last;
-                self.end_of_ranges();
+                self.next_shard();
                 return Ok(());
             }
             rows.keys.iter().for_each(|entry| entries.push(entry));
@@ -97,14 +103,15 @@ impl EntryWalk {
             } else {
                 &self.ranges[self.range]
             };
-            let left = self.behind(bounds, rows.keys.last().unwrap_or_default());
+            // Noted after each batch: the scan is closed once there are enough entries.
+            let left = self.bounds_after(bounds, rows.keys.last().unwrap_or_default());
             self.left = vec![(self.shard, left)];
         }
         Ok(())
     }
 
     /// Goes on to the next shard when all ranges are read in this one.
-    fn end_of_ranges(&mut self) {
+    fn next_shard(&mut self) {
         self.left.clear();
         if self.range < self.ranges.len() {
             return;
@@ -137,10 +144,11 @@ impl EntryWalk {
         let horizons =
             read.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
         let horizon = horizons
-            .map(rest)
+            .map(without_shard)
             .reduce(|one, two| if self.comes_before(one, two) { one } else { two });
-        let is_certain =
-            |entry: &[u8]| horizon.is_none_or(|horizon| !self.comes_before(horizon, rest(entry)));
+        let is_certain = |entry: &[u8]| {
+            horizon.is_none_or(|horizon| !self.comes_before(horizon, without_shard(entry)))
+        };
         let mut merged: Vec<&[u8]> = read
             .iter()
             .flat_map(|(entries, _)| entries.iter())
@@ -148,9 +156,9 @@ impl EntryWalk {
             .collect();
         merged.sort_by(|one, two| {
             if self.direction == Direction::Reverse {
-                rest(two).cmp(rest(one))
+                without_shard(two).cmp(without_shard(one))
             } else {
-                rest(one).cmp(rest(two))
+                without_shard(one).cmp(without_shard(two))
             }
         });
         merged.iter().for_each(|entry| entries.push(entry));
@@ -162,7 +170,7 @@ impl EntryWalk {
                 let bounds = if given == 0 {
                     bounds.clone()
                 } else {
-                    self.behind(bounds, entries.get(given - 1))
+                    self.bounds_after(bounds, entries.get(given - 1))
                 };
                 left.push((*shard, bounds));
             }
@@ -183,7 +191,7 @@ impl EntryWalk {
         &self,
         engine: &dyn Engine,
         shard: u32,
-        bounds: &Bounds,
+        bounds: &EntryBounds,
         count: usize,
     ) -> Result<(Slices, bool)> {
         let mut ranges = Ranges::new();
@@ -217,8 +225,8 @@ impl EntryWalk {
     }
 
     /// What is left of bounds behind an entry.
-    fn behind(&self, bounds: &Bounds, entry: &[u8]) -> Bounds {
-        let entry = rest(entry);
+    fn bounds_after(&self, bounds: &EntryBounds, entry: &[u8]) -> EntryBounds {
+        let entry = without_shard(entry);
         match self.direction {
             Direction::Reverse => (bounds.0.clone(), entry.to_vec()),
             _ => ([entry, &[0]].concat(), bounds.1.clone()),
@@ -227,11 +235,11 @@ impl EntryWalk {
 }
 
 /// An entry behind the number of its shard.
-fn rest(entry: &[u8]) -> &[u8] {
+fn without_shard(entry: &[u8]) -> &[u8] {
     &entry[SHARD_LEN.min(entry.len())..]
 }
 
-pub(super) fn push_bounds(shard: u32, (start, end): &Bounds, ranges: &mut Ranges) {
+pub(super) fn push_bounds(shard: u32, (start, end): &EntryBounds, ranges: &mut Ranges) {
     let number = (shard as u16).to_be_bytes();
     let low = [&number, &start[..]].concat();
     let mut high = Vec::with_capacity(SHARD_LEN + end.len());

@@ -1,20 +1,19 @@
-//! Writes of single rows, with their entries.
+//! Writes single rows together with their entries.
 //!
-//! 1. The stored rows are read, as many at a time as take little memory, and their entries made.
-//!    The caller's conditions are judged by what is stored.
-//! 2. One batch holds the rows, each under the condition that its row is still the one that was
-//!    read; then the entries of the old rows, to be removed, and those of the new ones, to be
-//!    stored.
-//! 3. Where someone was faster the batch is refused, and all begins anew. After a few times nobody
-//!    else is let in, so that one row that changes all the time cannot hold up a batch of thousands
-//!    for ever.
+//! 1. The stored rows are read, about 4 MiB at a time, and their entries are made. The conditions
+//!    of the caller are checked against these rows.
+//! 2. One batch holds the rows, each on condition that it is unchanged. Behind them it removes the
+//!    entries of the old rows and stores those of the new ones.
+//! 3. If a row has changed, the engine refuses the batch and all begins anew. After four attempts
+//!    nobody else is let in: one row that changes all the time cannot hold up a batch of thousands.
 //!
-//! While a load holds rows of the table entries are not removed (see [`super::write_gate`]), and on
-//! an engine that several processes use they never are. So nothing need be read, and the batch goes out under the caller's own conditions. Entries then live for
-//! ever, since the load may lay a row that does under them.
+//! Entries are not removed while a load holds rows of the table (see [`super::write_gate`]), and
+//! never on an engine that several processes use. Then nothing need be read, and the batch goes out
+//! under the conditions of the caller. Its entries live for ever, since the load may store a row
+//! over the new one that does.
 //!
-//! A row that is read may be newer than the codec that was taken before, when the table is altered
-//! in between. Then the newest codec is taken, and all begins anew.
+//! If the table is altered meanwhile, a row may be newer than the codec that was taken before. Then
+//! all begins anew with the newest codec.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use tonnage_engine::{
 };
 
 use super::list::IndexSet;
-use crate::catalog::{Sent, TableEntry};
+use crate::catalog::{LeasedWrite, TableEntry};
 use crate::inner::Inner;
 use crate::terms::WriteTerms;
 
@@ -54,10 +53,10 @@ impl Inner {
             if !tables.iter().any(|table| table.indexes.any()) {
                 let engine = self.writer(acks);
                 let sent = self.catalog.write_within_lease(&**engine, batch, durability, deadline);
-                return self.settled(sent, batch);
+                return self.finish_write(sent, batch);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
-            let attempt = Attempt {
+            let attempt = WriteAttempt {
                 store: self,
                 batch,
                 sets,
@@ -68,17 +67,17 @@ impl Inner {
                 tables.iter().for_each(|table| table.indexes.clean.note());
             }
             match attempt.prepare() {
-                Ok(Prepared::Refused(outcome)) => return Ok(outcome),
-                Ok(Prepared::Ready(batch)) => {
+                Ok(PreparedWrite::Refused(outcome)) => return Ok(outcome),
+                Ok(PreparedWrite::Ready(batch)) => {
                     let engine = self.writer(acks);
                     let sent =
                         self.catalog.write_within_lease(&**engine, &batch, durability, deadline);
-                    let outcome = self.settled(sent, attempt.batch)?;
+                    let outcome = self.finish_write(sent, attempt.batch)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
                         if attempt.keeps_entries {
                             // Entries of the rows that were there stay.
-                            tables.iter().for_each(|table| self.janitor.note(table, 1));
+                            tables.iter().for_each(|table| self.cleaner.note(table, 1));
                         }
                         return Ok(outcome);
                     }
@@ -111,12 +110,14 @@ impl Inner {
                 self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
             let late = sent.iter().zip(batches).filter(|(sent, _)| sent.is_late);
             let indexed = self.index_late_batches(late.map(|(_, batch)| batch));
-            let settled = |sent: Sent| match &indexed {
+            let settled = |sent: LeasedWrite| match &indexed {
                 Err(error) if sent.is_late => Err(error.restated()),
                 _ => sent.outcome,
             };
             return sent.into_iter().map(settled).collect();
         }
+        // `write_rows` takes a pass of its own, and an attempt that goes alone would wait for this
+        // one.
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
     }
@@ -124,7 +125,7 @@ impl Inner {
 
 impl Inner {
     /// The outcome of a write, once no index misses a row of it.
-    fn settled(&self, sent: Sent, batch: &WriteBatch) -> Result<WriteOutcome> {
+    fn finish_write(&self, sent: LeasedWrite, batch: &WriteBatch) -> Result<WriteOutcome> {
         if sent.is_late {
             self.index_late_batches(std::iter::once(batch))?;
         }
@@ -141,13 +142,13 @@ impl Inner {
 
 fn check_exists(table: &TableEntry) -> Result<()> {
     if table.indexes.is_dropped() {
-        return Err(dropped(&table.schema.path));
+        return Err(table_dropped(&table.schema.path));
     }
     Ok(())
 }
 
 #[cold]
-fn dropped(path: &str) -> Error {
+fn table_dropped(path: &str) -> Error {
     Error::not_found(format!(
         "table {path} was dropped: open the table anew if there is one of that name again"
     ))
@@ -155,7 +156,7 @@ fn dropped(path: &str) -> Error {
 }
 
 /// One try of a write.
-struct Attempt<'a> {
+struct WriteAttempt<'a> {
     store: &'a Inner,
     batch: &'a WriteBatch,
     sets: Vec<Arc<IndexSet>>,
@@ -164,7 +165,7 @@ struct Attempt<'a> {
 }
 
 /// What is to be done.
-enum Prepared {
+enum PreparedWrite {
     /// Nothing: a condition of the caller does not hold.
     Refused(WriteOutcome),
     /// To write this.
@@ -172,7 +173,7 @@ enum Prepared {
 }
 
 /// What is stored under the keys of a batch.
-struct Stored {
+struct StoredEntries {
     /// For each operation the version of its row, if there is one.
     versions: Vec<Option<u64>>,
     /// The entries of the rows, those of one row side by side.
@@ -181,7 +182,7 @@ struct Stored {
     starts: Vec<usize>,
 }
 
-impl Attempt<'_> {
+impl WriteAttempt<'_> {
     fn set(&self, operation: usize) -> &IndexSet {
         &self.sets[operation.min(self.sets.len() - 1)]
     }
@@ -192,27 +193,29 @@ impl Attempt<'_> {
         tables.iter().zip(&self.sets).any(|(table, set)| !Arc::ptr_eq(&table.indexes.set(), set))
     }
 
-    fn prepare(&self) -> Result<Prepared> {
+    fn prepare(&self) -> Result<PreparedWrite> {
         let stored = self.read()?;
-        Ok(match self.judge(&stored) {
-            Some(refused) => Prepared::Refused(refused),
-            None => Prepared::Ready(self.with_entries(&stored)?),
+        Ok(match self.check_conditions(&stored) {
+            Some(refused) => PreparedWrite::Refused(refused),
+            None => PreparedWrite::Ready(self.with_entries(&stored)?),
         })
     }
 
     /// Reads the rows piece by piece and keeps their entries.
-    fn read(&self) -> Result<Stored> {
+    fn read(&self) -> Result<StoredEntries> {
         let count = self.batch.len();
-        let mut stored = Stored {
+        let mut stored = StoredEntries {
             versions: vec![None; count],
             entries: Slices::new(),
             starts: vec![0; count + 1],
         };
+        // No entry will be removed and the engine judges the conditions, so nothing need be known.
         if self.keeps_entries {
             return Ok(stored);
         }
         let keys: Slices = (0..count).map(|operation| self.batch.key(operation)).collect();
         let (mut rows, mut first) = (Rows::new(), 0);
+        // In pieces: the rows of a large batch together could outgrow the memory.
         while first < count {
             let options = ReadOptions {
                 projection: Projection::KeysAndValues,
@@ -222,21 +225,22 @@ impl Attempt<'_> {
             };
             let taken =
                 self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;
-            self.keep(first..first + taken, &rows, &mut stored)?;
+            self.record_rows(first..first + taken, &rows, &mut stored)?;
             first += taken;
         }
         Ok(stored)
     }
 
     /// Notes what was found of some operations.
-    fn keep(
+    fn record_rows(
         &self,
         operations: std::ops::Range<usize>,
         rows: &Rows,
-        stored: &mut Stored,
+        stored: &mut StoredEntries,
     ) -> Result<()> {
         let (mut row, mut entry) = (0, Vec::new());
         for operation in operations {
+            // Rows come in the order of their keys, and missing ones are left out.
             if rows.origins.get(row).is_some_and(|origin| *origin as usize == operation) {
                 stored.versions[operation] = Some(rows.versions[row]);
                 let set = self.set(operation);
@@ -260,7 +264,7 @@ impl Attempt<'_> {
     }
 
     /// What the caller is told when a condition does not hold of the rows read.
-    fn judge(&self, stored: &Stored) -> Option<WriteOutcome> {
+    fn check_conditions(&self, stored: &StoredEntries) -> Option<WriteOutcome> {
         if self.keeps_entries {
             return None;
         }
@@ -271,7 +275,7 @@ impl Attempt<'_> {
     }
 
     /// The rows, then the entries: so the numbers of the operations on rows stay.
-    fn with_entries(&self, stored: &Stored) -> Result<WriteBatch> {
+    fn with_entries(&self, stored: &StoredEntries) -> Result<WriteBatch> {
         let mut batch = WriteBatch::new(self.batch.space(0));
         for (operation, version) in stored.versions.iter().enumerate() {
             let condition = match version {
@@ -287,7 +291,7 @@ impl Attempt<'_> {
                 Operation::Delete => batch.delete(key, condition),
             }
         }
-        let is_overtaken = self.overtaken();
+        let is_overtaken = self.superseded();
         (0..self.batch.len())
             .filter(|operation| !is_overtaken[*operation])
             .try_for_each(|operation| self.push_entries(operation, stored, &mut batch))?;
@@ -296,7 +300,7 @@ impl Attempt<'_> {
 
     /// For each operation whether a later one is on the same row. Nobody ever sees what it stores,
     /// and nobody would remove its entries.
-    fn overtaken(&self) -> Vec<bool> {
+    fn superseded(&self) -> Vec<bool> {
         let batch = self.batch;
         let mut order: Vec<usize> = (0..batch.len()).collect();
         // Stable, so the operations on one row stay in their order.
@@ -311,7 +315,7 @@ impl Attempt<'_> {
     fn push_entries(
         &self,
         operation: usize,
-        stored: &Stored,
+        stored: &StoredEntries,
         batch: &mut WriteBatch,
     ) -> Result<()> {
         let engine = &*self.store.engine;
@@ -335,6 +339,7 @@ impl Attempt<'_> {
                 )?;
             }
             batch.switch_to(index.space());
+            // An entry that stays the same is put again, for it must live as long as the new row.
             if let Some(old) = old.next().filter(|old| *old != &new[..]) {
                 batch.delete(old, Condition::Always);
             }

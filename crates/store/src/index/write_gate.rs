@@ -1,12 +1,12 @@
-//! What keeps writers, loads and changes of tables and indexes from missing each other.
+//! Orders writers, loads and changes of tables and indexes, so that none misses another.
 //!
-//! - Every write of rows holds a [`WriterPass`] from before it looks up the indexes of its table until it
-//!   is stored. Whoever drops a table or changes the list of its indexes publishes the change and
-//!   then waits until all passes given out before are back.
-//! - A load stores entries before rows. Would a write remove an entry in between, because it
-//!   changes a row with the same entry, the row of the load could be left without. So while a load
-//!   holds rows of a table with indexes, no write to that table removes entries: those it leaves
-//!   behind are stale, which readers notice.
+//! - Every write of rows holds a [`WriterPass`] from before it looks up the indexes of its table
+//!   until it is stored. A statement that drops a table or changes its indexes publishes the
+//!   change. Then it waits until all passes given out before are back.
+//! - A load stores entries before rows. A write in between may change a row with the same entry. If
+//!   it removed that entry, the row of the load would have none. So while a load holds rows of a
+//!   table with indexes, no write to that table removes entries. Those it leaves are stale, which
+//!   readers notice.
 //!
 //! ```text
 //! load                                   write
@@ -17,11 +17,11 @@
 //!
 //! - A load *joins* the space of a table before it pushes the first entries for it. After a flush
 //!   it leaves the spaces that nothing was pushed to since the flush began: rows and entries are
-//!   stored by then. So a load that stays open, but rests, is in nobody's way.
-//! - A load that began before an index was made holds rows without entries, and one that began
-//!   before a table was dropped holds rows of a space that is to go. It learns of both with its
-//!   next batch; what it pushed before must be stored first, so whoever makes the index or drops
-//!   the table asks it to flush ([`WriteGate::wait_for_loads`]).
+//!   stored by then. So a load that is open but idle blocks nobody.
+//! - A load that began before an index was made holds rows without entries. One that began before a
+//!   table was dropped holds rows of a space that is to go. It learns of both with its next batch.
+//!   What it pushed before must be stored first, so the statement asks it to flush
+//!   ([`WriteGate::wait_for_loads`]).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -39,30 +39,30 @@ const SLOTS: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How many loads have joined each space.
-type Joined = BTreeMap<SpaceId, usize>;
+type JoinedLoads = BTreeMap<SpaceId, usize>;
 
 /// A slot of the gate. On a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Slot(RwLock<Joined>);
+struct GateSlot(RwLock<JoinedLoads>);
 
 /// The gate of one store.
 #[derive(Debug, Default)]
 pub(crate) struct WriteGate {
-    slots: [Slot; SLOTS],
-    loads: Mutex<Vec<Arc<Load>>>,
+    slots: [GateSlot; SLOTS],
+    loads: Mutex<Vec<Arc<GateLoad>>>,
     /// Held by whoever waits for loads: one at a time moves their epochs.
     waiting: parking_lot::Mutex<()>,
 }
 
 /// What a writer holds while it writes.
-pub(crate) struct WriterPass<'a>(Held<'a>);
+pub(crate) struct WriterPass<'a>(PassGuard<'a>);
 
-enum Held<'a> {
+enum PassGuard<'a> {
     /// Others write too.
-    Shared(RwLockReadGuard<'a, Joined>),
+    Shared(RwLockReadGuard<'a, JoinedLoads>),
     /// Nobody else does.
-    Alone(Vec<RwLockWriteGuard<'a, Joined>>),
+    Alone(Vec<RwLockWriteGuard<'a, JoinedLoads>>),
 }
 
 impl WriterPass<'_> {
@@ -70,15 +70,15 @@ impl WriterPass<'_> {
     #[inline]
     pub(crate) fn sees_loads(&self, space: SpaceId) -> bool {
         match &self.0 {
-            Held::Shared(joined) => joined.contains_key(&space),
-            Held::Alone(slots) => slots.iter().any(|joined| joined.contains_key(&space)),
+            PassGuard::Shared(joined) => joined.contains_key(&space),
+            PassGuard::Alone(slots) => slots.iter().any(|joined| joined.contains_key(&space)),
         }
     }
 }
 
 /// A load as others see it.
 #[derive(Debug, Default)]
-struct Load {
+struct GateLoad {
     /// Goes up when someone has to know which pushes looked tables up before.
     epoch: AtomicU64,
     /// The pushes under way that began in even and in odd epochs.
@@ -88,12 +88,12 @@ struct Load {
     flush_done: AtomicU64,
     ended: AtomicBool,
     /// The spaces with rows that may not be stored yet.
-    spaces: Mutex<BTreeMap<SpaceId, Use>>,
+    spaces: Mutex<BTreeMap<SpaceId, SpaceUse>>,
 }
 
 /// What a load has to do with a space.
 #[derive(Debug, Default)]
-struct Use {
+struct SpaceUse {
     /// Pushes that began, and those of them that are not over.
     begun: u64,
     under_way: u64,
@@ -104,13 +104,13 @@ struct Use {
 /// A push under way.
 pub(crate) struct Pushing<'a> {
     gate: &'a WriteGate,
-    load: &'a Load,
+    load: &'a GateLoad,
     epoch: u64,
     space: Option<SpaceId>,
 }
 
 /// A flush under way.
-pub(crate) struct Flushing {
+pub(crate) struct FlushTicket {
     wanted: Option<u64>,
     /// The spaces that no push was under way to when the flush began, each with the pushes begun by
     /// then.
@@ -120,19 +120,19 @@ pub(crate) struct Flushing {
 /// A load under way; dropping it tells the gate.
 pub(crate) struct OpenLoad<'a> {
     gate: &'a WriteGate,
-    load: Arc<Load>,
+    load: Arc<GateLoad>,
 }
 
 impl WriteGate {
     /// Lets a writer in.
     #[inline]
     pub(crate) fn enter(&self) -> WriterPass<'_> {
-        WriterPass(Held::Shared(self.slots[own_slot()].0.read()))
+        WriterPass(PassGuard::Shared(self.slots[own_slot()].0.read()))
     }
 
     /// Lets a writer in and keeps all others out.
     pub(crate) fn enter_alone(&self) -> WriterPass<'_> {
-        WriterPass(Held::Alone(self.slots.iter().map(|slot| slot.0.write()).collect()))
+        WriterPass(PassGuard::Alone(self.slots.iter().map(|slot| slot.0.write()).collect()))
     }
 
     /// Waits until every pass that was given out before is back. False when that takes too long.
@@ -148,7 +148,7 @@ impl WriteGate {
 
     /// Opens a load.
     pub(crate) fn open_load(&self) -> OpenLoad<'_> {
-        let load = Arc::new(Load::default());
+        let load = Arc::new(GateLoad::default());
         self.lock_loads().push(load.clone());
         OpenLoad { gate: self, load }
     }
@@ -169,19 +169,19 @@ impl WriteGate {
         if open.is_empty() {
             return Ok(());
         }
-        let _waiting = self.take_turn(deadline, &give_up)?;
+        let _waiting = self.wait_for_turn(deadline, &give_up)?;
         for load in &open {
             load.end_epoch(space, |is_so| wait_until(deadline, &give_up, is_so))?;
         }
         open.iter().try_for_each(|load| {
             wait_until(deadline, &give_up, &|| {
-                load.has_ended() || !load.holds(space) || load.wanted().is_none()
+                load.has_ended() || !load.holds(space) || load.epoch_to_flush().is_none()
             })
         })
     }
 
     /// Waits until nobody else waits for loads. Some do so for minutes.
-    fn take_turn(
+    fn wait_for_turn(
         &self,
         deadline: Option<Instant>,
         give_up: &impl Fn() -> bool,
@@ -190,13 +190,14 @@ impl WriteGate {
             if let Some(turn) = self.waiting.try_lock_for(LOOK_EVERY) {
                 return Ok(turn);
             }
-            check_patience(deadline, give_up)?;
+            check_wait(deadline, give_up)?;
         }
     }
 
     /// Whether no load holds rows of a space that nobody can look up any more.
     pub(crate) fn is_free(&self, space: SpaceId) -> bool {
-        let is_free = |load: &Arc<Load>| load.is_quiet(0) && load.is_quiet(1) && !load.holds(space);
+        let is_free =
+            |load: &Arc<GateLoad>| load.is_quiet(0) && load.is_quiet(1) && !load.holds(space);
         self.lock_loads().iter().all(is_free)
     }
 
@@ -215,16 +216,16 @@ impl WriteGate {
         });
     }
 
-    fn visit_slots(&self, visit: impl Fn(&mut Joined)) {
+    fn visit_slots(&self, visit: impl Fn(&mut JoinedLoads)) {
         self.slots.iter().for_each(|slot| visit(&mut slot.0.write()));
     }
 
-    fn lock_loads(&self) -> MutexGuard<'_, Vec<Arc<Load>>> {
+    fn lock_loads(&self) -> MutexGuard<'_, Vec<Arc<GateLoad>>> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Load {
+impl GateLoad {
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
@@ -255,12 +256,12 @@ impl Load {
         self.lock_spaces().contains_key(&space)
     }
 
-    fn wanted(&self) -> Option<u64> {
+    fn epoch_to_flush(&self) -> Option<u64> {
         let wanted = self.flush_wanted.load(Ordering::SeqCst);
         (wanted > self.flush_done.load(Ordering::SeqCst)).then_some(wanted)
     }
 
-    fn lock_spaces(&self) -> MutexGuard<'_, BTreeMap<SpaceId, Use>> {
+    fn lock_spaces(&self) -> MutexGuard<'_, BTreeMap<SpaceId, SpaceUse>> {
         self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -282,19 +283,19 @@ impl OpenLoad<'_> {
 
     /// Whether someone waits for a flush.
     pub(crate) fn flush_wanted(&self) -> bool {
-        self.load.wanted().is_some()
+        self.load.epoch_to_flush().is_some()
     }
 
     /// To be called before a flush, whose answer goes to [`OpenLoad::flushed`] after it.
-    pub(crate) fn begin_flush(&self) -> Flushing {
-        let wanted = self.load.wanted();
+    pub(crate) fn begin_flush(&self) -> FlushTicket {
+        let wanted = self.load.epoch_to_flush();
         let spaces = self.load.lock_spaces();
         let quiet = spaces.iter().filter(|(_, used)| used.under_way == 0);
-        Flushing { wanted, quiet: quiet.map(|(space, used)| (*space, used.begun)).collect() }
+        FlushTicket { wanted, quiet: quiet.map(|(space, used)| (*space, used.begun)).collect() }
     }
 
     /// Everything that was pushed before the flush began is stored.
-    pub(crate) fn flushed(&self, flushing: Flushing) {
+    pub(crate) fn flushed(&self, flushing: FlushTicket) {
         for (space, begun) in flushing.quiet {
             let mut spaces = self.load.lock_spaces();
             if spaces.get(&space).is_some_and(|used| used.begun == begun)
@@ -360,13 +361,13 @@ fn wait_until(
     is_so: &dyn Fn() -> bool,
 ) -> Result<()> {
     while !is_so() {
-        check_patience(deadline, give_up)?;
+        check_wait(deadline, give_up)?;
         std::thread::sleep(LOOK_EVERY);
     }
     Ok(())
 }
 
-fn check_patience(deadline: Option<Instant>, give_up: &impl Fn() -> bool) -> Result<()> {
+fn check_wait(deadline: Option<Instant>, give_up: &impl Fn() -> bool) -> Result<()> {
     if give_up() {
         return Err(Error::cancelled("the making of the index was cancelled"));
     }

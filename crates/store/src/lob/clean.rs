@@ -1,4 +1,4 @@
-//! Which chunks are missing, and which nobody needs.
+//! Finds missing chunks of large objects, and chunks that nobody needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use tonnage_engine::{
     SpaceId,
 };
 
-use super::head::{DraftMark, Head};
+use super::head::{LobDraft, LobHead};
 use super::keys::{LobKeys, LobRow};
 use super::space::space;
+use crate::call_limits::CallLimits;
 use crate::inner::Inner;
-use crate::limits::Limits;
 
 /// What a cleaning deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) struct LobCheck {
 }
 
 /// Compares heads with chunks.
-pub(crate) fn check_lobs(store: &Inner, limits: &Limits) -> Result<LobCheck> {
+pub(crate) fn check_lobs(store: &Inner, limits: &CallLimits) -> Result<LobCheck> {
     let mut check = LobCheck::default();
     let Some(space) = space(store)? else { return Ok(check) };
     walk(&*store.engine, space, limits.deadline(), |object| {
@@ -84,7 +84,7 @@ pub(crate) fn clean(
 }
 
 /// What was seen under one key.
-struct Object {
+struct ScannedObject {
     keys: LobKeys,
     /// That of the head.
     version: Option<u64>,
@@ -94,12 +94,12 @@ struct Object {
     gaps: BTreeSet<u64>,
 }
 
-impl Object {
+impl ScannedObject {
     fn new(keys: LobKeys) -> Self {
         Self { keys, version: None, generations: BTreeMap::new(), gaps: BTreeSet::new() }
     }
 
-    fn note(&mut self, row: LobRow, version: u64) {
+    fn record(&mut self, row: LobRow, version: u64) {
         match row {
             LobRow::Head => self.version = Some(version),
             LobRow::Draft => {}
@@ -115,8 +115,8 @@ impl Object {
 
     fn orphans(
         &self,
-        head: Option<&Head>,
-        draft: Option<&DraftMark>,
+        head: Option<&LobHead>,
+        draft: Option<&LobDraft>,
     ) -> impl Iterator<Item = (u64, u64)> {
         let mut needed = BTreeSet::new();
         needed.extend(head.iter().flat_map(|head| &head.segments).map(|it| it.generation));
@@ -125,7 +125,7 @@ impl Object {
         generations.filter(move |(generation, _)| !needed.contains(generation))
     }
 
-    fn misses_chunks(&self, head: &Head) -> bool {
+    fn misses_chunks(&self, head: &LobHead) -> bool {
         head.segments.iter().any(|segment| {
             let wanted = segment.bytes.div_ceil(head.chunk_bytes as u64);
             let found = self.generations.get(&segment.generation).copied().unwrap_or(0);
@@ -139,8 +139,10 @@ fn walk(
     engine: &dyn Engine,
     space: SpaceId,
     deadline: Deadline,
-    mut visit: impl FnMut(&Object) -> Result<()>,
+    mut visit: impl FnMut(&ScannedObject) -> Result<()>,
 ) -> Result<()> {
+    // Keys alone: the chunks may hold terabytes. In order, so that those of one object lie
+    // together.
     let options = ScanOptions {
         direction: Direction::Forward,
         projection: Projection::KeysOnly,
@@ -150,15 +152,16 @@ fn walk(
         ..ScanOptions::default()
     };
     let mut scanner = engine.scan(space, Ranges::whole_space(), options)?;
-    let (mut rows, mut current): (Rows, Option<Object>) = (Rows::new(), None);
+    let (mut rows, mut current): (Rows, Option<ScannedObject>) = (Rows::new(), None);
     while scanner.next_batch(&mut rows)? {
         for (at, key) in rows.keys.iter().enumerate() {
             let (keys, row) = LobKeys::split(key)?;
             if let Some(done) = current.take_if(|object| object.keys != keys) {
                 visit(&done)?;
             }
-            current.get_or_insert_with(|| Object::new(keys)).note(row, rows.versions[at]);
+            current.get_or_insert_with(|| ScannedObject::new(keys)).record(row, rows.versions[at]);
         }
     }
+    // No key follows the last object to end it.
     current.iter().try_for_each(visit)
 }

@@ -1,4 +1,4 @@
-//! The bytes of a head and of a draft.
+//! The encoding of a head and of a draft.
 
 use tonnage_engine::{Error, Result};
 
@@ -6,15 +6,15 @@ const FORMAT: u8 = 1;
 
 /// What a writer goes on from: the whole chunks of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Base {
+pub(super) struct AppendBase {
     /// The version of the object; 0 for none.
     pub(super) version: u64,
     pub(super) bytes: u64,
 }
 
 /// What an append goes on from.
-pub(super) fn base_of(head: Option<&Head>) -> Base {
-    head.map_or_else(Base::default, |head| Base {
+pub(super) fn append_base(head: Option<&LobHead>) -> AppendBase {
+    head.map_or_else(AppendBase::default, |head| AppendBase {
         version: head.version,
         bytes: head.bytes() / head.chunk_bytes as u64 * head.chunk_bytes as u64,
     })
@@ -22,21 +22,21 @@ pub(super) fn base_of(head: Option<&Head>) -> Base {
 
 /// Chunks of one generation, from its first on. All but the last of the object are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct LobSegment {
     pub(super) generation: u64,
     pub(super) bytes: u64,
 }
 
 /// What an object is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct LobHead {
     /// That of the row that holds the head.
     pub(super) version: u64,
     pub(super) chunk_bytes: usize,
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<LobSegment>,
 }
 
-impl Head {
+impl LobHead {
     pub(super) fn bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
@@ -57,8 +57,8 @@ impl Head {
         let (chunk_bytes, rest) = begin(bytes)?;
         let (segments, []) = rest.as_chunks::<16>() else { return Err(damaged()) };
         let segments = segments.iter().map(numbers);
-        let segments: Vec<Segment> =
-            segments.map(|(generation, bytes)| Segment { generation, bytes }).collect();
+        let segments: Vec<LobSegment> =
+            segments.map(|(generation, bytes)| LobSegment { generation, bytes }).collect();
         let chunk = chunk_bytes as u64;
         let are_whole = segments.split_last().is_none_or(|(last, before)| {
             last.bytes > 0 && before.iter().all(|it| it.bytes > 0 && it.bytes % chunk == 0)
@@ -70,12 +70,12 @@ impl Head {
     }
 
     /// The segments that lie before a byte at the end of a chunk.
-    pub(super) fn segments_before(&self, end: u64) -> Vec<Segment> {
+    pub(super) fn segments_before(&self, end: u64) -> Vec<LobSegment> {
         let (mut kept, mut left) = (Vec::new(), end);
         for segment in &self.segments {
             let bytes = segment.bytes.min(left);
             if bytes > 0 {
-                kept.push(Segment { bytes, ..*segment });
+                kept.push(LobSegment { bytes, ..*segment });
             }
             left -= bytes;
         }
@@ -85,7 +85,7 @@ impl Head {
 
 /// What somebody who writes has noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DraftMark {
+pub(super) struct LobDraft {
     /// The version of the row that holds the draft. Each write of the writer changes it, so nobody
     /// else can go on with what he knows of it.
     pub(super) claim: u64,
@@ -93,12 +93,12 @@ pub(super) struct DraftMark {
     pub(super) generation: u64,
     pub(super) chunk_bytes: usize,
     pub(super) appends: bool,
-    pub(super) base: Base,
+    pub(super) base: AppendBase,
     /// How many chunks are stored.
     pub(super) chunks: u64,
 }
 
-impl DraftMark {
+impl LobDraft {
     /// Format, bytes of a chunk (4), whether it appends (1), generation (8; 0 for the version of
     /// the row), chunks (8), version (8) and bytes (8) of what it goes on from; little-endian.
     pub(super) fn to_bytes(self) -> Vec<u8> {
@@ -121,7 +121,7 @@ impl DraftMark {
             generation: if first.0 == 0 { claim } else { first.0 },
             chunk_bytes,
             appends: appends == 1,
-            base: Base { version: second.0, bytes: second.1 },
+            base: AppendBase { version: second.0, bytes: second.1 },
             chunks: first.1,
         })
     }
@@ -159,25 +159,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn head() -> Head {
+    fn head() -> LobHead {
         let segments = vec![
-            Segment { generation: 3, bytes: 20 },
-            Segment { generation: 9, bytes: 10 },
-            Segment { generation: 12, bytes: 7 },
+            LobSegment { generation: 3, bytes: 20 },
+            LobSegment { generation: 9, bytes: 10 },
+            LobSegment { generation: 12, bytes: 7 },
         ];
-        Head { version: 13, chunk_bytes: 10, segments }
+        LobHead { version: 13, chunk_bytes: 10, segments }
     }
 
     #[test]
     fn heads_and_drafts_are_read_back() {
-        assert_eq!(Head::parse(&head().to_bytes(), 13).unwrap(), head());
-        let base = Base { version: 7, bytes: 1 << 40 };
+        assert_eq!(LobHead::parse(&head().to_bytes(), 13).unwrap(), head());
+        let base = AppendBase { version: 7, bytes: 1 << 40 };
         let chunk_bytes = 1 << 20;
         let draft =
-            DraftMark { claim: 9, generation: 5, chunk_bytes, appends: true, base, chunks: 4 };
-        assert_eq!(DraftMark::parse(&draft.to_bytes(), 9).unwrap(), draft);
-        let first = DraftMark { generation: 0, chunks: 0, ..draft };
-        assert_eq!(DraftMark::parse(&first.to_bytes(), 9).unwrap().generation, 9);
+            LobDraft { claim: 9, generation: 5, chunk_bytes, appends: true, base, chunks: 4 };
+        assert_eq!(LobDraft::parse(&draft.to_bytes(), 9).unwrap(), draft);
+        let first = LobDraft { generation: 0, chunks: 0, ..draft };
+        assert_eq!(LobDraft::parse(&first.to_bytes(), 9).unwrap().generation, 9);
     }
 
     #[test]
@@ -194,10 +194,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_head_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            if let Ok(head) = Head::parse(&bytes, 1) {
+            if let Ok(head) = LobHead::parse(&bytes, 1) {
                 prop_assert_eq!(head.to_bytes(), bytes.clone());
             }
-            let _ = DraftMark::parse(&bytes, 1);
+            let _ = LobDraft::parse(&bytes, 1);
         }
     }
 }

@@ -4,7 +4,7 @@ use tonnage_engine::{
     Deadline, Durability, Engine, Error, KeyPart, Ranges, Result, Rows, Slices, SpaceId,
 };
 
-use super::head::{DraftMark, Head, Segment};
+use super::head::{LobDraft, LobHead, LobSegment};
 use crate::inner::Inner;
 use crate::kv::Key;
 use crate::read::read_by;
@@ -55,6 +55,7 @@ impl LobKeys {
             let major_end = KeyPart::Path.end(key, 0)?;
             let minor_end = KeyPart::Path.end(key, major_end)?;
             let (prefix, row) = key.split_at(minor_end);
+            // Each arm takes all bytes that are left: a key with one too many is damaged.
             let row = match row.split_first()? {
                 (&HEAD, []) => LobRow::Head,
                 (&DRAFT, []) => LobRow::Draft,
@@ -106,7 +107,7 @@ impl LobKeys {
         engine: &dyn Engine,
         space: SpaceId,
         deadline: Deadline,
-    ) -> Result<(Option<Head>, Option<DraftMark>)> {
+    ) -> Result<(Option<LobHead>, Option<LobDraft>)> {
         let mut keys = Slices::new();
         keys.push(&self.head_key());
         keys.push(&self.draft_key());
@@ -115,8 +116,8 @@ impl LobKeys {
         for (at, origin) in rows.origins.iter().enumerate() {
             let (value, version) = (rows.values.get(at), rows.versions[at]);
             match origin {
-                0 => state.0 = Some(Head::parse(value, version)),
-                _ => state.1 = Some(DraftMark::parse(value, version)),
+                0 => state.0 = Some(LobHead::parse(value, version)),
+                _ => state.1 = Some(LobDraft::parse(value, version)),
             }
         }
         let named = |error: Error| error.at(&self.name);
@@ -128,7 +129,7 @@ impl LobKeys {
         store: &Inner,
         space: SpaceId,
         deadline: Deadline,
-    ) -> Result<Option<Head>> {
+    ) -> Result<Option<LobHead>> {
         Ok(self.state(&*store.engine, space, deadline)?.0)
     }
 
@@ -137,12 +138,12 @@ impl LobKeys {
         &self,
         store: &Inner,
         space: SpaceId,
-        old: &Head,
-        new: Option<&Head>,
+        old: &LobHead,
+        new: Option<&LobHead>,
         deadline: Deadline,
     ) -> Result<()> {
         let mut ranges = Ranges::new();
-        for Segment { generation, .. } in &old.segments {
+        for LobSegment { generation, .. } in &old.segments {
             let kept = new.and_then(|new| {
                 let kept = new.segments.iter().find(|kept| kept.generation == *generation)?;
                 Some(kept.bytes.div_ceil(new.chunk_bytes as u64))

@@ -1,4 +1,4 @@
-//! Many large objects in one call.
+//! Stores many large objects in one call.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
@@ -114,7 +114,7 @@ where
                 }
                 Some(Ok((key, bytes))) => {
                     let stored = put(&key, bytes);
-                    lock(&report).note(key, stored);
+                    lock(&report).record(key, stored);
                 }
             }
         }
@@ -161,7 +161,7 @@ pub fn copy_lob(
 }
 
 impl LobsReport {
-    fn note(&mut self, key: Key, stored: Result<u64>) {
+    fn record(&mut self, key: Key, stored: Result<u64>) {
         match stored {
             Ok(bytes) => {
                 self.stored += 1;

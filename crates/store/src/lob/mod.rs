@@ -51,7 +51,7 @@ use crate::single_calls::{GetOptions, WriteOptions};
 use crate::terms::WriteTerms;
 use keys::LobKeys;
 use options::check_options;
-use space::{made_space, space};
+use space::{ensure_space, space};
 
 impl KeyValue {
     /// Opens a writer of a large object. What is written replaces the object that is there once
@@ -93,7 +93,7 @@ impl KeyValue {
 
     fn write_lob(&self, key: &Key, options: &LobOptions, appends: bool) -> Result<LobWriter> {
         check_options(options)?;
-        let space = made_space(&self.store, options.deadline())?;
+        let space = ensure_space(&self.store, options.deadline())?;
         let keys = LobKeys::new(key, &self.store)?;
         LobWriter::begin(self.store.clone(), space, keys, *options, appends)
     }

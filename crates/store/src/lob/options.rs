@@ -1,4 +1,4 @@
-//! How a large object is written, and what is known of it.
+//! Options and information of large objects.
 
 use std::time::Duration;
 

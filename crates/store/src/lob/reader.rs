@@ -1,4 +1,4 @@
-//! Reading an object.
+//! The reader of a large object.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Deadline, Error, Result, Rows, Slices, SpaceId};
 
-use super::head::Head;
+use super::head::LobHead;
 use super::keys::LobKeys;
 use super::options::LobInfo;
 use crate::inner::Inner;
@@ -18,7 +18,7 @@ pub struct LobReader {
     store: Arc<Inner>,
     space: SpaceId,
     keys: LobKeys,
-    head: Head,
+    head: LobHead,
     /// The longest that the read of a chunk may take.
     timeout: Option<Duration>,
     position: u64,
@@ -28,7 +28,7 @@ pub struct LobReader {
 }
 
 /// Where a byte of the object lies.
-struct Spot {
+struct ChunkPosition {
     generation: u64,
     number: u64,
     /// In the chunk.
@@ -42,7 +42,7 @@ impl LobReader {
         store: Arc<Inner>,
         space: SpaceId,
         keys: LobKeys,
-        head: Head,
+        head: LobHead,
         timeout: Option<Duration>,
     ) -> Self {
         Self { store, space, keys, head, timeout, position: 0, chunk: None, rows: Rows::new() }
@@ -59,16 +59,18 @@ impl LobReader {
     /// `Conflict` when the object was replaced or deleted meanwhile, `Corruption` when a chunk is
     /// missing; what the engine says.
     pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let Some(spot) = self.spot().filter(|_| !buffer.is_empty()) else { return Ok(0) };
-        self.fetch(&spot)?;
-        let chunk = &self.rows.values.get(0)[spot.offset..spot.len];
+        let Some(chunk_position) = self.chunk_position().filter(|_| !buffer.is_empty()) else {
+            return Ok(0);
+        };
+        self.fetch(&chunk_position)?;
+        let chunk = &self.rows.values.get(0)[chunk_position.offset..chunk_position.len];
         let taken = chunk.len().min(buffer.len());
         buffer[..taken].copy_from_slice(&chunk[..taken]);
         self.position += taken as u64;
         Ok(taken)
     }
 
-    fn spot(&self) -> Option<Spot> {
+    fn chunk_position(&self) -> Option<ChunkPosition> {
         let chunk_bytes = self.head.chunk_bytes as u64;
         let mut before = self.position;
         for segment in &self.head.segments {
@@ -76,7 +78,7 @@ impl LobReader {
                 let number = before / chunk_bytes;
                 let len = (segment.bytes - number * chunk_bytes).min(chunk_bytes) as usize;
                 let offset = (before % chunk_bytes) as usize;
-                return Some(Spot { generation: segment.generation, number, offset, len });
+                return Some(ChunkPosition { generation: segment.generation, number, offset, len });
             }
             before -= segment.bytes;
         }
@@ -84,8 +86,8 @@ impl LobReader {
     }
 
     /// Has the chunk at hand.
-    fn fetch(&mut self, spot: &Spot) -> Result<()> {
-        let wanted = (spot.generation, spot.number);
+    fn fetch(&mut self, chunk_position: &ChunkPosition) -> Result<()> {
+        let wanted = (chunk_position.generation, chunk_position.number);
         if self.chunk == Some(wanted) {
             return Ok(());
         }
@@ -93,7 +95,7 @@ impl LobReader {
         let (store, space, keys) = (&self.store, self.space, &self.keys);
         let deadline = deadline_after(self.timeout);
         let chunk = read_chunk(store, space, keys, wanted, deadline, &mut self.rows)?;
-        if chunk.is_some_and(|chunk| chunk.len() >= spot.len) {
+        if chunk.is_some_and(|chunk| chunk.len() >= chunk_position.len) {
             self.chunk = Some(wanted);
             return Ok(());
         }
@@ -101,7 +103,7 @@ impl LobReader {
         match self.keys.head(&self.store, self.space, deadline)? {
             Some(head) if head.version == self.head.version => Err(Error::corruption(format!(
                 "{name}: chunk {} of generation {} of the large object is missing: restore the store from a backup",
-                spot.number, spot.generation
+                chunk_position.number, chunk_position.generation
             ))),
             _ => Err(Error::conflict(format!(
                 "{name}: the large object was replaced or deleted while it was read: read it again"

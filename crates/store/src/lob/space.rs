@@ -23,7 +23,7 @@ pub(crate) fn find_space(engine: &dyn Engine) -> Result<Option<SpaceId>> {
     Ok(found.map(|space| space.id))
 }
 
-pub(super) fn made_space(store: &Arc<Inner>, deadline: Deadline) -> Result<SpaceId> {
+pub(super) fn ensure_space(store: &Arc<Inner>, deadline: Deadline) -> Result<SpaceId> {
     if let Some(space) = space(store)? {
         return Ok(space);
     }

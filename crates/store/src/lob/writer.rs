@@ -1,11 +1,11 @@
-//! Writing an object.
+//! The writer of a large object.
 
 use std::io;
 use std::sync::Arc;
 
 use tonnage_engine::{Condition, Deadline, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
 
-use super::head::{DraftMark, Head, Segment, base_of};
+use super::head::{LobDraft, LobHead, LobSegment, append_base};
 use super::keys::LobKeys;
 use super::options::{LobInfo, LobOptions};
 use super::reader::read_chunk;
@@ -22,7 +22,7 @@ pub struct LobWriter {
     space: SpaceId,
     keys: LobKeys,
     options: LobOptions,
-    draft: DraftMark,
+    draft: LobDraft,
     buffer: Vec<u8>,
 }
 
@@ -39,9 +39,9 @@ impl LobWriter {
             let (head, before) = keys.state(&*store.engine, space, deadline)?;
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
-            let base = base_of(head.as_ref());
+            let base = append_base(head.as_ref());
             let (claim, generation, chunks) = (0, 0, 0);
-            let mut draft = DraftMark { claim, generation, chunk_bytes, appends, base, chunks };
+            let mut draft = LobDraft { claim, generation, chunk_bytes, appends, base, chunks };
             // Whose draft is replaced can never finish, nor store another chunk.
             let unchanged = condition(before.map(|before| before.claim));
             let mut batch = WriteBatch::new(space);
@@ -54,7 +54,7 @@ impl LobWriter {
             }
             let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
             if let Some(head) = head {
-                writer.take_end(&head)?;
+                writer.load_last_chunk(&head)?;
             }
             return Ok(writer);
         }
@@ -75,7 +75,7 @@ impl LobWriter {
         // The writer that was cut short, if it lives after all, can do nothing from here on.
         writer.write(WriteBatch::new(space))?;
         if let Some(head) = head.filter(|_| draft.appends && draft.chunks == 0) {
-            writer.take_end(&head)?;
+            writer.load_last_chunk(&head)?;
         }
         Ok(Some(writer))
     }
@@ -96,7 +96,7 @@ impl LobWriter {
     }
 
     /// An append begins with the last chunk of the object when that is not full.
-    fn take_end(&mut self, head: &Head) -> Result<()> {
+    fn load_last_chunk(&mut self, head: &LobHead) -> Result<()> {
         let len = (head.bytes() - self.draft.base.bytes) as usize;
         if len > 0 {
             let (last, number) = match head.segments.last() {
@@ -190,21 +190,21 @@ impl LobWriter {
         }
     }
 
-    fn new_head(&self, old: Option<&Head>) -> Head {
+    fn new_head(&self, old: Option<&LobHead>) -> LobHead {
         let kept = old.filter(|_| self.draft.appends);
         let mut segments =
             kept.map_or_else(Vec::new, |old| old.segments_before(self.draft.base.bytes));
         let bytes = self.position() - self.draft.base.bytes;
         if bytes > 0 {
-            segments.push(Segment { generation: self.draft.generation, bytes });
+            segments.push(LobSegment { generation: self.draft.generation, bytes });
         }
-        Head { version: 0, chunk_bytes: self.draft.chunk_bytes, segments }
+        LobHead { version: 0, chunk_bytes: self.draft.chunk_bytes, segments }
     }
 
     /// The one moment, unless head or draft have changed since they were looked at.
     fn switch(
         &self,
-        head: &Head,
+        head: &LobHead,
         current: Option<u64>,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {

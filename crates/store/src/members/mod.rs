@@ -1,15 +1,15 @@
 //! The openings of a store that several processes may have open at once.
 //!
-//! A change of the tables must be known to all of them: who does not know of an index writes rows
-//! that it misses. So each opening is a *member*, with a row in a space of its own:
+//! All of them must know of a change of the tables: a process that does not know an index writes
+//! rows that the index misses. So each opening is a *member*, with a row in a space of its own:
 //!
 //! 1. An opening puts its row, then reads the *epoch*, then the catalog.
-//! 2. A statement of DDL changes the catalog, then makes the epoch one greater ([`Members::tell`]).
-//! 3. Every member looks at the epoch each second. When it is a new one it reads the catalog, waits
-//!    until nobody in its process works by the tables as they were, then notes in its row that it
-//!    has *followed*.
-//! 4. Where the statement depends on it, it waits until all members have followed
-//!    ([`Members::tell_all`]).
+//! 2. A statement of DDL changes the catalog, then adds one to the epoch ([`Members::notify`]).
+//! 3. Every member reads the epoch each second. When it has changed, the member reads the catalog,
+//!    waits until nobody in its process works by the old tables, then notes in its row that it has
+//!    *followed*.
+//! 4. A statement that depends on it waits until all members have followed
+//!    ([`Members::notify_and_wait`]).
 //!
 //! ```text
 //! CREATE INDEX here                     a writer there
@@ -19,15 +19,18 @@
 //! all have followed 8: reads all rows
 //! ```
 //!
-//! A member that does not renew its row is *gone* after a minute: its row is removed, and nobody
-//! waits for it any more. It has refused to write since long before ([`Members::check`]), and has
-//! sent nothing behind the end of its lease ([`Members::lease_end`]). It finds its row gone when it
-//! comes back, and follows before it writes. What was on its way when it stood still is put right
-//! before it is acknowledged (`index/late`). Everybody measures these times with a clock of its own:
-//! none is compared with another.
+//! A member that does not renew its row is *gone* after 60 seconds: another member removes its row,
+//! and nobody waits for it any more.
+//!
+//! - By then the member has long refused to write ([`Members::check`]), and it sends nothing after
+//!   the end of its lease ([`Members::lease_end`]).
+//! - When it comes back, it finds its row gone, and follows before it writes.
+//! - Rows that were on their way while it stood still are indexed before they are acknowledged
+//!   (`index/late_writes`).
+//! - Each member measures these times with its own clock, and never compares clocks.
 
-mod roster;
 mod row;
+mod tracker;
 mod view;
 mod watch;
 
@@ -38,8 +41,8 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Deadline, Engine, Error, Result};
 
-use roster::Roster;
 use row::{MemberRows, MemberState};
+use tracker::MemberTracker;
 pub(crate) use view::MemberView;
 
 /// How long members take for what.
@@ -60,7 +63,7 @@ pub(crate) struct MemberTimes {
 }
 
 impl MemberTimes {
-    const PLAIN: Self = Self {
+    const DEFAULT: Self = Self {
         look: Duration::from_secs(1),
         renew: Duration::from_secs(5),
         lease: Duration::from_secs(20),
@@ -74,28 +77,28 @@ const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// This opening among the others.
 pub(crate) struct Members {
-    shared: Arc<Shared>,
+    shared: Arc<MembershipState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What the members of a process and the thread that watches have in common.
-struct Shared {
+struct MembershipState {
     rows: MemberRows,
     times: MemberTimes,
     started: Instant,
     /// Until when this member may write, in milliseconds since it started.
     lease_end_ms: AtomicU64,
     /// How it stands in its row.
-    own: Mutex<Own>,
+    own: Mutex<OwnMember>,
     /// What is known of the others.
-    roster: Mutex<Roster>,
+    tracker: Mutex<MemberTracker>,
     stopping: AtomicBool,
     /// Woken to stop.
     woken: (Mutex<()>, Condvar),
 }
 
 /// A member's own row.
-struct Own {
+struct OwnMember {
     state: MemberState,
     version: Option<u64>,
     /// When it was renewed last, by the time that the write was sent.
@@ -113,25 +116,25 @@ impl Members {
     /// # Errors
     /// What the engine says.
     pub(crate) fn join(engine: &Arc<dyn Engine>) -> Result<Self> {
-        Self::join_with(engine, MemberTimes::PLAIN)
+        Self::join_with(engine, MemberTimes::DEFAULT)
     }
 
     pub(crate) fn join_with(engine: &Arc<dyn Engine>, times: MemberTimes) -> Result<Self> {
         let rows = MemberRows::open(engine)?;
-        let own = Own {
+        let own = OwnMember {
             state: MemberState::new(),
             version: None,
             renewed: None,
             is_behind: true,
             reread: Instant::now(),
         };
-        let shared = Shared {
+        let shared = MembershipState {
             rows,
             times,
             started: Instant::now(),
             lease_end_ms: AtomicU64::new(0),
             own: Mutex::new(own),
-            roster: Mutex::default(),
+            tracker: Mutex::default(),
             stopping: AtomicBool::new(false),
             woken: Default::default(),
         };
@@ -154,15 +157,15 @@ impl Members {
     /// Whether an opening is there, as far as its row tells.
     pub(crate) fn is_there(&self, id: u64) -> Result<bool> {
         let all = self.shared.rows.read()?;
-        let mut roster = self.shared.roster();
-        roster.look(&all, Instant::now());
+        let mut tracker = self.shared.tracker();
+        tracker.record(&all, Instant::now());
         Ok(all.members.iter().any(|(member, _)| {
-            member.id == id && !roster.is_gone(id, Instant::now(), self.shared.times.gone)
+            member.id == id && !tracker.is_gone(id, Instant::now(), self.shared.times.gone)
         }))
     }
 
     /// What is to be seen of the other openings now.
-    pub(crate) fn look(&self) -> Result<MemberView> {
+    pub(crate) fn view(&self) -> Result<MemberView> {
         Ok(MemberView::of(&self.shared.rows.read()?, self.id()))
     }
 
@@ -197,7 +200,7 @@ impl Members {
     ///
     /// # Errors
     /// What the engine says.
-    pub(crate) fn tell(&self) -> Result<u64> {
+    pub(crate) fn notify(&self) -> Result<u64> {
         let epoch = self.shared.rows.advance()?;
         // Nobody else changed anything in between, so there is nothing to follow.
         let mut own = self.shared.own();
@@ -213,24 +216,24 @@ impl Members {
     /// # Errors
     /// `TimedOut` by the deadline, `Unavailable` past the patience, both naming who has not
     /// followed, and `Cancelled` when `give_up` says so: the others follow all the same, later.
-    pub(crate) fn tell_all(
+    pub(crate) fn notify_and_wait(
         &self,
         patience: Duration,
         deadline: Deadline,
         give_up: &dyn Fn() -> bool,
     ) -> Result<()> {
-        let epoch = self.tell()?;
+        let epoch = self.notify()?;
         let until = Instant::now().checked_add(patience);
         loop {
             let all = self.shared.rows.read()?;
             let (now, own) = (Instant::now(), self.id());
-            let mut roster = self.shared.roster();
-            roster.look(&all, now);
+            let mut tracker = self.shared.tracker();
+            tracker.record(&all, now);
             let is_behind = |member: &MemberState| member.id != own && member.followed < epoch;
             let behind = all.members.iter().find(|(member, _)| is_behind(member));
             let Some((behind, version)) = behind else { return Ok(()) };
-            let is_gone = roster.is_gone(behind.id, now, self.shared.times.gone);
-            drop(roster);
+            let is_gone = tracker.is_gone(behind.id, now, self.shared.times.gone);
+            drop(tracker);
             if is_gone {
                 // It may wake up in this moment. Without its row it follows before it writes; with
                 // it, it would go on by the tables that it knows.
@@ -252,13 +255,13 @@ impl Members {
     }
 }
 
-impl Shared {
-    fn own(&self) -> MutexGuard<'_, Own> {
+impl MembershipState {
+    fn own(&self) -> MutexGuard<'_, OwnMember> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn roster(&self) -> MutexGuard<'_, Roster> {
-        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tracker(&self) -> MutexGuard<'_, MemberTracker> {
+        self.tracker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_lease(&self) -> bool {
@@ -268,13 +271,13 @@ impl Shared {
 
     /// Writes the own row, and with it prolongs the lease. Where somebody took this opening for
     /// gone the row is put anew, and the lease has ended until it has followed.
-    fn renew(&self, own: &mut Own) -> Result<()> {
+    fn renew(&self, own: &mut OwnMember) -> Result<()> {
         let sent = Instant::now();
         own.state.beat += 1;
         own.version = match self.rows.put(&own.state, own.version)? {
             Some(version) => Some(version),
             None => {
-                self.fall_behind(own);
+                self.mark_behind(own);
                 self.rows.put_again(&own.state)?
             }
         };
@@ -287,7 +290,7 @@ impl Shared {
     }
 
     /// Notes that tables may have changed without this opening.
-    fn fall_behind(&self, own: &mut Own) {
+    fn mark_behind(&self, own: &mut OwnMember) {
         own.state.followed = 0;
         own.is_behind = true;
         self.lease_end_ms.store(0, Ordering::Release);

@@ -1,6 +1,6 @@
 //! The rows of members, and that of the epoch.
 //!
-//! All stand under one shard key, so one read tells of all of them at one moment:
+//! All have one shard key, so one read sees all of them at one moment:
 //!
 //! ```text
 //! members, 'e'                    the epoch, 8 bytes big-endian
@@ -54,13 +54,13 @@ impl MemberState {
 
 /// The epoch and all members at one moment, each with the version of its row.
 #[derive(Debug, Default)]
-pub(super) struct Everybody {
+pub(super) struct MembersSnapshot {
     pub(super) epoch: u64,
     epoch_version: Option<u64>,
     pub(super) members: Vec<(MemberState, u64)>,
 }
 
-impl Everybody {
+impl MembersSnapshot {
     /// The version of a member's row, if it has one.
     pub(super) fn version_of(&self, id: u64) -> Option<u64> {
         self.members.iter().find(|(member, _)| member.id == id).map(|(_, version)| *version)
@@ -90,11 +90,13 @@ impl MemberRows {
         Ok(Self { engine: engine.clone(), space })
     }
 
-    pub(super) fn read(&self) -> Result<Everybody> {
+    pub(super) fn read(&self) -> Result<MembersSnapshot> {
+        // All rows stand under one shard key, so one scan sees the epoch and the members of one
+        // moment.
         let mut ranges = Ranges::new();
         ranges.push_prefix(&prefix());
         let mut scanner = self.engine.scan(self.space, ranges, ScanOptions::default())?;
-        let mut all = Everybody::default();
+        let mut all = MembersSnapshot::default();
         let mut rows = Rows::new();
         while scanner.next_batch(&mut rows)? {
             for index in 0..rows.len() {

@@ -33,8 +33,8 @@ fn following(engine: &Arc<dyn Engine>) -> (Members, Arc<AtomicUsize>) {
     (member, count)
 }
 
-fn tell_all(member: &Members, patience: Duration) -> Result<()> {
-    member.tell_all(patience, Deadline::NONE, &|| false)
+fn notify_and_wait(member: &Members, patience: Duration) -> Result<()> {
+    member.notify_and_wait(patience, Deadline::NONE, &|| false)
 }
 
 fn wait_until(is_so: impl Fn() -> bool) {
@@ -51,7 +51,7 @@ fn whoever_changes_tables_waits_until_all_have_followed() {
     let here = member(&engine);
     let others: Vec<_> = (0..3).map(|_| following(&engine)).collect();
     for round in 1..4 {
-        tell_all(&here, LONG).unwrap();
+        notify_and_wait(&here, LONG).unwrap();
         assert!(others.iter().all(|(_, count)| count.load(Ordering::SeqCst) == round));
     }
 }
@@ -63,17 +63,17 @@ fn who_does_not_follow_is_named() {
     let follows = Arc::new(AtomicBool::new(false));
     let answer = follows.clone();
     there.watch(Box::new(move || Ok(answer.load(Ordering::SeqCst))));
-    let error = tell_all(&here, Duration::from_millis(50)).unwrap_err();
+    let error = notify_and_wait(&here, Duration::from_millis(50)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains(&format!("process {}", std::process::id())), "{error}");
     let by = Deadline::after(Duration::from_millis(50));
-    assert_eq!(here.tell_all(LONG, by, &|| false).unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(here.notify_and_wait(LONG, by, &|| false).unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(
-        here.tell_all(LONG, Deadline::NONE, &|| true).unwrap_err().kind(),
+        here.notify_and_wait(LONG, Deadline::NONE, &|| true).unwrap_err().kind(),
         ErrorKind::Cancelled
     );
     follows.store(true, Ordering::SeqCst);
-    tell_all(&here, LONG).unwrap();
+    notify_and_wait(&here, LONG).unwrap();
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_member_that_was_closed_is_not_waited_for() {
     let here = member(&engine);
     drop(member(&engine));
     assert_eq!(here.shared.rows.read().unwrap().members.len(), 1);
-    tell_all(&here, Duration::ZERO).unwrap();
+    notify_and_wait(&here, Duration::ZERO).unwrap();
 }
 
 /// As if its process had been killed: its row stays.
@@ -93,7 +93,7 @@ fn a_member_that_died_is_waited_for_until_it_is_gone_and_has_not_written_since_l
     let dead = member(&engine);
     let begun = Instant::now();
     assert!(dead.check().is_ok() && here.is_there(dead.id()).unwrap());
-    tell_all(&here, LONG).unwrap();
+    notify_and_wait(&here, LONG).unwrap();
     assert!(begun.elapsed() >= TIMES.gone - TIMES.look);
     assert_eq!(dead.check().unwrap_err().kind(), ErrorKind::Unavailable);
     assert!(!here.is_there(dead.id()).unwrap());
@@ -107,7 +107,7 @@ fn whoever_goes_on_without_a_member_has_removed_its_row_by_then() {
     let engine = engine();
     let (here, asleep) = (member(&engine), member(&engine));
     assert!(asleep.lease_end() <= Instant::now() + TIMES.lease);
-    tell_all(&here, LONG).unwrap();
+    notify_and_wait(&here, LONG).unwrap();
     asleep.shared.renew(&mut asleep.shared.own()).unwrap();
     assert!(asleep.check().is_err(), "it does not know what was changed");
     assert!(asleep.lease_end() <= Instant::now());
@@ -172,7 +172,7 @@ fn a_change_that_nobody_told_of_is_found_all_the_same() {
 fn a_member_that_changes_tables_has_nothing_to_follow_itself() {
     let engine = engine();
     let (here, count) = following(&engine);
-    (0..5).for_each(|_| tell_all(&here, LONG).unwrap());
+    (0..5).for_each(|_| notify_and_wait(&here, LONG).unwrap());
     std::thread::sleep(TIMES.look * 10);
     assert_eq!(count.load(Ordering::SeqCst), 0);
 }

@@ -1,6 +1,6 @@
-//! What an opening sees of the others at one moment.
+//! What an opening knows of the other members at one moment.
 
-use super::row::Everybody;
+use super::row::MembersSnapshot;
 
 /// Whether others are there, and how many changes of tables they told of so far.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct MemberView {
 
 impl MemberView {
     /// What member `own` sees.
-    pub(super) fn of(all: &Everybody, own: u64) -> Self {
+    pub(super) fn of(all: &MembersSnapshot, own: u64) -> Self {
         let is_alone = all.members.iter().all(|(member, _)| member.id == own);
         Self { epoch: all.epoch, is_alone }
     }

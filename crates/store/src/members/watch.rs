@@ -1,4 +1,4 @@
-//! The thread of a member: it renews its row, and follows what others change.
+//! The thread of a member. It renews the row of the member, and follows changes of the catalog.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -6,19 +6,19 @@ use std::time::Instant;
 
 use tonnage_engine::Result;
 
-use super::{Members, Shared};
+use super::{Members, MembershipState};
 
 /// Takes over what others changed. Answers whether nobody in this process works by the tables as
 /// they were before; where somebody does, it is called again.
-pub(crate) type Follow = Box<dyn FnMut() -> Result<bool> + Send>;
+pub(crate) type FollowCallback = Box<dyn FnMut() -> Result<bool> + Send>;
 
 impl Members {
     /// Starts the thread. Where none can be had this opening may write until its lease ends.
-    pub(crate) fn watch(&self, mut follow: Follow) {
+    pub(crate) fn watch(&self, mut follow: FollowCallback) {
         let shared = Arc::clone(&self.shared);
         let work = move || {
-            while shared.rest() {
-                if let Err(error) = shared.look_around(&mut follow) {
+            while shared.wait() {
+                if let Err(error) = shared.poll(&mut follow) {
                     tracing::warn!(%error, "the members of the store were not reached");
                 }
             }
@@ -29,9 +29,9 @@ impl Members {
     }
 }
 
-impl Shared {
+impl MembershipState {
     /// Rests until it is time to look again. False when this opening ends.
-    fn rest(&self) -> bool {
+    fn wait(&self) -> bool {
         let is_stopping = || self.stopping.load(Ordering::SeqCst);
         let (lock, woken) = &self.woken;
         let resting = lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +39,7 @@ impl Shared {
         !is_stopping()
     }
 
-    fn look_around(&self, follow: &mut Follow) -> Result<()> {
+    fn poll(&self, follow: &mut FollowCallback) -> Result<()> {
         let all = self.rows.read()?;
         let now = Instant::now();
         let mut own = self.own();
@@ -48,7 +48,7 @@ impl Shared {
         if own.version.is_none() {
             // Somebody took this opening for gone: it begins anew. Its row comes before it reads
             // the catalog, so that whoever changes that from now on waits.
-            self.fall_behind(&mut own);
+            self.mark_behind(&mut own);
             self.renew(&mut own)?;
         }
         let is_old = own.reread.elapsed() >= self.times.reread;
@@ -68,11 +68,11 @@ impl Shared {
         }
         let id = own.state.id;
         drop(own);
-        let mut roster = self.roster();
-        roster.look(&all, now);
+        let mut tracker = self.tracker();
+        tracker.record(&all, now);
         let gone: Vec<_> =
-            roster.gone(now, self.times.gone).filter(|(gone, _)| *gone != id).collect();
-        drop(roster);
+            tracker.gone_members(now, self.times.gone).filter(|(gone, _)| *gone != id).collect();
+        drop(tracker);
         gone.into_iter().try_for_each(|(gone, version)| self.rows.remove(gone, version))
     }
 }

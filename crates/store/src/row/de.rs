@@ -1,4 +1,4 @@
-//! Rows, as values that serde reads.
+//! Deserializes rows with serde.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
@@ -12,7 +12,7 @@ use super::Row;
 use super::serde_error::SerdeError;
 use crate::value::Value;
 
-type Read<T> = std::result::Result<T, SerdeError>;
+type DeserializeResult<T> = std::result::Result<T, SerdeError>;
 
 impl Row {
     /// The row as a struct, or as a map: each column is the field of its name. A NULL is nothing.
@@ -21,19 +21,19 @@ impl Row {
     /// # Errors
     /// `Invalid` for a row that does not fit, naming the column.
     pub fn read<T: DeserializeOwned>(&self) -> tonnage_engine::Result<T> {
-        let fields = self.iter().map(|(name, value)| (name, Held { name, value }));
+        let fields = self.iter().map(|(name, value)| (name, ValueDeserializer { name, value }));
         T::deserialize(MapDeserializer::new(fields)).map_err(Error::from)
     }
 }
 
 /// A value, and the name of what holds it.
 #[derive(Clone, Copy)]
-struct Held<'a> {
+struct ValueDeserializer<'a> {
     name: &'a str,
     value: &'a Value,
 }
 
-impl<'de> IntoDeserializer<'de, SerdeError> for Held<'_> {
+impl<'de> IntoDeserializer<'de, SerdeError> for ValueDeserializer<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -41,13 +41,13 @@ impl<'de> IntoDeserializer<'de, SerdeError> for Held<'_> {
     }
 }
 
-impl<'a> Held<'a> {
-    fn named<T>(self, read: Read<T>) -> Read<T> {
+impl<'a> ValueDeserializer<'a> {
+    fn named<T>(self, read: DeserializeResult<T>) -> DeserializeResult<T> {
         read.map_err(|error| error.at(&format!("'{}'", self.name.escape_debug())))
     }
 
-    fn items(self, items: &'a [Value]) -> impl Iterator<Item = Held<'a>> {
-        items.iter().map(move |value| Held { name: self.name, value })
+    fn items(self, items: &'a [Value]) -> impl Iterator<Item = ValueDeserializer<'a>> {
+        items.iter().map(move |value| ValueDeserializer { name: self.name, value })
     }
 
     /// The double next to a decimal.
@@ -58,16 +58,20 @@ impl<'a> Held<'a> {
         }
     }
 
-    fn visit_json<'de, V: Visitor<'de>>(self, text: &str, visitor: V) -> Read<V::Value> {
+    fn visit_json<'de, V: Visitor<'de>>(
+        self,
+        text: &str,
+        visitor: V,
+    ) -> DeserializeResult<V::Value> {
         let json: serde_json::Value = serde_json::from_str(text).map_err(de::Error::custom)?;
         json.deserialize_any(visitor).map_err(de::Error::custom)
     }
 }
 
-impl<'de> Deserializer<'de> for Held<'_> {
+impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     type Error = SerdeError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         let read = match self.value {
             Value::Null => visitor.visit_unit(),
             Value::Boolean(value) => visitor.visit_bool(*value),
@@ -84,8 +88,9 @@ impl<'de> Deserializer<'de> for Held<'_> {
             Value::Json(text) => self.visit_json(text, visitor),
             Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(self.items(items))),
             Value::Map(members) | Value::Record(members) => {
-                let members =
-                    members.iter().map(|(name, value)| (name.as_str(), Held { name, value }));
+                let members = members
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), ValueDeserializer { name, value }));
                 visitor.visit_map(MapDeserializer::new(members))
             }
             // As text it keeps every digit.
@@ -94,56 +99,56 @@ impl<'de> Deserializer<'de> for Held<'_> {
         self.named(read)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         self.deserialize_f64(visitor)
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.as_double() {
             Some(double) => self.named(visitor.visit_f64(double)),
             None => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Number { unscaled, scale: 0 } => self.named(visitor.visit_i128(*unscaled)),
             _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         self.deserialize_string(visitor)
     }
 
     /// Whatever is no text is shown as such.
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Null | Value::Binary(_) => self.deserialize_any(visitor),
             value => self.named(visitor.visit_string(value.to_string())),
         }
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Uuid(bytes) => self.named(visitor.visit_bytes(bytes)),
             _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         self.deserialize_bytes(visitor)
     }
 
     /// Bytes are a sequence of numbers for those who ask for one.
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Binary(bytes) => {
                 self.named(visitor.visit_seq(SeqDeserializer::new(bytes.iter().copied())))
@@ -156,7 +161,7 @@ impl<'de> Deserializer<'de> for Held<'_> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Read<V::Value> {
+    ) -> DeserializeResult<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -165,13 +170,16 @@ impl<'de> Deserializer<'de> for Held<'_> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Read<V::Value> {
+    ) -> DeserializeResult<V::Value> {
         let read = match self.value {
-            Value::String(symbol) => visitor.visit_enum(Variant { name: symbol, value: None }),
+            Value::String(symbol) => {
+                visitor.visit_enum(EnumDeserializer { name: symbol, value: None })
+            }
             Value::Map(members) | Value::Record(members) => match members.as_slice() {
-                [(name, value)] => {
-                    visitor.visit_enum(Variant { name, value: Some(Held { name, value }) })
-                }
+                [(name, value)] => visitor.visit_enum(EnumDeserializer {
+                    name,
+                    value: Some(ValueDeserializer { name, value }),
+                }),
                 _ => Err(de::Error::invalid_type(Unexpected::Map, &"an object with one member")),
             },
             _ => Err(de::Error::custom(format!("a {} is no symbol", self.value.type_name()))),
@@ -186,42 +194,49 @@ impl<'de> Deserializer<'de> for Held<'_> {
 }
 
 /// A symbol of an enum, and what it holds.
-struct Variant<'a> {
+struct EnumDeserializer<'a> {
     name: &'a str,
-    value: Option<Held<'a>>,
+    value: Option<ValueDeserializer<'a>>,
 }
 
-impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
+impl<'de, 'a> EnumAccess<'de> for EnumDeserializer<'a> {
     type Error = SerdeError;
-    type Variant = Content<'a>;
+    type Variant = VariantContent<'a>;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Read<(S::Value, Self::Variant)> {
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> DeserializeResult<(S::Value, Self::Variant)> {
         let name: de::value::StrDeserializer<'_, SerdeError> = self.name.into_deserializer();
-        Ok((seed.deserialize(name)?, Content(self.value)))
+        Ok((seed.deserialize(name)?, VariantContent(self.value)))
     }
 }
 
 /// What the symbol of an enum holds.
-struct Content<'a>(Option<Held<'a>>);
+struct VariantContent<'a>(Option<ValueDeserializer<'a>>);
 
-impl<'de> VariantAccess<'de> for Content<'_> {
+impl<'de> VariantAccess<'de> for VariantContent<'_> {
     type Error = SerdeError;
 
-    fn unit_variant(self) -> Read<()> {
+    fn unit_variant(self) -> DeserializeResult<()> {
         match self.0 {
             None => Ok(()),
             Some(_) => Err(de::Error::invalid_type(Unexpected::NewtypeVariant, &"a symbol alone")),
         }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Read<S::Value> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> DeserializeResult<S::Value> {
         match self.0 {
             Some(held) => seed.deserialize(held),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with a value")),
         }
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Read<V::Value> {
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        _len: usize,
+        visitor: V,
+    ) -> DeserializeResult<V::Value> {
         match self.0 {
             Some(held) => held.deserialize_seq(visitor),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with values")),
@@ -232,7 +247,7 @@ impl<'de> VariantAccess<'de> for Content<'_> {
         self,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Read<V::Value> {
+    ) -> DeserializeResult<V::Value> {
         match self.0 {
             Some(held) => held.deserialize_any(visitor),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with fields")),

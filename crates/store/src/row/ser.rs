@@ -1,4 +1,4 @@
-//! Values that serde writes, as rows.
+//! Serializes values into rows with serde.
 
 use arrow::datatypes::i256;
 use serde::ser::{
@@ -58,7 +58,7 @@ impl Row {
 struct ValueSerializer;
 
 /// The items of an array.
-struct Items(Vec<Value>);
+struct SequenceItems(Vec<Value>);
 
 /// The members of a map, and the name of the one that comes next.
 struct MapMembers {
@@ -73,9 +73,9 @@ fn unfit<T>(what: &str) -> SerdeResult<T> {
 impl Serializer for ValueSerializer {
     type Ok = Value;
     type Error = SerdeError;
-    type SerializeSeq = Items;
-    type SerializeTuple = Items;
-    type SerializeTupleStruct = Items;
+    type SerializeSeq = SequenceItems;
+    type SerializeTuple = SequenceItems;
+    type SerializeTupleStruct = SequenceItems;
     type SerializeTupleVariant = Impossible<Value, SerdeError>;
     type SerializeMap = MapMembers;
     type SerializeStruct = MapMembers;
@@ -191,15 +191,15 @@ impl Serializer for ValueSerializer {
         Ok(Value::Map(vec![(variant.to_owned(), value.serialize(self)?)]))
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> SerdeResult<Items> {
-        Ok(Items(Vec::with_capacity(len.unwrap_or(0).min(4_096))))
+    fn serialize_seq(self, len: Option<usize>) -> SerdeResult<SequenceItems> {
+        Ok(SequenceItems(Vec::with_capacity(len.unwrap_or(0).min(4_096))))
     }
 
-    fn serialize_tuple(self, len: usize) -> SerdeResult<Items> {
+    fn serialize_tuple(self, len: usize) -> SerdeResult<SequenceItems> {
         self.serialize_seq(Some(len))
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> SerdeResult<Items> {
+    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> SerdeResult<SequenceItems> {
         self.serialize_seq(Some(len))
     }
 
@@ -232,7 +232,7 @@ impl Serializer for ValueSerializer {
     }
 }
 
-impl Items {
+impl SequenceItems {
     fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> SerdeResult<()> {
         let place = self.0.len();
         let item = item.serialize(ValueSerializer);
@@ -241,7 +241,7 @@ impl Items {
     }
 }
 
-impl SerializeSeq for Items {
+impl SerializeSeq for SequenceItems {
     type Ok = Value;
     type Error = SerdeError;
 
@@ -254,7 +254,7 @@ impl SerializeSeq for Items {
     }
 }
 
-impl SerializeTuple for Items {
+impl SerializeTuple for SequenceItems {
     type Ok = Value;
     type Error = SerdeError;
 
@@ -267,7 +267,7 @@ impl SerializeTuple for Items {
     }
 }
 
-impl SerializeTupleStruct for Items {
+impl SerializeTupleStruct for SequenceItems {
     type Ok = Value;
     type Error = SerdeError;
 

@@ -1,4 +1,4 @@
-//! What serde says of a row.
+//! The error that serde reports about a row.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What all calls of a store together may use.
+//! The limits that all calls of a store share.
 
 use crate::read::ReadAhead;
 

@@ -1,4 +1,4 @@
-//! The store: what is opened, and what everything else hangs on.
+//! The store: what a program opens, and the start of every other handle.
 
 mod builder;
 mod limits;
@@ -24,7 +24,9 @@ use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream,
 use crate::catalog::Catalog;
 use crate::check::{CheckOptions, CheckReport, check};
 use crate::ddl::{DdlOutcome, execute};
-use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, drop_index};
+use crate::index::{
+    BackgroundCleaner, CreateIndexOptions, IndexDefinition, create_index, drop_index,
+};
 use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::levels::{check_acks, check_consistency};
@@ -103,10 +105,10 @@ impl Store {
         let catalog = Catalog::open_as_member(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
-        let janitor = Janitor::new(engine.clone(), gate.clone(), clean_in_background);
+        let cleaner = BackgroundCleaner::new(engine.clone(), gate.clone(), clean_in_background);
         if let Some(space) = find_space(&*engine)? {
             // What writers left that a crash cut short. What cannot be deleted stays until `check`.
-            janitor.do_first(move |engine, give_up| {
+            cleaner.run_first(move |engine, give_up| {
                 let _ = clean_unneeded(engine, space, give_up);
             });
         }
@@ -118,7 +120,7 @@ impl Store {
             pairs,
             gate,
             lobs: OnceLock::new(),
-            janitor,
+            cleaner,
             ahead: ReadAhead::new(limits.read_ahead_bytes),
             threads: Budget::new(limits.threads),
             load_memory: Budget::new(limits.load_memory_bytes),

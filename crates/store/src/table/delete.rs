@@ -1,4 +1,4 @@
-//! Deleting the rows of a partial key, with those of relatives.
+//! Deletes the rows of a partial key, and those of relatives with them.
 
 use std::sync::Arc;
 
@@ -99,11 +99,14 @@ impl Table {
         }
         let mut ranges = Ranges::new();
         ranges.push(&start, &end);
+        // Keys are enough: where the table has indexes, the write reads the rows to remove their
+        // entries.
         let scan = ScanOptions {
             projection: Projection::KeysOnly,
             filter: Some(relatives.filter()),
             batch_rows_max: batch_rows(self.store.engine.capability(), relatives.ancestors.len()),
             deadline,
+            // `rest` is one key, so everything before it must be gone.
             direction: Direction::Forward,
             limit_per_range: options.limit,
             ..ScanOptions::default()
@@ -121,6 +124,7 @@ impl Table {
             deleted.rows += batch.len() as u64;
             last = rows.keys.last().unwrap_or_default().to_vec();
         }
+        // Whether more rows follow is not looked up: the next call finds out.
         if options.limit.is_some_and(|limit| visited >= limit) {
             let point =
                 ResumePoint { space: self.entry.space, is_reverse: false, number: None, key: last };

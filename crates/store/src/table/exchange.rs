@@ -1,8 +1,9 @@
-//! Writes that tell which row was there before.
+//! Writes that return the row that was there before.
 //!
-//! The stored row is read, the caller's condition judged by it, and the write carried out under the
-//! condition that the row is still the one that was read. Where someone was faster all begins anew:
-//! each attempt that fails is a write of somebody else that did not.
+//! 1. The stored row is read, and the condition of the caller is checked against it.
+//! 2. The write goes out on condition that the row is unchanged.
+//! 3. If it has changed, the engine refuses the write and all begins anew. Each refused attempt
+//!    means that another write went through.
 
 use tonnage_engine::{Condition, Deadline, Engine, Result, Rows, Slices, WriteBatch, WriteOutcome};
 
@@ -53,7 +54,7 @@ impl Table {
     ) -> Result<Exchanged> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let (row, number) = self.store.completed(&self.entry, row, condition)?;
+        let (row, number) = self.store.with_generated_values(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         let exchanged = self.exchange(&key, Some(&value), condition, options)?;
         let generated = number.filter(|_| exchanged.result.is_stored());
@@ -89,6 +90,7 @@ impl Table {
     ) -> Result<Exchanged> {
         let keys: Slices = [key].into_iter().collect();
         let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
+        // Once for all attempts, since the time of the deadline begins here.
         let terms = options.terms();
         loop {
             let previous = self.stored(&*self.store.engine, &keys, terms.deadline, &mut rows)?;
@@ -102,6 +104,8 @@ impl Table {
             match value {
                 None => batch.delete(key, unchanged),
                 Some(value) => {
+                    // The expiry read is that of the row replaced: the condition lets no other
+                    // version be replaced.
                     let kept = previous.as_ref().filter(|_| options.keep_ttl);
                     let expires_at_ms = kept.map_or_else(
                         || self.store.write_expiry_ms(&self.entry, options),

@@ -1,4 +1,4 @@
-//! Many single rows in one call.
+//! Stores many single rows in one call.
 
 use tonnage_engine::{Condition, Error, Result, WriteBatch};
 
@@ -24,7 +24,7 @@ impl Table {
         let mut batches = Vec::with_capacity(rows.len());
         let mut encode = |row: &Row| {
             options.check_blind(self.store.engine.capability())?;
-            let (row, _) = self.store.completed(&self.entry, row, condition)?;
+            let (row, _) = self.store.with_generated_values(&self.entry, row, condition)?;
             self.entry.codec.encode_row(&row, &mut key, &mut value)?;
             let mut batch = WriteBatch::new(self.entry.space);
             let expires_at_ms = self.store.write_expiry_ms(&self.entry, options);

@@ -1,7 +1,7 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
+mod conditional;
 mod delete;
-mod each;
 mod exchange;
 mod many;
 mod session;
@@ -14,7 +14,7 @@ use tonnage_engine::{
     Condition, Deadline, Engine, Error, Part, Ranges, Result, Rows, Slices, WriteBatch,
 };
 
-pub(crate) use each::{judge_and_write, write_each};
+pub(crate) use conditional::{judge_and_write, write_each};
 pub use exchange::Exchanged;
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
@@ -128,7 +128,7 @@ impl Table {
     ) -> Result<WriteResult> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let (row, _) = self.store.completed(&self.entry, row, condition)?;
+        let (row, _) = self.store.with_generated_values(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         if options.keep_ttl {
             return Ok(self.exchange(&key, Some(&value), condition, options)?.result);

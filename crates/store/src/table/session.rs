@@ -1,4 +1,4 @@
-//! Row after row without an allocation for each cell.
+//! A row session: reads and writes row by row without an allocation for each cell.
 
 use std::sync::Arc;
 

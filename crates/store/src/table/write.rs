@@ -1,4 +1,4 @@
-//! Several operations on one shard key, of a table and its relatives, as one atomic write.
+//! Atomic writes: several operations on one shard key, of a table and its relatives.
 
 use std::sync::Arc;
 
@@ -88,6 +88,8 @@ pub(super) fn encode(
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
     options.check_blind(store.engine.capability())?;
+    // The first operation decides the space: one batch goes to one space, which only relatives
+    // share.
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());
@@ -98,10 +100,14 @@ pub(super) fn encode(
         check_family(&family, &entry)?;
         match operation {
             RowOperation::Put { row, condition, .. } => {
-                let encoded = store.completed(&entry, row, *condition).and_then(|(row, given)| {
-                    numbers[number] = given;
-                    entry.codec.encode_row(&row, &mut key, &mut value)
-                });
+                // An error carries the number of the operation, so that a caller of many knows
+                // which to fix.
+                let encoded = store.with_generated_values(&entry, row, *condition).and_then(
+                    |(row, given)| {
+                        numbers[number] = given;
+                        entry.codec.encode_row(&row, &mut key, &mut value)
+                    },
+                );
                 encoded.map_err(|error| {
                     error.at(format!("operation {number}")).at_position(number as u64)
                 })?;

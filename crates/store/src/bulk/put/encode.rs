@@ -158,7 +158,7 @@ impl<'a> EntryEncoder<'a> {
         let mut taken = 0;
         while taken < rows.len().min(self.rows_max) && self.entries.bytes() < self.bytes_max {
             let row = &rows[taken];
-            let completed = self.store.completed(&entry, row, Condition::Always);
+            let completed = self.store.with_generated_values(&entry, row, Condition::Always);
             let encoded = completed
                 .and_then(|(row, _)| entry.codec.encode_row(&row, &mut self.key, &mut self.value));
             match encoded {

@@ -373,7 +373,7 @@ impl<'a> LoadExecutor<'a> {
         // Of several tables it is not known whose rows were replaced.
         let replaced = self.outcomes.replaced();
         let stale = replaced - self.replaced_noted.swap(replaced, Ordering::Relaxed);
-        indexed.iter().for_each(|table| self.store.janitor.note(table, stale));
+        indexed.iter().for_each(|table| self.store.cleaner.note(table, stale));
         let callbacks = &self.options.callbacks;
         for &(stream, position) in &marks {
             let told = catch_callback_panic("durable", || callbacks.durable(stream, position));

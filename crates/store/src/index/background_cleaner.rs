@@ -1,14 +1,13 @@
-//! Stale entries, and whatever else nobody needs, cleaned in the background.
+//! Cleans indexes in the background.
 //!
-//! 1. Whoever leaves stale entries notes for which table, and about how many.
-//! 2. When they are worth a walk over the indexes of the table, a thread of the store's own cleans
-//!    these, once nothing more was noted for a moment. A table has to have one stale entry for
-//!    eight rows.
-//!    A reader that could do with the index alone has them cleaned whatever was noted.
-//! 3. While a load into the table does not pause it tries again later.
+//! 1. A writer that leaves stale entries notes the table, and about how many there are.
+//! 2. A thread cleans the indexes of a table that has one stale entry for eight rows, and 1,024 at
+//!    least, once nothing more was noted for 500 ms. It also cleans them when a reader could use the
+//!    index alone.
+//! 3. While a load into the table does not pause, the thread tries again later.
 //!
-//! The notes are in memory alone. What was left before the store was opened goes with the next
-//! walk, or with [`super::Index::clean`].
+//! The notes are in memory alone. The next cleaning, or [`super::Index::clean`], also removes
+//! entries that became stale before the store was opened.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +17,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Engine, ErrorKind, Ranges, SpaceId};
 
-use super::clean::Cleaning;
+use super::clean::IndexCleaning;
 use super::write_gate::WriteGate;
 use crate::catalog::TableEntry;
 
@@ -32,28 +31,28 @@ const REST: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Cleans the indexes of one store.
-pub(crate) struct Janitor {
-    shared: Arc<Shared>,
+pub(crate) struct BackgroundCleaner {
+    shared: Arc<CleanerThread>,
     thread: Mutex<Option<JoinHandle<()>>>,
     is_on: bool,
 }
 
-struct Shared {
+struct CleanerThread {
     engine: Arc<dyn Engine>,
     gate: Arc<WriteGate>,
-    notes: Mutex<Notes>,
+    notes: Mutex<CleaningQueue>,
     changed: Condvar,
     stopping: AtomicBool,
     /// What is done before anything else.
-    chore: Mutex<Option<IndexChore>>,
+    chore: Mutex<Option<CleanerTask>>,
 }
 
 /// Work on an engine that looks now and then whether it is to end.
-type IndexChore = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
+type CleanerTask = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
 
 /// What is to be cleaned, by table.
 #[derive(Default)]
-struct Notes {
+struct CleaningQueue {
     tables: HashMap<(SpaceId, u32), StaleEntries>,
     /// Goes up with each note.
     noted: u64,
@@ -69,7 +68,7 @@ struct StaleEntries {
     is_wanted: bool,
 }
 
-impl Notes {
+impl CleaningQueue {
     fn of(&mut self, table: &Arc<TableEntry>) -> &mut StaleEntries {
         let key = (table.space, table.schema.table_id);
         self.tables.entry(key).or_insert_with(|| StaleEntries {
@@ -81,9 +80,9 @@ impl Notes {
     }
 }
 
-impl Janitor {
+impl BackgroundCleaner {
     pub(crate) fn new(engine: Arc<dyn Engine>, gate: Arc<WriteGate>, is_on: bool) -> Self {
-        let shared = Shared {
+        let shared = CleanerThread {
             engine,
             gate,
             notes: Mutex::default(),
@@ -113,7 +112,7 @@ impl Janitor {
     }
 
     /// Has the indexes of a table cleaned, for a reader that wants to know that they are.
-    pub(crate) fn want_clean(&self, table: &Arc<TableEntry>) {
+    pub(crate) fn request_cleaning(&self, table: &Arc<TableEntry>) {
         if !self.is_on {
             return;
         }
@@ -130,7 +129,7 @@ impl Janitor {
 
     /// Has this done in the background, once: what comes when the thread is at work already is left
     /// out.
-    pub(crate) fn do_first(
+    pub(crate) fn run_first(
         &self,
         chore: impl FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send + 'static,
     ) {
@@ -153,7 +152,7 @@ impl Janitor {
     }
 }
 
-impl Drop for Janitor {
+impl Drop for BackgroundCleaner {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         // Taken for a moment, so that the thread does not look just before and wait just after.
@@ -172,8 +171,8 @@ impl StaleEntries {
     }
 }
 
-impl Shared {
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+impl CleanerThread {
+    fn notes(&self) -> MutexGuard<'_, CleaningQueue> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -258,7 +257,7 @@ impl Shared {
     fn clean(&self, table: &TableEntry) -> bool {
         let set = table.indexes.set();
         set.indexes.iter().filter(|index| index.is_ready()).all(|index| {
-            let cleaning = Cleaning {
+            let cleaning = IndexCleaning {
                 engine: &*self.engine,
                 gate: &self.gate,
                 table,

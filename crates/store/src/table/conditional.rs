@@ -1,8 +1,10 @@
-//! Operations on one shard key of which those are carried out whose conditions hold.
+//! Writes those operations on one shard key whose conditions hold.
 //!
-//! What is stored is read, the conditions judged by it, and what remains written as one batch, each
-//! operation under the condition that its row is still the one that was read. Where someone was
-//! faster all begins anew: each attempt that fails is a write of somebody else that did not.
+//! 1. The stored rows are read, and the conditions are checked against them.
+//! 2. The operations that remain are written as one batch, each on condition that its row is
+//!    unchanged.
+//! 3. If a row has changed, the engine refuses the batch and all begins anew. Each refused attempt
+//!    means that another write went through.
 
 use tonnage_engine::{
     Condition, Engine, Error, KeyShape, Operation, Projection, Result, Rows, Slices, WriteBatch,
@@ -16,12 +18,12 @@ use crate::single_calls::{StoredRow, WriteOptions, WriteResult};
 
 /// What became of each operation, and the rows that were found before: their origins are the
 /// numbers of the operations.
-pub(crate) struct Judged {
+pub(crate) struct ConditionalOutcome {
     pub(crate) results: Vec<WriteResult>,
     pub(crate) found: Rows,
 }
 
-impl Judged {
+impl ConditionalOutcome {
     /// For each operation what became of it, and which of the rows found is its own.
     pub(crate) fn answers(&self) -> impl Iterator<Item = (WriteResult, Option<usize>)> + '_ {
         let mut rows = self.found.origins.iter().enumerate().peekable();
@@ -40,6 +42,7 @@ pub(crate) fn write_each(
     let EncodedWrite { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
+    // Each operation that is left goes with its own table, which says what indexes it has.
     let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
         let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
         store.write_rows(batch, &tables, terms)
@@ -53,6 +56,7 @@ pub(crate) fn write_each(
     };
     let answers = judged.answers().enumerate().map(|(operation, (result, row))| {
         let previous = row.map(|row| stored(operation, row)).transpose()?;
+        // A number drawn for a row that is not stored is lost, so the caller does not get it.
         let generated = numbers[operation].clone().filter(|_| result.is_stored());
         Ok(Exchanged { result, previous, generated })
     });
@@ -66,7 +70,7 @@ pub(crate) fn judge_and_write(
     wanted: &WriteBatch,
     shape: &KeyShape,
     write: impl Fn(&WriteBatch, &[usize]) -> Result<WriteOutcome>,
-) -> Result<Judged> {
+) -> Result<ConditionalOutcome> {
     check_shard_key(wanted, shape)?;
     let space = wanted.space(0);
     let keys: Slices = (0..wanted.len()).map(|operation| wanted.key(operation)).collect();
@@ -82,6 +86,8 @@ pub(crate) fn judge_and_write(
                 kept.push(operation);
             }
         }
+        // Each is written on the version that was judged: if one row has changed since, all are
+        // judged anew.
         let version = match kept.is_empty() {
             true => None,
             false => write(&batch, &kept)?.version(),
@@ -89,6 +95,7 @@ pub(crate) fn judge_and_write(
         if version.is_none() && !kept.is_empty() {
             continue;
         }
+        // The engine judged versions. The condition of the caller is answered by what was read.
         let result = |(operation, current): (usize, &Option<u64>)| match version {
             Some(version) if wanted.condition(operation).holds(*current) => {
                 WriteResult::Stored { version }
@@ -96,7 +103,7 @@ pub(crate) fn judge_and_write(
             _ => WriteResult::ConditionFailed { operation, current: *current },
         };
         let results = versions.iter().enumerate().map(result).collect();
-        return Ok(Judged { results, found });
+        return Ok(ConditionalOutcome { results, found });
     }
 }
 

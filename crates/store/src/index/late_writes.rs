@@ -1,16 +1,16 @@
-//! Rows that came to be stored late.
+//! Indexes rows that may have been stored late.
 //!
-//! A process may stand still between its last look at its lease and the moment at which a row leaves
-//! it: the row waits in a queue of the driver. Others go on without the process after a minute, and
-//! an index that they make meanwhile misses the row.
+//! A process may stand still between its last check of its lease and the moment at which a row
+//! leaves it, for instance while the row waits in a queue of the driver. After 60 seconds others go
+//! on without the process, and an index that they make meanwhile misses the row.
 //!
-//! So who finds, behind a write, that its lease has ended brings the indexes up to date before the
-//! write is acknowledged:
+//! So a process that finds its lease over after a write updates the indexes before it acknowledges
+//! the write:
 //!
-//! 1. It renews its row among the members. Whoever changes tables from now on waits for it.
+//! 1. It renews its row among the members. A process that changes tables from now on waits for it.
 //! 2. It reads the catalog.
-//! 3. It stores the entries that the rows have by the indexes that there are now. Where one of the
-//!    rows was not stored after all its entries are stale, which costs a look-up.
+//! 3. It stores the entries of the rows for the indexes that there are now. If a row was not stored
+//!    after all, its entries are stale, which costs a lookup.
 
 use std::collections::BTreeMap;
 

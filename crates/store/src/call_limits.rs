@@ -1,4 +1,4 @@
-//! What may end a long call early, and what it says then.
+//! The limits of a long call: a cancel and a timeout, and the errors that they end it with.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::terms::{check_timeout, deadline_after};
 
 /// A cancel, and the time of a call.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct CallLimits {
     /// What ends, such as "the backup".
     what: &'static str,
     /// What is left of it then.
@@ -19,7 +19,7 @@ pub(crate) struct Limits {
     deadline: Deadline,
 }
 
-impl Limits {
+impl CallLimits {
     /// The time begins now.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Limits {
     /// Passes on an error that ends the call; one that is a finding is given back.
     ///
     /// # Errors
-    /// Those of [`Limits::check`].
+    /// Those of [`CallLimits::check`].
     pub(crate) fn finding(&self, error: Error) -> Result<Error> {
         self.check()?;
         match error.kind() {

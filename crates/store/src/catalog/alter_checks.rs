@@ -1,4 +1,4 @@
-//! What a change of a table must leave.
+//! Checks that ALTER TABLE leaves indexes and child tables intact.
 
 use tonnage_engine::{Error, Result};
 
@@ -7,7 +7,7 @@ use crate::index::StoredIndex;
 use crate::schema::{Change, TableSchema};
 
 /// Refuses a change of a table that takes a column from under an index.
-pub(super) fn check_kept(
+pub(super) fn check_indexed_columns(
     indexes: &[StoredIndex],
     before: &TableSchema,
     after: &TableSchema,

@@ -1,7 +1,8 @@
-//! A reading of the tables that all share who ask for one while it is under way.
+//! A refresh of the catalog that concurrent callers share.
 //!
-//! Many rows come late at once. What is read for one of them holds for all that waited for it; and
-//! where the cluster is out of reach they do not try for half a minute each.
+//! Many rows may come late at once. One refresh serves all callers that waited for it. When the
+//! cluster is out of reach it also fails for all of them, so that they do not try for 30 seconds
+//! each.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -9,24 +10,24 @@ use std::time::Instant;
 use tonnage_engine::{Error, Result};
 
 #[derive(Default)]
-pub(super) struct SharedReading {
-    last: Mutex<Option<Reading>>,
+pub(super) struct SharedRefresh {
+    last: Mutex<Option<LastRefresh>>,
 }
 
-struct Reading {
+struct LastRefresh {
     begun: Instant,
     ended: Instant,
     outcome: Result<()>,
 }
 
-impl SharedReading {
+impl SharedRefresh {
     /// Reads, unless somebody else began to after this call, or failed after it.
-    pub(super) fn read(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(super) fn run(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
         let asked = Instant::now();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match last.as_ref() {
-            Some(Reading { begun, outcome: Ok(()), .. }) if *begun >= asked => return Ok(()),
-            Some(Reading { ended, outcome: Err(error), .. }) if *ended >= asked => {
+            Some(LastRefresh { begun, outcome: Ok(()), .. }) if *begun >= asked => return Ok(()),
+            Some(LastRefresh { ended, outcome: Err(error), .. }) if *ended >= asked => {
                 return Err(error.restated());
             }
             _ => {}
@@ -34,7 +35,7 @@ impl SharedReading {
         let begun = Instant::now();
         let outcome = read();
         let kept = outcome.as_ref().copied().map_err(Error::restated);
-        *last = Some(Reading { begun, ended: Instant::now(), outcome: kept });
+        *last = Some(LastRefresh { begun, ended: Instant::now(), outcome: kept });
         outcome
     }
 }
@@ -51,13 +52,13 @@ mod tests {
 
     /// How often is read when 20 threads ask at the same time.
     fn readings(outcome: fn() -> Result<()>) -> usize {
-        let (shared, count) = (SharedReading::default(), AtomicUsize::new(0));
+        let (shared, count) = (SharedRefresh::default(), AtomicUsize::new(0));
         let all_here = Barrier::new(READERS);
         std::thread::scope(|scope| {
             for _ in 0..READERS {
                 scope.spawn(|| {
                     all_here.wait();
-                    let got = shared.read(|| {
+                    let got = shared.run(|| {
                         count.fetch_add(1, Ordering::Relaxed);
                         std::thread::sleep(Duration::from_millis(200));
                         outcome()
@@ -84,11 +85,11 @@ mod tests {
 
     #[test]
     fn who_asks_later_reads_again() {
-        let shared = SharedReading::default();
+        let shared = SharedRefresh::default();
         let count = AtomicUsize::new(0);
         for _ in 0..3 {
             shared
-                .read(|| {
+                .run(|| {
                     count.fetch_add(1, Ordering::Relaxed);
                     Ok(())
                 })

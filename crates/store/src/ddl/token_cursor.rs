@@ -1,4 +1,4 @@
-//! Walking over tokens, with the place of each for messages.
+//! A cursor over tokens that knows the line and column of each, for messages.
 
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, Tokenizer};
@@ -9,7 +9,7 @@ use super::dialect::DefinitionDialect;
 static DIALECT: DefinitionDialect = DefinitionDialect;
 
 /// The place in a text of DDL that is read next.
-pub(super) struct Cursor {
+pub(super) struct TokenCursor {
     parser: Parser<'static>,
     /// Where the text ends: the end of a text has no place of its own.
     end: Location,
@@ -20,11 +20,11 @@ pub(super) struct Cursor {
 /// How deep types may be written in each other; how deep they may be is looked at later.
 const DEPTH_MAX: usize = 64;
 
-impl Cursor {
+impl TokenCursor {
     pub(super) fn new(sql: &str) -> Result<Self> {
         let tokens = Tokenizer::new(&DIALECT, sql).tokenize_with_location();
         let tokens = tokens.map_err(|error| {
-            Error::invalid(format!("{}: {}", place(error.location), error.message))
+            Error::invalid(format!("{}: {}", location_text(error.location), error.message))
         })?;
         let end = tokens.last().map_or(Location::new(1, 1), |token| token.span.end);
         let parser = Parser::new(&DIALECT).with_tokens_with_locations(tokens);
@@ -47,7 +47,7 @@ impl Cursor {
     }
 
     pub(super) fn error_at(&self, location: Location, message: &str) -> Error {
-        Error::invalid(format!("{}: {message}", place(location)))
+        Error::invalid(format!("{}: {message}", location_text(location)))
     }
 
     /// Takes the next token if it is this word outside quotes.
@@ -222,6 +222,6 @@ impl Cursor {
     }
 }
 
-fn place(location: Location) -> String {
+fn location_text(location: Location) -> String {
     format!("line {}, column {}", location.line, location.column)
 }

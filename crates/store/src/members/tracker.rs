@@ -1,19 +1,19 @@
-//! What this process has seen of the other members, by its own clock.
+//! Tracks by its own clock when the row of each other member last changed.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::row::Everybody;
+use super::row::MembersSnapshot;
 
 /// The version of each member's row, and since when this process has seen no other.
 #[derive(Debug, Default)]
-pub(super) struct Roster {
+pub(super) struct MemberTracker {
     seen: HashMap<u64, (u64, Instant)>,
 }
 
-impl Roster {
+impl MemberTracker {
     /// Notes what the rows are now.
-    pub(super) fn look(&mut self, all: &Everybody, now: Instant) {
+    pub(super) fn record(&mut self, all: &MembersSnapshot, now: Instant) {
         self.seen.retain(|id, _| all.members.iter().any(|(member, _)| member.id == *id));
         for (member, version) in &all.members {
             let seen = self.seen.entry(member.id).or_insert((*version, now));
@@ -29,7 +29,7 @@ impl Roster {
     }
 
     /// The members that are gone, with the versions of their rows.
-    pub(super) fn gone(
+    pub(super) fn gone_members(
         &self,
         now: Instant,
         after: Duration,

@@ -1,4 +1,4 @@
-//! What the cells of an entry begin with.
+//! The first byte of each cell of an entry.
 
 /// The cell of a NULL, and what begins every other cell.
 pub(super) const NULL: u8 = 0;

@@ -1,5 +1,5 @@
-//! One of the two engines, as the model test uses it: spaces by place, versions by what was seen of
-//! them.
+//! One of the two engines of the model test. It names spaces by their position, and remembers the
+//! last version seen of each row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +13,22 @@ use crate::{
     SpaceId, Verdict, WriteBatch, WriteOutcome,
 };
 
-use super::operation::{Change, Key, PLACED, Push, Scan, When, group_bytes};
+use super::operation::{
+    ModelChange, ModelCondition, ModelKey, ModelPush, ModelScan, PLACED, group_bytes,
+};
 
 /// A row as both sides must have it: origin, key, value, expiry.
-pub(super) type Row = (u32, Vec<u8>, Vec<u8>, u64);
+pub(super) type ScannedRow = (u32, Vec<u8>, Vec<u8>, u64);
 
 /// What became of a load: what each stream stored (inserted, replaced), and which entries existed.
-pub(super) type Loaded = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
+pub(super) type LoadResult = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
 
 /// All rows of a space by key: value, expiry, and whether the version changed since the row was
 /// last seen.
 pub(super) type SpaceSurvey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
 
 /// An engine with what was seen of it.
-pub(super) struct Side {
+pub(super) struct TrackedEngine {
     /// The number last given to each space, whether or not it was dropped since.
     ids: [Option<SpaceId>; PLACED + 1],
     used: Vec<SpaceId>,
@@ -37,7 +39,7 @@ pub(super) struct Side {
     puts_entries_first: bool,
 }
 
-impl Side {
+impl TrackedEngine {
     pub(super) fn new(puts_entries_first: bool) -> Self {
         Self {
             ids: [None; PLACED + 1],
@@ -68,7 +70,7 @@ impl Side {
         engine: &dyn Engine,
         space: usize,
         group: usize,
-        changes: &[Change],
+        changes: &[ModelChange],
         along: &[(usize, bool)],
         now_ms: u64,
     ) -> Result<Option<(usize, bool)>> {
@@ -76,7 +78,7 @@ impl Side {
         if let Some(placed) = self.ids[PLACED] {
             batch.switch_to(placed);
             for (minor, is_put) in along {
-                let key = prefixed_key(engine, Key { group, minor: *minor });
+                let key = prefixed_key(engine, ModelKey { group, minor: *minor });
                 match is_put {
                     true => batch.put(&key, &[], NEVER_MS, Condition::Always),
                     false => batch.delete(&key, Condition::Always),
@@ -86,6 +88,8 @@ impl Side {
         Ok(match engine.write(&batch, Durability::Write)? {
             WriteOutcome::Applied { .. } => None,
             WriteOutcome::Refused { operation, current } => {
+                // Entries of the tested engine may be no part of the atomic step: the model does
+                // the same.
                 if self.puts_entries_first {
                     self.put_entries(engine, group, along)?;
                 }
@@ -110,7 +114,7 @@ impl Side {
         let last_of_each: BTreeMap<usize, bool> = along.iter().copied().collect();
         let mut batch = WriteBatch::new(placed);
         for (minor, _) in last_of_each.into_iter().filter(|(_, is_put)| *is_put) {
-            let key = prefixed_key(engine, Key { group, minor });
+            let key = prefixed_key(engine, ModelKey { group, minor });
             batch.put(&key, &[], NEVER_MS, Condition::Always);
         }
         engine.write(&batch, Durability::Write).map(drop)
@@ -120,7 +124,7 @@ impl Side {
     pub(super) fn write_many(
         &self,
         engine: &dyn Engine,
-        batches: &[(usize, usize, Vec<Change>)],
+        batches: &[(usize, usize, Vec<ModelChange>)],
         now_ms: u64,
     ) -> Vec<std::result::Result<Option<(usize, bool)>, ErrorKind>> {
         let batches: Vec<WriteBatch> = batches
@@ -135,12 +139,20 @@ impl Side {
         outcomes.map(|outcome| outcome.map(refusal).map_err(|error| error.kind())).collect()
     }
 
-    fn batch(&self, space: usize, group: usize, changes: &[Change], now_ms: u64) -> WriteBatch {
+    fn batch(
+        &self,
+        space: usize,
+        group: usize,
+        changes: &[ModelChange],
+        now_ms: u64,
+    ) -> WriteBatch {
         let mut batch = WriteBatch::new(self.id(space));
+        // Versions differ between the engines, so a condition names the one last seen of this
+        // engine.
         for change in changes {
             match change {
-                Change::Put { minor, value, lives_ms, when } => {
-                    let key = Key { group, minor: *minor }.bytes();
+                ModelChange::Put { minor, value, lives_ms, when } => {
+                    let key = ModelKey { group, minor: *minor }.bytes();
                     batch.put(
                         &key,
                         &value.bytes(),
@@ -148,8 +160,8 @@ impl Side {
                         self.condition(space, &key, *when),
                     );
                 }
-                Change::Delete { minor, when } => {
-                    let key = Key { group, minor: *minor }.bytes();
+                ModelChange::Delete { minor, when } => {
+                    let key = ModelKey { group, minor: *minor }.bytes();
                     batch.delete(&key, self.condition(space, &key, *when));
                 }
             }
@@ -161,15 +173,15 @@ impl Side {
         self.versions.get(&(self.id(space), key.to_vec())).copied()
     }
 
-    fn condition(&self, space: usize, key: &[u8], when: When) -> Condition {
+    fn condition(&self, space: usize, key: &[u8], when: ModelCondition) -> Condition {
         match when {
-            When::Always => Condition::Always,
-            When::IfAbsent => Condition::IfAbsent,
-            When::IfPresent => Condition::IfPresent,
-            When::IfLastVersion => {
+            ModelCondition::Always => Condition::Always,
+            ModelCondition::IfAbsent => Condition::IfAbsent,
+            ModelCondition::IfPresent => Condition::IfPresent,
+            ModelCondition::IfLastVersion => {
                 Condition::IfVersion(self.last_version(space, key).unwrap_or(u64::MAX))
             }
-            When::IfOtherVersion => Condition::IfVersion(u64::MAX),
+            ModelCondition::IfOtherVersion => Condition::IfVersion(u64::MAX),
         }
     }
 
@@ -179,9 +191,9 @@ impl Side {
         &self,
         engine: &dyn Engine,
         options: &LoadOptions,
-        pushes: &[Push],
+        pushes: &[ModelPush],
         now_ms: u64,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadResult> {
         let recorder = Arc::new(LoadRecorder::default());
         let session =
             engine.load(LoadOptions { observer: Arc::clone(&recorder) as _, ..options.clone() })?;
@@ -242,9 +254,9 @@ impl Side {
         &self,
         engine: &dyn Engine,
         space: usize,
-        keys: &[Key],
+        keys: &[ModelKey],
         keys_only: bool,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<ScannedRow>> {
         let keys: Vec<Vec<u8>> = keys.iter().map(|key| key.bytes()).collect();
         let keys: Slices = keys.iter().map(Vec::as_slice).collect();
         let mut rows = Rows::new();
@@ -262,6 +274,7 @@ impl Side {
         keys_only: bool,
         whole: &Rows,
     ) -> Result<()> {
+        // So few that the keys are read in many pieces.
         const BYTES_MAX: usize = 40;
         let (mut first, mut row, mut rows) = (0, 0, Rows::new());
         while first < keys.len() {
@@ -290,8 +303,8 @@ impl Side {
         engine: &dyn Engine,
         space: usize,
         ranges: Ranges,
-        options: &Scan,
-    ) -> Result<Vec<Row>> {
+        options: &ModelScan,
+    ) -> Result<Vec<ScannedRow>> {
         let options = ScanOptions {
             direction: options.direction,
             projection: projection(options.keys_only),
@@ -299,14 +312,14 @@ impl Side {
             limit_per_shard_key: options.limit_per_shard_key,
             batch_rows_max: options.batch_rows_max,
             batch_bytes_max: options.batch_bytes_max,
-            filter: options.filter.then(|| Arc::new(Families) as _),
+            filter: options.filter.then(|| Arc::new(ModelKeyFilter) as _),
             ..ScanOptions::default()
         };
         Ok(self.rows_seen(space, &scan(engine, self.id(space), ranges, options)?))
     }
 
     /// The rows without their versions, which must be those seen last.
-    fn rows_seen(&self, space: usize, rows: &Rows) -> Vec<Row> {
+    fn rows_seen(&self, space: usize, rows: &Rows) -> Vec<ScannedRow> {
         let row = |index: usize| {
             let key = rows.keys.get(index).to_vec();
             assert_eq!(
@@ -337,6 +350,8 @@ impl Side {
                 last.is_none_or(|last| last <= version),
                 "a version went back from {last:?} to {version}"
             );
+            // Which shard a key lies in is the business of each engine, so its number is not
+            // compared.
             let key = if space == PLACED { key[SHARD_LEN..].to_vec() } else { key };
             all.insert(
                 key,
@@ -352,7 +367,7 @@ impl Side {
 const PLACED_STREAMS: usize = 2;
 
 /// The key of an entry of the shard-prefixed space that lies in the shard of a group.
-fn prefixed_key(engine: &dyn Engine, key: Key) -> Vec<u8> {
+fn prefixed_key(engine: &dyn Engine, key: ModelKey) -> Vec<u8> {
     let shard = engine.shard_of(&group_bytes(key.group)).0 as u16;
     [&shard.to_be_bytes()[..], &key.bytes()].concat()
 }
@@ -366,9 +381,9 @@ fn expires_at_ms(now_ms: u64, lives_ms: Option<u64>) -> u64 {
 }
 
 /// Minor keys of one byte count, longer ones come along, those with an `x` are passed over.
-struct Families;
+struct ModelKeyFilter;
 
-impl KeyFilter for Families {
+impl KeyFilter for ModelKeyFilter {
     fn judge(&self, key: &[u8]) -> Verdict {
         let minor = &key[shape().shard_key_len(key).unwrap_or(group("").len())..];
         match minor.len() {

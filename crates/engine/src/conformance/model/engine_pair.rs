@@ -10,85 +10,91 @@ use crate::{
     OnExisting, Ranges, Result,
 };
 
-use super::operation::{Key, Operation, PLACED, Push, Range, SPACES, Scan, group_bytes};
-use super::side::{Row, Side};
+use super::operation::{
+    ModelKey, ModelOperation, ModelPush, ModelRange, ModelScan, PLACED, SPACES, group_bytes,
+};
+use super::tracked_engine::{ScannedRow, TrackedEngine};
 
 /// The engine under test and the model.
-pub(super) struct World<'h> {
+pub(super) struct EnginePair<'h> {
     harness: &'h mut dyn Harness,
     clock: Arc<ManualClock>,
     /// Absent only while it is opened again.
     tested: Option<Box<dyn Engine>>,
     model: MemoryEngine,
-    tested_side: Side,
-    model_side: Side,
+    tested_side: TrackedEngine,
+    model_side: TrackedEngine,
 }
 
-impl<'h> World<'h> {
+impl<'h> EnginePair<'h> {
     pub(super) fn new(harness: &'h mut dyn Harness) -> Self {
         let clock = Arc::new(ManualClock::new(START_MS));
         let tested = harness.open(Arc::clone(&clock) as _);
         let model = MemoryEngine::with_clock(Arc::clone(&clock) as _);
         let puts_entries_first = !tested.capability().placed_atomic;
-        let mut world = Self {
+        let mut pair = Self {
             harness,
             clock,
             tested: Some(tested),
             model,
-            tested_side: Side::new(false),
-            model_side: Side::new(puts_entries_first),
+            tested_side: TrackedEngine::new(false),
+            model_side: TrackedEngine::new(puts_entries_first),
         };
         // Most operations should find their space: all but the last are there from the start.
-        (0..SPACES - 1).for_each(|space| world.carry_out(&Operation::CreateSpace(space)));
-        if world.tested.as_deref().is_some_and(|tested| tested.capability().placed_spaces) {
-            world.both(|side, engine| side.create_space(engine, PLACED));
+        (0..SPACES - 1).for_each(|space| pair.apply(&ModelOperation::CreateSpace(space)));
+        if pair.tested.as_deref().is_some_and(|tested| tested.capability().placed_spaces) {
+            pair.ask_both(|side, engine| side.create_space(engine, PLACED));
         }
-        world
+        pair
     }
 
     /// Carries an operation out on both sides and compares answers, then everything stored.
-    pub(super) fn carry_out(&mut self, operation: &Operation) {
+    pub(super) fn apply(&mut self, operation: &ModelOperation) {
         let now_ms = self.clock.now_ms();
         match operation {
-            Operation::CreateSpace(space) => {
-                self.both(|side, engine| side.create_space(engine, *space))
+            ModelOperation::CreateSpace(space) => {
+                self.ask_both(|side, engine| side.create_space(engine, *space))
             }
-            Operation::DropSpace(space) => {
-                self.both(|side, engine| engine.drop_space(side.id(*space)))
+            ModelOperation::DropSpace(space) => {
+                self.ask_both(|side, engine| engine.drop_space(side.id(*space)))
             }
-            Operation::Write { space, group, changes, along } => {
-                self.both(|side, engine| {
+            ModelOperation::Write { space, group, changes, along } => {
+                self.ask_both(|side, engine| {
                     side.write(engine, *space, *group, changes, along, now_ms)
                 });
             }
-            Operation::WriteMany(batches) => {
-                self.both(|side, engine| Ok(side.write_many(engine, batches, now_ms)))
+            ModelOperation::WriteMany(batches) => {
+                self.ask_both(|side, engine| Ok(side.write_many(engine, batches, now_ms)))
             }
-            Operation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
+            ModelOperation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
                 self.load(*on_existing, *memory_bytes_max, *parallelism, pushes, now_ms);
             }
-            Operation::DeleteRange { space, ranges } => {
+            ModelOperation::DeleteRange { space, ranges } => {
                 let ranges = self.ranges(ranges);
-                self.both(|side, engine| {
+                self.ask_both(|side, engine| {
                     engine.delete_range(side.id(*space), &ranges, Durability::Write)
                 });
             }
-            Operation::Read { space, keys, keys_only } => {
-                self.both(|side, engine| side.read(engine, *space, keys, *keys_only))
+            ModelOperation::Read { space, keys, keys_only } => {
+                self.ask_both(|side, engine| side.read(engine, *space, keys, *keys_only))
             }
-            Operation::Scan { space, scan } => self.scan(*space, scan.clone()),
-            Operation::MoveClock(by_ms) => self.clock.set_ms(now_ms + by_ms),
-            Operation::Settle => self.both(|_, engine| match engine.capability().settle {
+            ModelOperation::Scan { space, scan } => self.scan(*space, scan.clone()),
+            ModelOperation::MoveClock(by_ms) => self.clock.set_ms(now_ms + by_ms),
+            ModelOperation::Settle => self.ask_both(|_, engine| match engine.capability().settle {
                 true => engine.settle(),
                 false => Ok(()),
             }),
-            Operation::Reopen => self.reopen(),
+            ModelOperation::Reopen => self.reopen(),
         }
+        // After each operation, so that a failure names the first one that went wrong.
         self.compare_spaces();
     }
 
     /// Asks both sides, and compares what they answer.
-    fn both<T: PartialEq + Debug>(&mut self, ask: impl Fn(&mut Side, &dyn Engine) -> Result<T>) {
+    fn ask_both<T: PartialEq + Debug>(
+        &mut self,
+        ask: impl Fn(&mut TrackedEngine, &dyn Engine) -> Result<T>,
+    ) {
         let tested =
             ask(&mut self.tested_side, self.tested.as_deref().expect("the engine is open"));
         let model = ask(&mut self.model_side, &self.model);
@@ -113,21 +119,23 @@ impl<'h> World<'h> {
         on_existing: OnExisting,
         memory_bytes_max: usize,
         parallelism: usize,
-        pushes: &[Push],
+        pushes: &[ModelPush],
         now_ms: u64,
     ) {
-        let exists = |push: &&Push| {
+        let exists = |push: &&ModelPush| {
             self.model
                 .spaces()
                 .unwrap()
                 .iter()
                 .any(|space| space.id == self.model_side.id(push.space))
         };
-        let pushes: Vec<Push> = pushes.iter().filter(exists).cloned().collect();
+        let pushes: Vec<ModelPush> = pushes.iter().filter(exists).cloned().collect();
         let options =
             LoadOptions { on_existing, memory_bytes_max, parallelism, ..LoadOptions::default() };
-        self.both(|side, engine| {
+        self.ask_both(|side, engine| {
             let loaded = side.load(engine, &options, &pushes, now_ms);
+            // How much a failed load stores is left open, so both sides begin again with empty
+            // spaces.
             if loaded.is_err() {
                 for push in &pushes {
                     engine.delete_range(
@@ -142,11 +150,14 @@ impl<'h> World<'h> {
     }
 
     /// Scans on both sides, without the limits that leave open which rows are given.
-    fn scan(&mut self, space: usize, mut scan: Scan) {
+    fn scan(&mut self, space: usize, mut scan: ModelScan) {
         let ordered = scan.direction != Direction::Unordered;
         let in_total = self.is_in_total_order();
-        let crosses =
-            scan.ranges.iter().any(|range| matches!(range, Range::WholeSpace | Range::Across(..)));
+        let crosses = scan
+            .ranges
+            .iter()
+            .any(|range| matches!(range, ModelRange::WholeSpace | ModelRange::Across(..)));
+        // Without an order an engine may choose the rows within a limit, so both could be right.
         if !ordered {
             scan.limit_per_shard_key = None;
         }
@@ -154,11 +165,13 @@ impl<'h> World<'h> {
             scan.limit_per_range = None;
         }
         let ranges = self.ranges(&scan.ranges);
-        self.both(|side, engine| {
+        self.ask_both(|side, engine| {
             let mut rows = side.scan(engine, space, ranges.clone(), &scan)?;
             match (ordered, in_total) {
                 (false, _) => rows.sort(),
-                (true, false) => rows.sort_by(|left, right| place(left).cmp(&place(right))),
+                (true, false) => rows.sort_by(|left, right| {
+                    range_and_shard_key(left).cmp(&range_and_shard_key(right))
+                }),
                 (true, true) => {}
             }
             Ok(rows)
@@ -173,20 +186,23 @@ impl<'h> World<'h> {
 
     /// The ranges as bytes. One across shard keys becomes that of a shard key where there is no
     /// total order.
-    fn ranges(&self, ranges: &[Range]) -> Ranges {
+    fn ranges(&self, ranges: &[ModelRange]) -> Ranges {
         let total_order =
             self.tested.as_deref().expect("the engine is open").capability().total_order;
         let mut all = Ranges::new();
         for range in ranges {
             match range {
-                Range::WholeSpace => all.push(&[], &[]),
-                Range::Group(group) => all.push_prefix(&group_bytes(*group)),
-                Range::Between { group, minors } => {
-                    let [start, end] = minors.map(|minor| Key { group: *group, minor }.bytes());
+                ModelRange::WholeSpace => all.push(&[], &[]),
+                ModelRange::Group(group) => all.push_prefix(&group_bytes(*group)),
+                ModelRange::Between { group, minors } => {
+                    let [start, end] =
+                        minors.map(|minor| ModelKey { group: *group, minor }.bytes());
                     all.push(&start, &end);
                 }
-                Range::Across(start, end) if total_order => all.push(&start.bytes(), &end.bytes()),
-                Range::Across(start, _) => all.push_prefix(&group_bytes(start.group)),
+                ModelRange::Across(start, end) if total_order => {
+                    all.push(&start.bytes(), &end.bytes())
+                }
+                ModelRange::Across(start, _) => all.push_prefix(&group_bytes(start.group)),
             }
         }
         all
@@ -222,7 +238,7 @@ impl<'h> World<'h> {
 }
 
 /// Where a row stands among those whose order is fixed: its range and its shard key.
-fn place(row: &Row) -> (u32, &[u8]) {
+fn range_and_shard_key(row: &ScannedRow) -> (u32, &[u8]) {
     let (origin, key, ..) = row;
     (*origin, &key[..shape().shard_key_len(key).expect("a key of the suite's shape")])
 }

@@ -1,9 +1,8 @@
-//! Drops of spaces that a write, a bulk put, a deadline or the disk held up, carried out in the
-//! background.
+//! Drops spaces in the background that a write, a bulk put, a deadline or the disk held up.
 //!
-//! The thread is there as long as there are any. Each second it does of the steps of a drop
-//! ([`super::drops`]) what can be done by then. It holds the engine for moments only, so it keeps
-//! no store open; what it has not done by then is found at the next opening.
+//! The thread lives as long as drops are pending. Each second it does those steps of a drop
+//! ([`super::drops`]) that are possible by then. It holds the engine for moments only, so it keeps
+//! no store open. The next opening does what the thread has left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Deadline, Engine, ErrorKind, Result, SpaceId};
 
-use super::leaving::LeavingSpaces;
+use super::pending_drops::PendingDrops;
 use crate::index::WriteGate;
 
 /// How long after a try the next one comes.
@@ -24,15 +23,15 @@ const TRY_TIME: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(500);
 
 /// The thread that drops what others could not.
-pub(super) struct LateDrops {
-    shared: Arc<Shared>,
+pub(super) struct BackgroundDrops {
+    shared: Arc<DropWorker>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Shared {
+struct DropWorker {
     engine: Weak<dyn Engine>,
     gate: Arc<WriteGate>,
-    leaving: Arc<LeavingSpaces>,
+    pending_drops: Arc<PendingDrops>,
     /// Whether the thread will look again.
     running: Mutex<bool>,
     stopping: AtomicBool,
@@ -40,16 +39,16 @@ struct Shared {
     woken: Condvar,
 }
 
-impl LateDrops {
+impl BackgroundDrops {
     pub(super) fn new(
         engine: &Arc<dyn Engine>,
         gate: Arc<WriteGate>,
-        leaving: Arc<LeavingSpaces>,
+        pending_drops: Arc<PendingDrops>,
     ) -> Self {
-        let shared = Shared {
+        let shared = DropWorker {
             engine: Arc::downgrade(engine),
             gate,
-            leaving,
+            pending_drops,
             running: Mutex::new(false),
             stopping: AtomicBool::new(false),
             woken: Condvar::new(),
@@ -80,7 +79,7 @@ impl LateDrops {
     }
 }
 
-impl Drop for LateDrops {
+impl Drop for BackgroundDrops {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         // Taken for a moment, so that the thread does not look just before and wait just after.
@@ -94,7 +93,7 @@ impl Drop for LateDrops {
     }
 }
 
-impl Shared {
+impl DropWorker {
     fn running(&self) -> MutexGuard<'_, bool> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,8 +101,8 @@ impl Shared {
     fn work(&self, mut pause: Duration) {
         while self.pause(pause) {
             pause = PAUSE;
-            self.see_writers_off();
-            for space in self.leaving.cut_short() {
+            self.check_writers();
+            for space in self.pending_drops.cut_short() {
                 // Held for this alone: a store is closed once nobody holds its engine.
                 let Some(engine) = self.engine.upgrade().filter(|_| !self.is_stopping()) else {
                     return;
@@ -111,22 +110,22 @@ impl Shared {
                 let drop_it = || drop_space(&*engine, space, Deadline::after(TRY_TIME));
                 // A panic in one drop leaves the others their turn.
                 if matches!(catch_unwind(AssertUnwindSafe(drop_it)), Ok(Ok(()))) {
-                    self.leaving.remove(space);
+                    self.pending_drops.remove(space);
                 }
             }
         }
     }
 
     /// Notes of the spaces that somebody wrote to whether that is over.
-    fn see_writers_off(&self) {
-        let ending = self.leaving.with_writers_ending();
+    fn check_writers(&self) {
+        let ending = self.pending_drops.with_writers_ending();
         if !ending.is_empty() && self.gate.wait_for_writers_by(Deadline::after(STEP)) {
-            self.leaving.note_writers_gone(ending.iter());
+            self.pending_drops.note_writers_gone(ending.iter());
         }
         let mut patience = STEP;
-        for space in self.leaving.without_writers() {
+        for space in self.pending_drops.without_writers() {
             match self.gate.wait_for_loads(space, patience, || self.is_stopping()) {
-                Ok(()) => self.leaving.note_cut_short(space),
+                Ok(()) => self.pending_drops.note_cut_short(space),
                 // Others wait for loads too, one at a time.
                 Err(_) => patience = Duration::ZERO,
             }
@@ -137,7 +136,7 @@ impl Shared {
     fn pause(&self, pause: Duration) -> bool {
         let waited = self.woken.wait_timeout_while(self.running(), pause, |_| !self.is_stopping());
         let mut running = waited.unwrap_or_else(PoisonError::into_inner).0;
-        *running = !self.is_stopping() && self.leaving.has_late_ones();
+        *running = !self.is_stopping() && self.pending_drops.has_droppable();
         *running
     }
 
