@@ -1,16 +1,17 @@
 //! What open scans cost whose readers rest: threads, memory and descriptors of the process.
 //!
-//! `open_scans DIRECTORY [SCANS] [TAKEN] [BATCH_ROWS]` makes a store of 400,000 rows, opens so many
-//! scans of it (1,000 unless told otherwise) with batches of so many rows, takes some batches of
-//! each (1 unless told otherwise), rests, and reads one of them to its end.
+//! `cargo bench -p tonnage --bench open_scans -- [SCANS] [TAKEN] [BATCH_ROWS]` makes a store of 400,000
+//! rows, opens 1,000 scans of it or as many as are given, takes 1 batch of each, rests for five
+//! seconds, and reads one of them to its end.
 
 use std::time::Duration;
 
 use tonnage::{BulkPutOptions, Result, Row, Store, TableScanOptions, row_stream};
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    let directory = arguments.next().expect("a directory for the store");
+    // Cargo gives `--bench` first.
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let directory = tempfile::tempdir().expect("a directory for the store");
     let count = arguments.next().map_or(1_000, |count| count.parse().expect("a number of scans"));
     let taken: usize =
         arguments.next().map_or(1, |taken| taken.parse().expect("a number of batches"));
@@ -18,7 +19,7 @@ fn main() -> Result<()> {
     if let Some(rows) = arguments.next() {
         options.batch_rows_max = rows.parse().expect("a number of rows");
     }
-    let store = Store::open(format!("rocksdb:{directory}"))?;
+    let store = Store::open(directory.path().display().to_string())?;
     store.execute("CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))")?;
     let value = "v".repeat(200);
     let rows = (0..400_000_i64)
