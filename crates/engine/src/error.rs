@@ -71,7 +71,7 @@ impl ErrorKind {
 /// message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ErrorPlace {
+pub struct ErrorLocation {
     /// The full name of the table.
     pub table: Option<String>,
     /// The name of the column.
@@ -85,14 +85,14 @@ pub struct ErrorPlace {
     pub position: Option<u64>,
 }
 
-static NOWHERE: ErrorPlace =
-    ErrorPlace { table: None, column: None, key: None, stream: None, position: None };
+static UNKNOWN_LOCATION: ErrorLocation =
+    ErrorLocation { table: None, column: None, key: None, stream: None, position: None };
 
 /// An error with its kind, a message that names the place and the remedy, and what caused it.
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    place: Option<Box<ErrorPlace>>,
+    location: Option<Box<ErrorLocation>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -169,35 +169,35 @@ impl Error {
 
     /// Notes the table. Of what is noted twice the first counts, which was noted closer by.
     pub fn in_table(self, table: &str) -> Self {
-        self.noted(|place| &mut place.table, || table.to_owned())
+        self.noted(|location| &mut location.table, || table.to_owned())
     }
 
     /// Notes the column, likewise.
     pub fn in_column(self, column: &str) -> Self {
-        self.noted(|place| &mut place.column, || column.to_owned())
+        self.noted(|location| &mut location.column, || column.to_owned())
     }
 
     /// Notes the key as the message shows it, likewise.
     pub fn of_key(self, key: &str) -> Self {
-        self.noted(|place| &mut place.key, || key.to_owned())
+        self.noted(|location| &mut location.key, || key.to_owned())
     }
 
     /// Notes the stream, likewise.
     pub fn of_stream(self, stream: u64) -> Self {
-        self.noted(|place| &mut place.stream, || stream)
+        self.noted(|location| &mut location.stream, || stream)
     }
 
     /// Notes the place among entries, operations or keys, likewise.
     pub fn at_position(self, position: u64) -> Self {
-        self.noted(|place| &mut place.position, || position)
+        self.noted(|location| &mut location.position, || position)
     }
 
     fn noted<T>(
         mut self,
-        field: impl FnOnce(&mut ErrorPlace) -> &mut Option<T>,
+        field: impl FnOnce(&mut ErrorLocation) -> &mut Option<T>,
         value: impl FnOnce() -> T,
     ) -> Self {
-        field(self.place.get_or_insert_default()).get_or_insert_with(value);
+        field(self.location.get_or_insert_default()).get_or_insert_with(value);
         self
     }
 
@@ -206,7 +206,7 @@ impl Error {
         Self {
             kind: self.kind,
             message: self.message.clone(),
-            place: self.place.clone(),
+            location: self.location.clone(),
             source: None,
         }
     }
@@ -218,8 +218,8 @@ impl Error {
     }
 
     /// Where it happened, as far as that is known.
-    pub fn place(&self) -> &ErrorPlace {
-        self.place.as_deref().unwrap_or(&NOWHERE)
+    pub fn location(&self) -> &ErrorLocation {
+        self.location.as_deref().unwrap_or(&UNKNOWN_LOCATION)
     }
 
     /// What the caller can do.
@@ -227,7 +227,7 @@ impl Error {
         self.kind
     }
 
-    /// What happened, where, and how to mend it.
+    /// What happened, where, and the remedy.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -266,13 +266,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_is_what_was_noted_first() {
+    fn the_location_is_what_was_noted_first() {
         let error = Error::invalid("no").in_column("a").at_position(3).in_column("b").at("there");
-        let place = error.restated().place().clone();
+        let location = error.restated().location().clone();
         let expected =
-            ErrorPlace { column: Some("a".into()), position: Some(3), ..Default::default() };
-        assert_eq!((error.message(), place), ("there: no", expected));
-        assert_eq!(*Error::invalid("no").place(), ErrorPlace::default());
+            ErrorLocation { column: Some("a".into()), position: Some(3), ..Default::default() };
+        assert_eq!((error.message(), location), ("there: no", expected));
+        assert_eq!(*Error::invalid("no").location(), ErrorLocation::default());
     }
 
     /// They were all `Unavailable`: who tries again what can be tried again started a cancelled

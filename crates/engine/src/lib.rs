@@ -55,7 +55,7 @@ pub use cuts::Cuts;
 pub use deadline::Deadline;
 pub use engine::Engine;
 pub use entries::Entries;
-pub use error::{Error, ErrorKind, ErrorPlace, Result};
+pub use error::{Error, ErrorKind, ErrorLocation, Result};
 pub use header::{Header, NEVER_MS};
 pub use level::{Acks, Consistency, Levels};
 pub use load::{LoadObserver, LoadOptions, LoadSession, OnExisting, StoredRun};

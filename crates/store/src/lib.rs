@@ -127,8 +127,8 @@ pub use store::{OpenCluster, Store, StoreBuilder};
 pub use table::{Exchanged, RowOperation, RowScan, RowSession, Table};
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
-    Error, ErrorKind, ErrorPlace, Levels, ManualClock, OnExisting, Part, Result, ShardStatistics,
-    Statistics, SystemClock, cores, memory_bytes,
+    Error, ErrorKind, ErrorLocation, Levels, ManualClock, OnExisting, Part, Result,
+    ShardStatistics, Statistics, SystemClock, cores, memory_bytes,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};

@@ -43,7 +43,7 @@ fn with_options(message: &str) -> String {
 
 /// An error of a file, without the number of its stream: it begins with the name of the file.
 fn of_stream(error: &Error) -> Option<String> {
-    let stream = error.place().stream?;
+    let stream = error.location().stream?;
     let rest = error.message().strip_prefix(&format!("stream {stream}"))?;
     let (place, rest) = rest.split_once(" entries: ")?;
     let (name, _) = place.split_once(", after ")?;
@@ -53,7 +53,7 @@ fn of_stream(error: &Error) -> Option<String> {
 
 /// An entry whose key exists: its file and its line.
 fn of_existing(error: &Error, states: &[Arc<StreamState>]) -> Option<String> {
-    let (stream, position) = (error.place().stream?, error.place().position?);
+    let (stream, position) = (error.location().stream?, error.location().position?);
     let state = states.get(usize::try_from(stream).ok()?)?;
     let before = format!("stream {stream} ({}), entry {position}: ", state.name);
     let rest = error.message().strip_prefix(&before)?;

@@ -42,7 +42,7 @@ impl IndexColumn {
     }
 
     /// A place in a JSON column.
-    pub fn place(
+    pub fn json_path(
         column: impl Into<String>,
         path: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
