@@ -10,26 +10,26 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is wrong: mend it, then ask again.
+    /// The request is invalid. Fix it before retrying.
     Invalid,
     /// What was asked for does not exist.
     NotFound,
-    /// The request is sound, but what is stored speaks against it.
+    /// The request is valid, but what is stored contradicts it.
     Conflict,
-    /// The store cannot answer now (locked, out of space, stalled): try again later.
+    /// The store cannot answer now (locked, out of space, stalled). Retry later.
     Unavailable,
-    /// The caller called it off: what was done before stays.
+    /// The caller cancelled the call. What was done before stays.
     Cancelled,
-    /// It took longer than the caller gives it: give it more time, or ask for less at once.
+    /// The call took longer than its timeout. Raise the timeout, or ask for less at once.
     TimedOut,
-    /// A limit of memory, of space for intermediate results or of numbers was reached: raise it, or
+    /// A limit of memory, of space for intermediate results or of numbers was reached. Raise it, or
     /// ask for less at once.
     Exhausted,
-    /// Stored data is damaged: restore it from a copy.
+    /// Stored data is damaged. Restore it from a copy.
     Corruption,
     /// This engine does not offer it, see [`crate::Capability`].
     Unsupported,
-    /// A defect in Tonnage itself: report it.
+    /// A defect in Tonnage itself. Report it.
     Internal,
 }
 
@@ -99,7 +99,7 @@ pub struct Error {
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), place: None, source: None }
+        Self { kind, message: message.into(), location: None, source: None }
     }
 
     /// Shorthand for [`ErrorKind::Invalid`].
