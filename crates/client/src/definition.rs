@@ -71,6 +71,7 @@ pub(crate) fn outcome_of(answer: &[u8]) -> Option<Outcome> {
     let (name, told) = answer.as_object()?.iter().next()?;
     let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());
     let flag = |member: &str| told.get(member)?.as_bool();
+    // The server writes these names in `flight/outcome.rs`: both sides get new kinds of outcomes.
     Some(match name.as_str() {
         "created" => Outcome::Created { table: text("table")?, new: flag("new")? },
         "dropped" => Outcome::Dropped { table: text("table")?, existed: flag("existed")? },

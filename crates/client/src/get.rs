@@ -43,6 +43,7 @@ impl Client {
         if let Some(timeout) = options.timeout {
             header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
         }
+        // The values go out as they are: learning the table's columns would cost a second call.
         let values = key.iter().map(|(name, value)| (name.to_owned(), value));
         let batch = row_batch::batch_of_values(values)?;
         let body = frame::write(&Json::Object(header), &batch)?;

@@ -279,6 +279,7 @@ impl Client {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             pieces => pieces?,
         };
+        // Length and version come with the schema: they are known before the first piece is.
         let told = pieces.schema().metadata().get(METADATA);
         let info = told.and_then(|told| info_of(&serde_json::from_str(told).ok()?));
         let info = info.ok_or_else(|| self.strange())?;

@@ -41,6 +41,7 @@ impl Client {
     {
         let rows = self.exchange_keys(keys, request)?;
         let schema = rows.schema();
+        // Without relatives the server sends the table's own columns, else a struct for each table.
         let is_alone = request.relatives.is_empty();
         let tables = match is_alone {
             true => {
@@ -74,6 +75,7 @@ impl RelatedRows {
             let order = vec![0; batch.num_rows()];
             return Ok(RelatedBatch { batches: vec![(path, batch.clone())], order });
         }
+        // Each row is of one table: its struct has a value there, and is NULL in all others.
         let mut order = vec![u32::MAX; batch.num_rows()];
         let mut batches = Vec::with_capacity(self.tables.len());
         for (column, (path, schema)) in batch.columns().iter().zip(&self.tables) {
@@ -89,6 +91,7 @@ impl RelatedRows {
             let rows = cells.and_then(|cells| RecordBatch::try_new(schema.clone(), cells));
             batches.push((path.clone(), rows.map_err(|_| strange())?));
         }
+        // A row that no struct has comes from another version: it must not get lost silently.
         match order.contains(&u32::MAX) {
             true => Err(strange()),
             false => Ok(RelatedBatch { batches, order }),

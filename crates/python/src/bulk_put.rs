@@ -251,6 +251,7 @@ impl PutWatch<'_, '_> {
             progress.call1((counts_of(py, &self.progress.total())?,))?;
         }
         let (failed, exists) = (PyList::empty(py), PyList::empty(py));
+        // The load goes on meanwhile: an endless batch would leave no time to look for Ctrl-C.
         for report in self.reported.try_iter().take(REPORTS_MAX) {
             match report {
                 Report::Failed { stream, position, column, reason } => {
@@ -357,6 +358,7 @@ fn rows_of(
     raised: &Raised,
 ) -> PyResult<Box<dyn EntryStream>> {
     let path: Arc<str> = table.path.as_str().into();
+    // The order matters: data frames, texts and dicts are iterables, too, but not of rows.
     if let Some(reader) = reader_of(source)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok(record_batch_stream(name, path, batches));

@@ -54,6 +54,7 @@ impl Items {
                     Some(item) => take(&item?)?,
                     None => return Ok(false),
                 }
+                // The interpreter's lock is held here: a slow source would starve all other threads.
                 if begun.elapsed() > BATCH_TIME_MAX {
                     break;
                 }
@@ -68,6 +69,7 @@ impl Items {
                 Ok(goes_on)
             }
             Some(Err(error)) => {
+                // The store gets the error as text. The caller raises the exception itself.
                 let told = from_python(&self.what, &error);
                 self.raised.set(error);
                 self.end();
@@ -127,6 +129,7 @@ impl EntryStream for RowStream {
                     rows.push(row);
                     positions.push(*position);
                 }
+                // An item that is no row fails alone: errors_max decides whether the load goes on.
                 Err(error) => unread.push(UnreadEntry {
                     position: *position,
                     column: None,
@@ -140,6 +143,7 @@ impl EntryStream for RowStream {
             return Ok(None);
         }
         Ok(Some(EntryBatch {
+            // Items that failed leave gaps, so rows do not follow each other in the source.
             positions: Some(positions),
             unread,
             ..Payload::Rows { table: self.table.clone(), rows }.into()
@@ -177,6 +181,7 @@ impl EntryStream for PairStream {
                 .and_then(|(key, value)| {
                     pairs.push(&key, &value).map_err(|error| error.message().to_owned())
                 });
+            // An item that is no pair fails alone, and errors_max decides whether the load goes on.
             match pushed {
                 Ok(()) => positions.push(*position),
                 Err(reason) => {

@@ -61,6 +61,7 @@ pub(crate) fn rows_of<'py>(
     as_tuples: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let schema = batch.schema();
+    // Names become objects of Python once for all rows: dicts then hash each of them once.
     let names: Vec<Bound<'py, PyString>> =
         schema.fields().iter().map(|field| PyString::new(py, field.name())).collect();
     let columns = schema
@@ -108,6 +109,7 @@ fn cell_of<'py>(
     if array.is_null(row) {
         return Ok(py.None().into_bound(py));
     }
+    // `value_of` makes the values of single rows: both must give the same class for a type.
     Ok(match array.data_type() {
         DataType::Null => py.None().into_bound(py),
         DataType::Boolean => array.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any(),

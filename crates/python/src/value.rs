@@ -193,6 +193,7 @@ fn decimal(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// # Errors
 /// As [`to_value`], naming the column; `ValueError` for a sequence of another length.
 pub(crate) fn to_row(object: &Bound<'_, PyAny>, columns: &[String]) -> PyResult<Row> {
+    // Dicts, tuples and lists are the usual rows, and asking for them costs next to nothing.
     if let Ok(mapping) = object.cast::<PyDict>() {
         let mut row = Row::with_capacity(mapping.len());
         for (name, value) in mapping.iter() {
@@ -208,6 +209,7 @@ pub(crate) fn to_row(object: &Bound<'_, PyAny>, columns: &[String]) -> PyResult<
     if let Ok(list) = object.cast::<PyList>() {
         return row_of(list.iter(), list.len(), columns);
     }
+    // Other mappings say by `keys` that they are such, as they do to `dict.update`.
     if object.hasattr("keys")? {
         let dict = PyDict::new(object.py());
         dict.update(object.cast()?)?;

@@ -67,6 +67,7 @@ impl Context {
             memory_bytes_max: config.sql_memory_bytes,
             column_cache_bytes_max: Some(config.column_cache_bytes),
             timeout: config.statement_timeout,
+            // Users share the session: SET would hold for others, and files are the server's.
             is_local: false,
             ..SqlOptions::default()
         };

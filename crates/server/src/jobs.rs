@@ -175,6 +175,7 @@ impl Jobs {
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }
+        // Sharing is the last resort: an error of the store stops all streams of a load.
         let place = match self.loads.take_free() {
             Some(place) => place,
             None => match self.join_shared(&request) {
@@ -182,6 +183,7 @@ impl Jobs {
                 None => Handle::current().block_on(self.loads.take())?,
             },
         };
+        // A client may ask for less memory than the share of a load, and never for more.
         let asked = options.memory_bytes_max.unwrap_or(usize::MAX);
         options.memory_bytes_max = Some(self.memory_bytes.min(asked));
         options.callbacks = callbacks.clone();
@@ -204,6 +206,7 @@ impl Jobs {
             outcome: watch::Sender::new(None),
             _place: place,
         });
+        // Listed only now: `known` is not locked while the store opens a load, which may take long.
         self.known().running.push(job.clone());
         Ok(Membership { job, load })
     }

@@ -113,6 +113,8 @@ impl Metrics {
     }
 
     fn register(&mut self) {
+        // Names are what dashboards ask for: docs/server.md lists them. Counters get `_total` at
+        // the end when they are written.
         let Self { registry, store, statements_running, .. } = self;
         registry.register("connections_open", "Open connections", self.connections.clone());
         registry.register("connections", "Connections made", self.connections_total.clone());

@@ -62,6 +62,8 @@ impl Server {
     /// be listened on.
     pub fn open(store: Store, config: Config) -> Result<Server> {
         config.check()?;
+        // Each place of a stream or a call may hold a thread. The rest is for work without a place:
+        // passwords, reports on the disk, changed files.
         let threads = config.streams_max + config.calls_max + 16;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("net")
@@ -83,9 +85,11 @@ impl Server {
             }
             listeners.push((listener, socket));
         }
+        // By default an error names tables with a name like it, which users may not see.
         if config.users.is_some() {
             store.hide_table_names();
         }
+        // Looked at before they are read: a change in between would never be noticed otherwise.
         let watched = WatchedFiles::of(&config);
         let context = Context::new(store, config, phases)?;
         let acceptor = Acceptor::new(context.clone());

@@ -142,6 +142,7 @@ impl Job {
         &self,
         elapsed: Duration,
     ) -> std::result::Result<BulkPutReport, BulkPutError> {
+        // A share of few entries counts only once all were read: this look may stop the load.
         self.look(true);
         let tallies = self.tallies();
         let flushed = tallies.iter().all(|tally| !tally.is_sent || tally.is_flushed);
@@ -151,6 +152,7 @@ impl Job {
         let report = report_of(reports.collect(), elapsed);
         drop(tallies);
         let error = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A stream may end without an error and yet lack rows: only the server calls it complete.
         let error = error.or_else(|| {
             let name = self.stream_name(missing?);
             Some(Error::unavailable(format!("{name}: the server never called it completed")))

@@ -90,6 +90,7 @@ fn messages(
 ) -> impl Stream<Item = FlightData> + Send + 'static {
     let hung_up = hung_up(job.hung_up());
     let batches = ReceiverStream::new(batches).take_until(hung_up).map(Ok);
+    // Rows that cannot be encoded are left out, so the stream must not end with its marker.
     let is_broken = Arc::new(AtomicBool::new(false));
     let (breaks, stopping) = (is_broken.clone(), job.clone());
     let rows = FlightDataEncoderBuilder::new()
@@ -106,6 +107,8 @@ fn messages(
     let end = futures::stream::once(async move {
         let is_whole = marker.is_set() && !is_broken.load(Ordering::Acquire);
         is_whole.then(|| {
+            // Where the job hung up, rows of the queue are missing: the server compares this count
+            // with those that came, and does not complete the stream.
             let rows = job.with(number, |tally| tally.positions.sent());
             FlightData::new().with_app_metadata(json!({"end": {"rows": rows}}).to_string())
         })

@@ -52,6 +52,7 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
             continue;
         }
         names.push(u32::from(&code));
+        // The union is dense: a value lies in the array of its type, and the offset finds it.
         let (member, place) = match told {
             Told::Text(text) => {
                 texts.push(text);
@@ -78,6 +79,7 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
             TEXT => Arc::new(StringArray::from(std::mem::take(&mut texts))) as ArrayRef,
             TRUTH => Arc::new(BooleanArray::from(std::mem::take(&mut truths))),
             NUMBER => Arc::new(Int64Array::from(std::mem::take(&mut numbers))),
+            // The protocol's schema has more types, which need arrays although no value has them.
             _ => new_empty_array(field.data_type()),
         })
         .collect();

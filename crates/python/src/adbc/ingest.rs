@@ -55,6 +55,7 @@ impl IngestOptions {
         let failure = Arc::new(FirstReason::default());
         let options = BulkPutOptions {
             on_existing: self.on_existing.unwrap_or(OnExisting::Fail),
+            // ADBC tells a number of rows or an error: a row that fails must not be passed over.
             errors_max: ErrorsMax::Count(0),
             callbacks: failure.clone(),
             cancel: cancel.clone(),
@@ -68,6 +69,7 @@ impl IngestOptions {
                 None => stopped.error,
             })?;
         place.finish()?;
+        // Rows that existed count only where the new ones took their place.
         let replaced = match options.on_existing {
             OnExisting::Replace => report.total.existed,
             _ => 0,
@@ -100,6 +102,8 @@ impl IngestOptions {
             }
             (Some(table), _) => {
                 let key = table.schema().key_columns().map(|column| column.name.clone()).collect();
+                // The new table is filled under another name: readers have the old one until all
+                // rows are there, and keep it if the load fails.
                 let beside = format!("{path}_replacing_{}", std::process::id());
                 let definition = self.definition(schema, &beside, Some(key))?;
                 store.catalog().create_table(&definition, false)?;
@@ -124,6 +128,7 @@ impl IngestOptions {
     ) -> Result<TableDefinition> {
         let named = self.primary_key.as_ref().or_else(|| schema.metadata().get(PRIMARY_KEY));
         let split = |names: &String| names.split(',').map(|name| name.trim().to_owned()).collect();
+        // The statement's option counts first, then the schema, then the key of the replaced table.
         let key: Vec<String> = named.map(split).or(old_key).ok_or_else(|| {
             Error::invalid(format!(
                 "table {path} would have no primary key: name its columns in the option \
@@ -138,6 +143,7 @@ impl IngestOptions {
                     field.data_type()
                 ))
             })?;
+            // Arrow calls most columns nullable, but a column of the key never is.
             let nullable = !key.contains(field.name());
             Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
         });

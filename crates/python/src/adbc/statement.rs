@@ -71,9 +71,11 @@ impl TonnageStatement {
     fn run(&mut self) -> Result<Ran> {
         let cancel = self.running.begin();
         if self.ingest.table.is_some() {
+            // What is bound is taken: a stream can be read only once.
             let rows = self.bound.take();
             let rows =
                 rows.ok_or_else(|| invalid_state("there are no rows to ingest: bind them"))?;
+            // ADBC's suite expects this status, but a conflict of the store would become Integrity.
             if let Some(obstacle) = self.ingest.obstacle(self.sql.store(), &rows.schema()) {
                 return Err(Error::with_message_and_status(obstacle, Status::AlreadyExists));
             }
@@ -92,6 +94,7 @@ impl TonnageStatement {
             .map_err(|error| invalid(format!("what is bound cannot be read: {error}")))?;
         let prepared = self.prepared()?;
         let request = Request::default().cancel(&cancel);
+        // A change takes each batch whole, hundreds of rows at a time; a query answers row by row.
         match prepared.describe(&Parameters::default()).or_status()?.rows {
             Some(_) => each_bound(&prepared, &rows, &request),
             None => {
@@ -156,6 +159,7 @@ impl Optionable for TonnageStatement {
             given => Err(not_found(format!("there is no {name} {given}"))),
         };
         match name.as_ref() {
+            // A statement has a text or a table to fill: the one that was set last counts.
             "adbc.ingest.target_table" => {
                 self.ingest.table = Some(text(name.as_ref(), value)?);
                 self.text = None;
@@ -171,6 +175,7 @@ impl Optionable for TonnageStatement {
                 });
                 Ok(())
             }
+            // Drivers name the one catalog and schema although nothing else can be meant.
             "adbc.ingest.target_catalog" => only("catalog", value, CATALOG),
             "adbc.ingest.target_db_schema" => only("schema", value, "public"),
             "adbc.ingest.temporary" => match truth(name.as_ref(), value)? {

@@ -26,6 +26,7 @@ pub(crate) fn keys_of_table(
     keys: &Bound<'_, PyAny>,
     entry: &Arc<TableEntry>,
 ) -> PyResult<DrawnKeys> {
+    // The order matters: data frames and dicts are iterables, too, but of the names of columns.
     if let Some(reader) = reader_of(keys)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok((Box::new(batches), false));
@@ -43,6 +44,7 @@ pub(crate) fn keys_of_table(
             _ => Err(Error::internal("a key that is no row")),
         });
         let mut rows = rows.collect::<Result<Vec<_>>>()?;
+        // A key that its column would round has no row: rounded, it would find the row of another.
         rows.retain(|key| is_kept(&entry.schema, key));
         match rows.is_empty() {
             true => Ok(RecordBatch::new_empty(key_schema(&entry.schema))),

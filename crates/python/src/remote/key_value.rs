@@ -117,6 +117,7 @@ impl RemoteKeyValue {
         };
         let client = self.connection.limited(&cancel, options.timeout)?;
         let (mut keys, needs_python) = keys_of_pairs(keys)?;
+        // The first keys are drawn before the call: without any there is no schema to send.
         let found = py.detach(|| {
             let Some(first) = keys.next() else { return Ok(None) };
             client.bulk_get(std::iter::once(first).chain(keys), &request).map(Some)

@@ -146,6 +146,7 @@ impl Logins {
     ) -> Result<Arc<User>> {
         let user = users.named(name);
         let digest = sha256(format!("{}\0{name}\0{password}", self.key).as_bytes());
+        // argon2 takes 19 MiB and much time, and clients send the password with each call.
         if let Some(user) = &user
             && self.remembers(&digest)
         {
@@ -167,6 +168,7 @@ impl Logins {
                 self.note(name, true)?;
                 Ok(user)
             }
+            // An unknown name and a wrong password look alike: nobody learns names by trying.
             _ => Err(self.failed(name).await?),
         }
     }

@@ -79,6 +79,7 @@ pub(crate) async fn run(
     }
     let body = action.body;
     let caller = caller.clone();
+    // Each action also stands in `ACTIONS`, which clients list, and in docs/flight.md.
     match action.r#type.as_str() {
         "tonnage.Define" => context.blocking(move |context| define(context, &caller, &body)).await,
         "tonnage.MultiPut" => {
@@ -110,6 +111,7 @@ pub(crate) async fn run(
         "tonnage.DeleteLob" => {
             context.blocking(move |context| lob::delete(context, &caller, &body)).await
         }
+        // A check or a backup may take hours: it ends with its client, and when the server stops.
         "tonnage.Check" => check::check(context, &caller, &body).await,
         "tonnage.Backup" => backup::make(context, &caller, &body).await,
         "tonnage.ListBackups" => backup::list(context, &caller, &body).await,
@@ -229,6 +231,7 @@ fn fetched(
             let schema = plain_schema(rows.schema());
             let batches = rows.map(|batch| {
                 let batch = plain_batch(batch?, &schema)?;
+                // All answers wait in memory for the last one, so they share one limit.
                 *bytes += bytes_of(&batch);
                 match *bytes > ANSWER_BYTES_MAX {
                     true => Err(Error::exhausted(format!(
@@ -240,6 +243,7 @@ fn fetched(
             });
             let mut batches = batches.collect::<Result<Vec<_>>>()?;
             if batches.is_empty() {
+                // Without a batch the frame would have no schema, and the answer no columns.
                 batches.push(RecordBatch::new_empty(schema));
             }
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
@@ -257,6 +261,7 @@ fn fetched(
             frame::write(header.to_string().as_bytes(), &[])
         }
     });
+    // One statement's error is its own answer: those of the others stay.
     told.or_else(|error| frame::write(failed(index, &error).to_string().as_bytes(), &[]))
 }
 

@@ -138,6 +138,7 @@ impl BulkGet {
                         break;
                     }
                 }
+                // The source of pairs ends where it fails: that must not pass for all keys.
                 let failed =
                     failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 failed.map_or(Ok(()), Err)?;

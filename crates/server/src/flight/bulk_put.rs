@@ -184,6 +184,7 @@ impl BulkPut {
             return Ending::Failed(error);
         }
         loop {
+            // A push would notice the cancelled load, but an idle client may never send a row.
             let arrival = Handle::current().block_on(async {
                 tokio::select! {
                     arrival = wire.next() => arrival,
@@ -219,6 +220,7 @@ impl BulkPut {
             true => Metadata::default(),
             false => parse("app_metadata", &message.app_metadata)?,
         };
+        // The batch goes first: acknowledgement and marker count the rows of their own message.
         if let Some(batch) = decoder.decode(message)? {
             self.push(membership, target, brought, &batch)?;
         }

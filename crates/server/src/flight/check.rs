@@ -76,6 +76,7 @@ pub(super) fn damages_json(damages: &[Damage]) -> Json {
 
 /// Mends what a check has found, as `tonnage check --repair` does.
 fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
+    // Unfinished indexes are made to their end first: only an index that is ready can be cleaned.
     for statement in &report.unfinished_indexes {
         context.store.execute(statement)?;
     }
@@ -85,6 +86,7 @@ fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean_older(Index::CLEANED_AGE) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
+                        // One index that cannot be cleaned is no reason to leave the others as they are.
                         skipped.push(error.message().to_owned());
                     }
                     cleaned => {

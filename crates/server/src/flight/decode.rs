@@ -47,6 +47,7 @@ impl Decoder {
         }
         let message =
             root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
+        // Checked before it is unpacked: Arrow believes the lengths, and would ask for terabytes.
         check_ipc_message(message, &data.data_body, UNPACKED_BYTES_MAX)
             .map_err(|error| wrong(&error))?;
         match message.header_type() {
@@ -54,6 +55,7 @@ impl Decoder {
             MessageHeader::Schema => {
                 let schema = Schema::try_from(data).map_err(|error| wrong(&error))?;
                 self.schema = Some(schema.into());
+                // Dictionaries have numbers of their schema: old ones would pass for the new one's.
                 self.dictionaries.clear();
                 Ok(None)
             }

@@ -49,6 +49,7 @@ pub(crate) enum Message {
 
 impl Message {
     pub(crate) fn to_json(&self) -> serde_json::Value {
+        // These names are the protocol of docs/flight.md: clients of all versions read them.
         match self {
             Message::Ready { job, stream } => json!({"ready": {"job": job, "stream": stream}}),
             Message::Progress(counts) => json!({"progress": counts_json(counts)}),

@@ -125,6 +125,7 @@ pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
         }
     }
     let mut entries = EntryBatch::from(Payload::Pairs(pairs));
+    // Positions are told only where pairs are missing: the load counts by itself otherwise.
     if !unread.is_empty() {
         entries.positions = Some(positions);
         entries.unread = unread;
@@ -176,6 +177,7 @@ pub(crate) fn schema(form: KeyForm, with_versions: bool) -> SchemaRef {
 /// be a single column.
 pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = match form {
+        // A key comes back in the form in which it was asked for: one column must hold it.
         KeyForm::Single => {
             let mut keys = BinaryBuilder::with_capacity(pairs.len(), 16 * pairs.len());
             for index in 0..pairs.len() {

@@ -33,6 +33,7 @@ impl Scan {
                 command.part, command.parts
             )));
         }
+        // Parts are read apart from each other: none knows how many rows the others gave.
         if command.limit.is_some() && command.parts > 1 {
             return Err(Error::invalid("a scan with a limit has one part"));
         }
@@ -54,6 +55,7 @@ impl Scan {
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
+        // Made again when rows are read. Here an error can still be the answer of the call.
         command.options(table.schema())?;
         let columns = match &command.columns {
             Some(names) => {

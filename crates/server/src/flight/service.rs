@@ -108,6 +108,7 @@ impl Flight {
     ) -> Result<Answers<FlightData>> {
         let mut decoder = super::decode::Decoder::default();
         decoder.decode(&opened.first)?;
+        // The keys' columns decide those of the answer: pairs come back in the form of their keys.
         while decoder.schema().is_none() {
             opened.first = match opened.wire.next().await? {
                 Arrival::Message(message) => message,
@@ -122,6 +123,7 @@ impl Flight {
         let (sender, stream) = rows(&self.context, get.schema())?;
         let memory = self.context.config.key_memory_bytes;
         let spool = Arc::new(KeySpool::new(memory, self.context.spool.clone()));
+        // A task of its own takes the keys: a client may send all of them before it reads a row.
         tokio::spawn(take_keys(spool.clone(), opened.first, opened.wire));
         tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -280,6 +282,7 @@ impl FlightService for Flight {
                     ));
                 }
             };
+            // Rights come before the place: who may not read need not wait for one.
             command.check(&caller)?;
             let place = self.context.calls.take().await?;
             let scan = Scan::new(&self.context, command)?;

@@ -107,9 +107,11 @@ pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<V
         .enumerate()
         .map(|(number, frame)| parse("its header", &frame.header).map_err(at(number)));
     let headers = headers.collect::<Result<Vec<Header>>>()?;
+    // All operations are one write, so the options of the first frame hold for all.
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
     let options = first.options();
     let result = match (headers.as_slice(), frames.as_slice()) {
+        // A pair has a shard key of its own, and writes are atomic within one: it stands alone.
         ([header], [frame]) if matches!(header.verb(), Ok(Verb::PutPair | Verb::DeletePair)) => {
             write_pair(context, caller, header, frame, &options)?
         }

@@ -106,6 +106,7 @@ impl Events {
         let phases = self.context.phases.clone();
         loop {
             let piece = tokio::select! {
+                // In this order: an end that is there is told before further news.
                 biased;
                 () = phases.reached(Phase::Draining) => {
                     self.is_over = true;

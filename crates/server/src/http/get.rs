@@ -86,6 +86,7 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
             columns.len()
         ))),
         Json::Object(members) => {
+            // Columns are taken from the first on: a gap or a strange name leaves members over.
             let given = columns.iter().map_while(|column| {
                 let named = members.iter().find(|(name, _)| column.is_named(name));
                 named.map(|(_, value)| key_value_of(value, column))

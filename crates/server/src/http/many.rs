@@ -115,6 +115,7 @@ fn get_one(
     let mut rows = Vec::new();
     for batch in read.rows(keys)? {
         let batch: RecordBatch = batch?;
+        // Counted while rows come, and for all requests together: the answer is built in memory.
         *bytes += batch.get_array_memory_size();
         if *bytes > ANSWER_BYTES_MAX {
             return Err(Error::exhausted(format!(
@@ -144,6 +145,7 @@ pub(super) async fn multi_put(
         for (number, (Put { table, .. }, rows)) in puts.into_iter().zip(rows_of(&body)?).enumerate()
         {
             let at = |error: Error| error.at(format!("put {number}"));
+            // Rights come before the look: whether a table exists is not everybody's to know.
             caller.check_put(&table, options.on_existing)?;
             let table = context.store.table(&table).map_err(at)?;
             let rows = rows.into_iter().enumerate().map(|(row, members)| {
@@ -151,6 +153,7 @@ pub(super) async fn multi_put(
             });
             requests.push((table.path().to_owned(), rows.collect::<Result<Vec<_>>>()?));
         }
+        // All rows are read by now: a body with a fault in it stores nothing.
         let put = context.store.multi_put(requests, &options)?;
         context.metrics.rows_in(Listener::http, put.report.total.read);
         let answers = put.report.streams.iter().map(|stream| {

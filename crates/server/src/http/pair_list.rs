@@ -217,6 +217,7 @@ impl List {
                 (Path::Minor(key), range) => Part::Minor(key, Depth::DescendantsOnly, range),
             }];
         };
+        // The four steps of the module's head, in its order. Ranges begin behind components of `after`.
         let behind = |component: &Vec<u8>| KeyRange {
             start: Some((component.clone(), false)),
             ..KeyRange::default()
@@ -229,6 +230,7 @@ impl List {
         let mut parts = vec![Part::Minor(after.clone(), Depth::DescendantsOnly, None)];
         for length in (below..minor.len()).rev() {
             let range = behind(&minor[length]);
+            // The prefix narrows the component right below the path, and none below that.
             let is_path = matches!(self.path, Path::Minor(_)) && length == below;
             let range = if is_path { prefix(range) } else { range };
             let above = Key::new(major.to_vec(), minor[..length].to_vec());

@@ -187,6 +187,8 @@ pub(super) async fn patch(
         let key = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;
+        // The row is read, changed, and written only if it is still of that version: nothing that
+        // others write in between is lost.
         for _ in 0..TRIES_MAX {
             let stored = table.get(&key)?;
             let stored =
@@ -197,6 +199,7 @@ pub(super) async fn patch(
             }
             let mut row = stored.row;
             changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
+            // A put would begin the time to live anew.
             let expires_at_ms = Some(stored.expires_at_ms);
             let options = WriteOptions { expires_at_ms, ..WriteOptions::default() };
             let written = table.put_if_version(&row, stored.version, &options)?;

@@ -113,6 +113,8 @@ pub(super) async fn fetch_all(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
+        // All rights and requests are checked before the first statement runs: a refusal in the
+        // middle would leave a part of them carried out.
         for query in &queries {
             caller.check_statement(&context.sql, &query.sql)?;
         }
@@ -129,6 +131,7 @@ pub(super) async fn fetch_all(
         });
         Ok(answers.collect::<Vec<_>>().join(","))
     });
+    // `running` cancels when it is dropped: with the answers there, or the client gone.
     let answers = answers.await?;
     drop(running);
     Ok(json_body(&format!("[{answers}]")))
@@ -163,6 +166,7 @@ fn answer_json(
         for row in 0..taken.num_rows() {
             told.push(row_text(&taken, row)?);
         }
+        // Where the limit is the end of a batch, only the next one tells whether there is more.
         more = taken.num_rows() < batch.num_rows();
         if more {
             break;

@@ -66,6 +66,7 @@ pub(crate) fn put(
     command.check(caller)?;
     let (answers, told) = mpsc::channel(ANSWERS_MAX);
     let context = context.clone();
+    // A task of its own: what a client takes of the answers does not hold up what it sends.
     let writing = async move {
         let place = match context.streams.take().await {
             Ok(place) => place,
@@ -118,6 +119,7 @@ fn write(
             true => Metadata::default(),
             false => parse("the metadata of a message", &first.app_metadata)?,
         };
+        // The marker may come with the last bytes, so these are counted before.
         if let Some(end) = said.end {
             check_end(&end, brought)?;
             break;
@@ -128,6 +130,7 @@ fn write(
             Arrival::Torn(why) => return Err(Error::cancelled(why)),
         };
     }
+    // Only a marked end gets here. All others drop the writer, whose draft can be resumed.
     let info = writer.finish()?;
     context.metrics.rows_in(Listener::flight, 1);
     say(answers, &json!({"stored": {"bytes": info.bytes, "version": info.version}}));

@@ -66,6 +66,7 @@ impl Acted {
 /// says.
 pub(crate) async fn run(context: &Arc<Context>, caller: &Caller, action: Action) -> Result<Acted> {
     let body = &action.body;
+    // Each action also stands in `ACTIONS`. Those of transactions are refused with a reason.
     match action.r#type.as_str() {
         "CreatePreparedStatement" => {
             prepare(context, caller, unpacked(body)?).await.map(Acted::one)

@@ -134,6 +134,8 @@ impl Ingest {
         let mut options = command.options;
         let on_existing = options.remove(ON_EXISTING);
         let primary_key = options.remove(PRIMARY_KEY);
+        // An option that is misspelt must not be passed over. The least name makes the message the
+        // same each time.
         if let Some(name) = options.keys().min() {
             return Err(Error::invalid(format!(
                 "there is no option `{name}`: the options are {PRIMARY_KEY} and {ON_EXISTING}"
@@ -163,6 +165,7 @@ impl Ingest {
                 Arrival::Torn(why) => return Err(Error::cancelled(why)),
             }
         };
+        // The table is known before the load takes a place: a wrong request costs nothing.
         let target = self.target(&schema)?;
         let table = &target.table;
         let failure = Arc::new(FirstFailure::default());
@@ -182,6 +185,7 @@ impl Ingest {
             Err(_) => Leaving::Stopped,
         };
         self.context.metrics.stream_ended(leaving.label());
+        // The stream leaves its job before any error is told: the load would never end otherwise.
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let explained = |error: Error| match failure.take() {
             Some(reason) => Error::new(error.kind(), format!("{}: {reason}", self.path)),
@@ -190,6 +194,7 @@ impl Ingest {
         ending.map_err(explained)?;
         let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
         let report = ended.result.map_err(|stopped| explained(stopped.error))?;
+        // The replaced table gives way only now. Every return before this drops the new one.
         target.finish()?;
         Ok(report.total.inserted
             + match self.on_existing {
@@ -217,6 +222,7 @@ impl Ingest {
         push: &mut impl FnMut(arrow::array::RecordBatch) -> Result<()>,
     ) -> Result<()> {
         loop {
+            // A push would notice the cancelled load, but an idle client may never send a row.
             let arrival = Handle::current().block_on(async {
                 tokio::select! {
                     arrival = wire.next() => arrival,
@@ -260,6 +266,7 @@ impl Ingest {
             Err(error) => return Err(error),
         };
         let replaces = self.if_there == TableExistsOption::Replace;
+        // Rights are checked before it is told whether the table exists.
         self.caller.check_put(&self.path, self.on_existing)?;
         if found.is_none() || replaces {
             self.caller.check_table(Right::Define, &self.path)?;
@@ -275,6 +282,7 @@ impl Ingest {
                 "table {} exists: append to it, or replace it",
                 self.path
             ))),
+            // The new table is filled under another name: readers have the old one until then.
             (Some(table), TableExistsOption::Replace) => {
                 let mut definition = self.definition(schema, Some(&table))?;
                 definition.path = beside(&self.path)?;

@@ -65,10 +65,12 @@ pub(super) fn answer(
     command: Command,
     is_visible: impl Fn(&str) -> bool,
 ) -> Result<RecordBatch> {
+    // Tables that the caller may not see are left out here, once for all commands.
     let tables = || {
         let tables = context.store.tables().into_iter().map(|table| table.schema().clone());
         tables.filter(|table| is_visible(&table.path)).collect::<Vec<_>>()
     };
+    // The commands of `is_metadata` and `schema`: one that is added stands in all three.
     match command {
         Command::CommandGetCatalogs(command) => catalogs(command),
         Command::CommandGetDbSchemas(command) => {
@@ -232,6 +234,7 @@ fn foreign_keys(
         if !is_wanted(parent, &child.path) {
             continue;
         }
+        // A child inherits its parent's key columns, so both sides have the same names in order.
         let inherited = child.key_columns().take(child.inherited_key_len());
         let names: Vec<&str> = inherited.map(|column| column.name.as_str()).collect();
         let count = names.len();

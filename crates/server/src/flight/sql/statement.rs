@@ -81,6 +81,7 @@ pub(super) async fn ask(
             }
             other => return Err(not_here(&other, "GetFlightInfo")),
         };
+        // A read keeps nothing more at the server: its client may never come for the answer.
         let handle = Handle { id: random_name()?, what };
         return Ok(Asked { handle, rows: described.rows });
     }
@@ -89,6 +90,7 @@ pub(super) async fn ask(
         Command::CommandPreparedStatementQuery(command) => {
             let handle = handle_text(&command.prepared_statement_handle)?;
             let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
+            // What is bound now is kept along: a later bind must not change what was asked for.
             (What::Prepared(handle), statement.bound())
         }
         other => return Err(not_here(&other, "GetFlightInfo")),
@@ -110,6 +112,7 @@ async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) ->
             let (text, caller) = (command.query.clone(), caller.clone());
             context
                 .blocking(move |context| {
+                    // Rights come first: a description names columns, which not everybody may know.
                     caller.check_statement(&context.sql, &text)?;
                     context.sql.describe(text)
                 })
@@ -123,6 +126,7 @@ async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) ->
                 .blocking(move |context| {
                     caller.check_statement(&context.sql, statement.prepared.text())?;
                     let bound = statement.bound();
+                    // Types of columns may depend on those of parameters, which any row tells.
                     let first = bound.iter().find(|rows| rows.num_rows() > 0);
                     let parameters = first.map(|rows| Parameters::of_row(rows, 0)).transpose()?;
                     statement.prepared.describe(&parameters.unwrap_or_default())
@@ -204,6 +208,7 @@ fn carry_out(
 ) -> Result<RecordBatch> {
     match pending.what {
         What::Text(text) => {
+            // Checked again: rights may have been taken away since the statement was asked for.
             caller.check_statement(&context.sql, &text)?;
             outcome(context.sql.execute(request.clone().text(text))?)
         }
@@ -215,6 +220,7 @@ fn carry_out(
                 return outcome(statement.prepared.execute_request(request)?);
             }
             let mut rows = pending.bound.iter().filter(|rows| rows.num_rows() > 0);
+            // A single row may give rows itself, as RETURNING does; many of them give a count.
             if let (Some(only), None) = (rows.next(), rows.next())
                 && only.num_rows() == 1
             {
@@ -298,6 +304,8 @@ fn each_bound(
             opened(statement.prepared.execute_request(&request)?)
         }
     };
+    // The first is carried out now: its columns are those of the whole answer. The others wait
+    // until they are read, so that one answer at a time is in memory.
     let (schema, first) = carried_out(&bound[*batch], *row)?;
     let rest = rest.to_vec();
     let later =
@@ -319,6 +327,7 @@ where
         let (schema, batches) = open(context, &cancel)?;
         let schema = plain_schema(&schema);
         let (mut sender, stream) = rows(context, &schema)?;
+        // From here on an error can only end the rows: the call has had its answer.
         if !answer.tell(stream.boxed()) {
             return Ok(());
         }

@@ -63,6 +63,7 @@ pub(super) async fn carry_out_prepared(
         let prepared = &statement.prepared;
         caller.check_statement(&context.sql, prepared.text())?;
         let mut total = 0;
+        // Some drivers send the rows with this call, others bind them before and send none.
         let came = batches(opened, |batch| {
             total += prepared.execute_batch(&batch, &request)?.total();
             Ok(())
