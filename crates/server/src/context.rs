@@ -7,9 +7,9 @@ use tonnage::{Cancel, Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
-use crate::admit::Places;
+use crate::admission::ConcurrencyLimit;
 use crate::auth::{Audit, Logins, Users};
-use crate::budget::Budget;
+use crate::budget::MemoryBudget;
 use crate::config::Config;
 use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
@@ -49,15 +49,15 @@ pub(crate) struct Context {
     /// What waits on the disk.
     pub(crate) spool: Arc<Spool>,
     /// For bodies over HTTP in memory.
-    pub(crate) bodies: Arc<Budget>,
+    pub(crate) bodies: Arc<MemoryBudget>,
     /// For messages over Flight whose calls have not begun.
-    pub(crate) messages: Arc<Budget>,
+    pub(crate) messages: Arc<MemoryBudget>,
     /// For streams of loads.
-    pub(crate) streams: Places,
+    pub(crate) streams: ConcurrencyLimit,
     /// For streams of events.
-    pub(crate) event_streams: Places,
+    pub(crate) event_streams: ConcurrencyLimit,
     /// For everything else that holds a thread.
-    pub(crate) calls: Places,
+    pub(crate) calls: ConcurrencyLimit,
 }
 
 impl Context {
@@ -85,19 +85,19 @@ impl Context {
             table_cuts: TableCuts::default(),
             request_ids: Arc::new(RequestIds::new()?),
             spool: Arc::new(Spool::new(config.spool_bytes_max)),
-            bodies: Budget::new(config.bodies_bytes_max(), "bodies of requests"),
-            messages: Budget::new(config.messages_bytes_max(), "messages of calls"),
+            bodies: MemoryBudget::new(config.bodies_bytes_max(), "bodies of requests"),
+            messages: MemoryBudget::new(config.messages_bytes_max(), "messages of calls"),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),
-            streams: Places::new(config.streams_max, "streams", "streams_max", wait),
-            event_streams: Places::new(
+            streams: ConcurrencyLimit::new(config.streams_max, "streams", "streams_max", wait),
+            event_streams: ConcurrencyLimit::new(
                 config.event_streams_max,
                 "streams of events",
                 "event_streams_max",
                 wait,
             ),
-            calls: Places::new(config.calls_max, "calls", "calls_max", wait),
+            calls: ConcurrencyLimit::new(config.calls_max, "calls", "calls_max", wait),
             config,
         }))
     }
@@ -136,7 +136,7 @@ impl Context {
         F: FnOnce(&Context) -> Result<T> + Send + 'static,
     {
         self.check_open()?;
-        let place = self.calls.take().await?;
+        let place = self.calls.acquire().await?;
         let (context, span) = (self.clone(), Span::current());
         let call = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -146,20 +146,20 @@ impl Context {
     }
     /// The same for a call that goes on behind its answer, such as one that writes a body. An error
     /// is the answer if none was told before.
-    pub(crate) async fn answering<T, F>(self: &Arc<Self>, call: F) -> Result<T>
+    pub(crate) async fn blocking_with_answer<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Arc<Context>, &mut Telling<T>) -> Result<()> + Send + 'static,
+        F: FnOnce(&Arc<Context>, &mut AnswerSender<T>) -> Result<()> + Send + 'static,
     {
         self.check_open()?;
-        let place = self.calls.take().await?;
+        let place = self.calls.acquire().await?;
         let (context, span) = (self.clone(), Span::current());
         let (told, answer) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let _place = place;
-            let mut telling = Telling(Some(told));
-            if let Err(error) = span.in_scope(|| call(&context, &mut telling)) {
-                telling.send(Err(error));
+            let mut sender = AnswerSender(Some(told));
+            if let Err(error) = span.in_scope(|| call(&context, &mut sender)) {
+                sender.send_result(Err(error));
             }
         });
         answer.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
@@ -167,15 +167,15 @@ impl Context {
 }
 
 /// Where a call tells its answer, once.
-pub(crate) struct Telling<T>(Option<oneshot::Sender<Result<T>>>);
+pub(crate) struct AnswerSender<T>(Option<oneshot::Sender<Result<T>>>);
 
-impl<T> Telling<T> {
+impl<T> AnswerSender<T> {
     /// Tells the answer. Returns whether anybody waits for it and for what follows.
-    pub(crate) fn tell(&mut self, answer: T) -> bool {
-        self.send(Ok(answer))
+    pub(crate) fn send(&mut self, answer: T) -> bool {
+        self.send_result(Ok(answer))
     }
 
-    fn send(&mut self, answer: Result<T>) -> bool {
+    fn send_result(&mut self, answer: Result<T>) -> bool {
         self.0.take().is_some_and(|told| told.send(answer).is_ok())
     }
 }

@@ -27,15 +27,15 @@
 //! | `error`, `metrics` | errors as each protocol tells them; what is counted |
 
 mod address;
-mod admit;
+mod admission;
 mod auth;
 mod budget;
 mod config;
 mod context;
+mod counted_body;
 mod drain;
 mod error;
 mod flight;
-mod held_body;
 mod http;
 mod jobs;
 mod json_value;

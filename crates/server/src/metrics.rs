@@ -152,11 +152,11 @@ impl Metrics {
     }
 
     /// Notes a connection; dropping what comes back notes its end.
-    pub(crate) fn connected(&self, listener: Listener) -> Connected {
+    pub(crate) fn count_connection(&self, listener: Listener) -> ConnectionGauge {
         self.connections_total.get_or_create(&ListenerLabel { listener }).inc();
         let open = self.connections.get_or_create_owned(&ListenerLabel { listener });
         open.inc();
-        Connected(open)
+        ConnectionGauge(open)
     }
 
     pub(crate) fn refused(&self, listener: Listener) {
@@ -232,9 +232,9 @@ impl Metrics {
 }
 
 /// An open connection.
-pub(crate) struct Connected(Gauge);
+pub(crate) struct ConnectionGauge(Gauge);
 
-impl Drop for Connected {
+impl Drop for ConnectionGauge {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -14,7 +14,7 @@ pub(crate) const STATEMENTS_MAX: usize = 10_000;
 /// A statement with what goes along with it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Query {
+pub(crate) struct SqlQuery {
     pub(crate) sql: String,
     /// The values of `?`, or of `$1`, `$2` and so on.
     #[serde(default)]
@@ -36,26 +36,26 @@ fn wrong(error: serde_json::Error) -> Error {
     Error::invalid(format!("the statement is not as docs/http.md says: {error}"))
 }
 
-impl Query {
+impl SqlQuery {
     /// Reads one statement.
     ///
     /// # Errors
     /// `Invalid` for what is no such object.
-    pub(crate) fn parse(text: &str) -> Result<Query> {
-        serde_json::from_str::<Query>(text).map_err(wrong)?.with_texts(text)
+    pub(crate) fn parse(text: &str) -> Result<SqlQuery> {
+        serde_json::from_str::<SqlQuery>(text).map_err(wrong)?.with_texts(text)
     }
 
     /// Reads a list of statements.
     ///
     /// # Errors
-    /// As [`Query::parse`].
-    pub(crate) fn parse_all(text: &str) -> Result<Vec<Query>> {
-        let queries: Vec<Query> = serde_json::from_str(text).map_err(wrong)?;
+    /// As [`SqlQuery::parse`].
+    pub(crate) fn parse_all(text: &str) -> Result<Vec<SqlQuery>> {
+        let queries: Vec<SqlQuery> = serde_json::from_str(text).map_err(wrong)?;
         let texts = json_text::items(text)?;
         queries.into_iter().zip(texts).map(|(query, text)| query.with_texts(text)).collect()
     }
 
-    fn with_texts(mut self, text: &str) -> Result<Query> {
+    fn with_texts(mut self, text: &str) -> Result<SqlQuery> {
         let members = json_text::members(text)?;
         if let Some((_, list)) = members.iter().find(|(name, _)| name == "parameters") {
             self.texts = json_text::items(list)?.into_iter().map(str::to_owned).collect();
@@ -214,7 +214,7 @@ mod tests {
         let query = |types| {
             let text =
                 format!(r#"{{"sql": "SELECT ?, ?", "parameters": [1, "x"], "types": {types}}}"#);
-            Query::parse(&text).unwrap().request().err().unwrap()
+            SqlQuery::parse(&text).unwrap().request().err().unwrap()
         };
         let error = query(r#"[null, "DATE"]"#);
         assert!(error.message().starts_with("parameter 2"), "{error}");
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_member_that_there_is_not_is_named() {
-        let error = Query::parse(r#"{"sql": "SELECT 1", "parms": []}"#);
+        let error = SqlQuery::parse(r#"{"sql": "SELECT 1", "parms": []}"#);
         assert!(error.unwrap_err().to_string().contains("parms"));
     }
 }

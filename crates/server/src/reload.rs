@@ -18,7 +18,7 @@ use crate::drain::Phase;
 use crate::tls::read_acceptor;
 
 /// When a file was written last, and its length; nothing of one that is not there.
-type Stamp = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 /// How often the files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
@@ -42,7 +42,7 @@ pub(crate) fn reload(context: &Context) -> Result<()> {
 /// The files, as they were before the server read them first.
 pub(crate) struct WatchedFiles {
     files: Vec<PathBuf>,
-    read: Vec<Stamp>,
+    read: Vec<FileStamp>,
 }
 
 impl WatchedFiles {
@@ -92,7 +92,7 @@ fn files(config: &Config) -> Vec<PathBuf> {
     config.users.iter().chain(tls).chain(clients).cloned().collect()
 }
 
-fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+fn stamps(files: &[PathBuf]) -> Vec<FileStamp> {
     let stamp = |file: &PathBuf| {
         let told = std::fs::metadata(file).ok()?;
         Some((told.modified().ok()?, told.len()))

@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, header};
 use tonnage::{Error, ErrorKind, OnExisting, Result};
 use tonnage_sql::{Access, INFORMATION_SCHEMA, Sql, TableAccess};
 
+use super::access_denied::AccessDenied;
 use super::audit::Audit;
-use super::denied::Denied;
 use super::rights::{Right, Rights};
 use super::users::User;
 use crate::request_id::RequestId;
@@ -66,7 +66,7 @@ impl Caller {
     /// Refuses what the caller may not do with a table.
     ///
     /// # Errors
-    /// `Unsupported` marked as [`Denied`], with user, right and table.
+    /// `Unsupported` marked as [`AccessDenied`], with user, right and table.
     pub(crate) fn check_table(&self, right: Right, table: &str) -> Result<()> {
         let may = self.rights.on_table(right, table);
         self.decide(may, right.label(), || format!("table {table}"))
@@ -147,7 +147,7 @@ impl Caller {
     fn denied(&self, action: &str, object: &str) -> Error {
         let user = self.user().unwrap_or("nobody");
         let message = format!("user {user} may not {action} {object}: ask for a grant");
-        Error::new(ErrorKind::Unsupported, message).with_source(Denied)
+        Error::new(ErrorKind::Unsupported, message).with_source(AccessDenied)
     }
 
     fn note(&self, action: &str, object: &str, allowed: bool) -> Result<()> {

@@ -7,20 +7,20 @@
 //! 3. Each use of a table, of pairs or of the server itself is held against the caller's rights
 //!    where its name is resolved ([`caller`]), and noted in the audit log ([`audit`]).
 
+mod access_denied;
 mod audit;
+mod authenticate;
 mod caller;
-mod denied;
 mod digest;
-mod gate;
 mod login;
 mod password;
 mod rights;
 mod users;
 
+pub(crate) use access_denied::AccessDenied;
 pub(crate) use audit::Audit;
+pub(crate) use authenticate::authenticate;
 pub(crate) use caller::Caller;
-pub(crate) use denied::Denied;
-pub(crate) use gate::guard;
 pub(crate) use login::{Logins, PeerCertificate};
 pub use password::hash_password;
 pub(crate) use rights::Right;

@@ -48,7 +48,7 @@ pub(crate) struct Users {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileOfUsers {
+struct UsersFile {
     #[serde(default)]
     user: Vec<UserEntry>,
 }
@@ -81,7 +81,7 @@ impl Users {
     }
 
     pub(super) fn parse(text: &str) -> Result<Users> {
-        let file: FileOfUsers =
+        let file: UsersFile =
             toml::from_str(text).map_err(|error| Error::invalid(error.to_string()))?;
         if file.user.is_empty() {
             return Err(Error::invalid("it names no user: write [[user]] with a name"));

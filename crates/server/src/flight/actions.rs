@@ -26,7 +26,7 @@ use crate::budget::bytes_of;
 use crate::context::Context;
 use crate::jobs::{counts_json, failures_json};
 use crate::metrics::Listener;
-use crate::query::{Query, STATEMENTS_MAX};
+use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
 
 /// Largest body of an action.
@@ -193,7 +193,7 @@ fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
 async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let body =
         std::str::from_utf8(body).map_err(|_| Error::invalid("the action's body is not UTF-8"))?;
-    let queries = Query::parse_all(body)?;
+    let queries = SqlQuery::parse_all(body)?;
     if queries.len() > STATEMENTS_MAX {
         let count = queries.len();
         return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));

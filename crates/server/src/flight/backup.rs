@@ -18,7 +18,7 @@ use crate::context::Context;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Make {
+struct MakeBackup {
     directory: String,
     /// Copies data files even where they could be linked.
     #[serde(default)]
@@ -29,13 +29,13 @@ struct Make {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListBackups {
     directory: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Verify {
+struct VerifyBackups {
     directory: String,
     /// The number of one backup; all without it.
     #[serde(default)]
@@ -44,18 +44,22 @@ struct Verify {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Prune {
+struct PruneBackups {
     directory: String,
     /// How many of the latest stay.
     keep: usize,
 }
 
-type Answers = Vec<Vec<u8>>;
+type ActionBodies = Vec<Vec<u8>>;
 
 /// Backs the store up.
-pub(crate) async fn make(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(crate) async fn make(
+    context: &Arc<Context>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("back up")?;
-    let command: Make = parse("the action's body", body)?;
+    let command: MakeBackup = parse("the action's body", body)?;
     let work = context.cancellable(move |context, cancel| {
         let root = root(context, &command.directory)?;
         let options = BackupOptions {
@@ -70,9 +74,13 @@ pub(crate) async fn make(context: &Arc<Context>, caller: &Caller, body: &[u8]) -
 }
 
 /// Lists the backups of a directory.
-pub(super) async fn list(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(super) async fn list(
+    context: &Arc<Context>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("list backups of")?;
-    let command: List = parse("the action's body", body)?;
+    let command: ListBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
         answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
     });
@@ -84,9 +92,9 @@ pub(super) async fn verify(
     context: &Arc<Context>,
     caller: &Caller,
     body: &[u8],
-) -> Result<Answers> {
+) -> Result<ActionBodies> {
     caller.check_admin("verify backups of")?;
-    let command: Verify = parse("the action's body", body)?;
+    let command: VerifyBackups = parse("the action's body", body)?;
     let work = context.cancellable(move |context, cancel| {
         let backups = BackupRepository::open(&root(context, &command.directory)?)?;
         let report = backups.verify(command.backup, cancel)?;
@@ -101,16 +109,20 @@ pub(super) async fn verify(
 }
 
 /// Removes all backups but the latest.
-pub(super) async fn prune(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(super) async fn prune(
+    context: &Arc<Context>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("remove backups of")?;
-    let command: Prune = parse("the action's body", body)?;
+    let command: PruneBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
         answer(&BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?)
     });
     work.await
 }
 
-fn answer(told: &impl Serialize) -> Result<Answers> {
+fn answer(told: &impl Serialize) -> Result<ActionBodies> {
     let told = serde_json::to_vec(told);
     told.map(|told| vec![told])
         .map_err(|error| Error::internal(format!("an answer cannot be told: {error}")))

@@ -11,17 +11,21 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::FlightData;
 use tonnage::{Error, KeySource, Pairs, Result};
 
+use super::client_stream::{ClientStream, StreamEvent};
 use super::command::BulkGetCommand;
 use super::decode::Decoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
-use super::rows::RowSender;
+use super::row_sender::RowSender;
 use super::table_read::TableRead;
-use super::wire::{Arrival, Wire};
 use crate::context::Context;
 
 /// Takes the keys of a client into a spool, until they end.
-pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut wire: Wire) {
+pub(crate) async fn take_keys(
+    spool: Arc<KeySpool>,
+    first: Box<FlightData>,
+    mut wire: ClientStream,
+) {
     let mut message = first;
     loop {
         match spool.push(*message) {
@@ -30,9 +34,9 @@ pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut 
             Err(error) => return spool.end(Err(error)),
         }
         message = match wire.next().await {
-            Ok(Arrival::Message(message)) => message,
-            Ok(Arrival::Ended) => return spool.end(Ok(())),
-            Ok(Arrival::Torn(why)) => return spool.end(Err(Error::cancelled(why))),
+            Ok(StreamEvent::Message(message)) => message,
+            Ok(StreamEvent::Ended) => return spool.end(Ok(())),
+            Ok(StreamEvent::Torn(why)) => return spool.end(Err(Error::cancelled(why))),
             Err(error) => return spool.end(Err(error)),
         };
     }

@@ -14,7 +14,7 @@ use crate::context::Context;
 /// How to check.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Command {
+struct CheckCommand {
     /// Then finishes indexes, and removes what nobody needs.
     repair: bool,
     timeout_ms: Option<u64>,
@@ -29,8 +29,8 @@ pub(crate) async fn check(
     caller: &Caller,
     body: &[u8],
 ) -> Result<Vec<Vec<u8>>> {
-    let command: Command = match body.is_empty() {
-        true => Command::default(),
+    let command: CheckCommand = match body.is_empty() {
+        true => CheckCommand::default(),
         false => parse("the action's body", body)?,
     };
     match command.repair {
@@ -40,7 +40,7 @@ pub(crate) async fn check(
     context.cancellable(move |context, cancel| run(context, &command, cancel)).await
 }
 
-fn run(context: &Context, command: &Command, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
+fn run(context: &Context, command: &CheckCommand, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
     let options = CheckOptions {
         timeout: command.timeout_ms.map(Duration::from_millis),
         cancel: cancel.clone(),

@@ -12,7 +12,7 @@ use tonnage::{
 use super::choice::{
     DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice, ReportsChoice,
 };
-use super::freshness::Freshness;
+use super::consistency_choice::ConsistencyChoice;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
@@ -177,7 +177,7 @@ pub(crate) struct BulkGetCommand {
     pub(crate) limit: Option<u64>,
     /// Whether each row tells the number of the key that it answers.
     pub(crate) origins: bool,
-    pub(crate) consistency: Freshness,
+    pub(crate) consistency: ConsistencyChoice,
     pub(crate) timeout_ms: Option<u64>,
     /// How deep below the keys of pairs to look.
     pub(crate) depth: DepthChoice,

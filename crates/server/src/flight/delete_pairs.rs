@@ -16,7 +16,7 @@ use crate::context::Context;
 /// Which pairs go.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Header {
+struct DeletePairsHeader {
     depth: DepthChoice,
     components: Option<ComponentsCommand>,
     durability: Option<DurabilityChoice>,
@@ -29,7 +29,7 @@ pub(super) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<
     let [frame] = frames.as_slice() else {
         return Err(Error::invalid("give one frame, with one key"));
     };
-    let header: Header = parse("its header", &frame.header)?;
+    let header: DeletePairsHeader = parse("its header", &frame.header)?;
     let key = key_of(frame)?;
     caller.check_pair(Right::Delete, key.major().first().map_or(&[], Vec::as_slice))?;
     let defaults = WriteOptions::default();

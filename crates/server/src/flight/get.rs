@@ -10,8 +10,8 @@ use serde_json::json;
 use tonnage::{ColumnType, Error, GetOptions, Result, StoredRow, TableSchema, Value};
 
 use super::command::parse;
+use super::consistency_choice::ConsistencyChoice;
 use super::frame::{self, Frame};
-use super::freshness::Freshness;
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
@@ -20,13 +20,13 @@ use crate::metrics::Listener;
 /// Which row to get.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct GetHeader {
     table: String,
     /// The columns wanted; all, unless they are given.
     #[serde(default)]
     columns: Option<Vec<String>>,
     #[serde(default)]
-    consistency: Freshness,
+    consistency: ConsistencyChoice,
     #[serde(default)]
     timeout_ms: Option<u64>,
 }
@@ -34,7 +34,7 @@ struct Header {
 /// The row of a whole primary key: a frame with it, or no answer.
 pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frame = only_frame(body)?;
-    let header: Header = parse("its header", &frame.header)?;
+    let header: GetHeader = parse("its header", &frame.header)?;
     let table = context.store.table(&header.table)?;
     caller.check_table(Right::Read, table.path())?;
     let options = GetOptions {

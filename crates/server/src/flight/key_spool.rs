@@ -12,29 +12,29 @@ use arrow_flight::FlightData;
 use prost::Message;
 use tonnage::{Error, Result};
 
-use crate::spool::{Spool, Spooled};
+use crate::spool::{Spool, SpoolReservation};
 
 /// Messages that wait.
 pub(crate) struct KeySpool {
-    state: Mutex<State>,
+    state: Mutex<KeySpoolState>,
     news: Condvar,
     memory_bytes_max: usize,
     disk: Arc<Spool>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeySpoolState {
     memory: VecDeque<FlightData>,
     memory_bytes: usize,
     /// Once there is a file, what comes goes there until it is read to its end.
-    file: Option<Spilled>,
+    file: Option<SpilledKeys>,
     end: Option<Result<()>>,
     is_abandoned: bool,
 }
 
-struct Spilled {
+struct SpilledKeys {
     file: File,
-    taken: Spooled,
+    taken: SpoolReservation,
     written: u64,
     read: u64,
 }
@@ -61,8 +61,8 @@ impl KeySpool {
         } else {
             if state.file.is_none() {
                 let file = tempfile::tempfile().map_err(|error| spill_failed(&error))?;
-                let taken = self.disk.begin();
-                state.file = Some(Spilled { file, taken, written: 0, read: 0 });
+                let taken = self.disk.reservation();
+                state.file = Some(SpilledKeys { file, taken, written: 0, read: 0 });
             }
             if let Some(spilled) = &mut state.file {
                 spilled.push(&message)?;
@@ -112,12 +112,12 @@ impl KeySpool {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, KeySpoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Spilled {
+impl SpilledKeys {
     fn push(&mut self, message: &FlightData) -> Result<()> {
         let bytes = message.encode_length_delimited_to_vec();
         self.taken.reserve(8 + bytes.len() as u64)?;

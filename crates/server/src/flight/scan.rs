@@ -9,7 +9,7 @@ use tonnage::{Error, Part, Result, Table, TableScanOptions, cores};
 
 use super::command::ScanCommand;
 use super::pairs::{self, KeyForm};
-use super::rows::RowSender;
+use super::row_sender::RowSender;
 use crate::context::Context;
 
 /// Parts that a table may be cut into.

@@ -17,20 +17,20 @@ use tonnage::{Error, Result, Table};
 use tracing::Instrument;
 
 use super::actions::{self, ACTIONS};
-use super::backlog::Backlog;
 use super::bulk_get::{BulkGet, take_keys};
 use super::bulk_put::BulkPut;
+use super::client_stream::{ClientStream, StreamEvent};
 use super::command::{BulkPutCommand, Command, parse};
 use super::encode::Encoder;
 use super::key_spool::KeySpool;
 use super::lob;
-use super::opened::Opened;
+use super::opened_stream::OpenedStream;
 use super::outbox::Outbox;
+use super::report_backlog::ReportBacklog;
 use super::reports::{report_batch, report_schema};
-use super::rows::rows;
+use super::row_sender::row_channel;
 use super::scan::{Scan, info};
 use super::sql;
-use super::wire::{Arrival, Wire};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::error::status;
@@ -38,15 +38,15 @@ use crate::listen::BodyEnd;
 use crate::metrics::Listener;
 use crate::sessions::SESSION_COOKIE;
 
-type Answer<T> = std::result::Result<Response<T>, Status>;
-type Answers<T> = BoxStream<'static, std::result::Result<T, Status>>;
+type Reply<T> = std::result::Result<Response<T>, Status>;
+type ReplyStream<T> = BoxStream<'static, std::result::Result<T, Status>>;
 
 /// The calls, over one store.
-pub(crate) struct Flight {
+pub(crate) struct FlightHandler {
     context: Arc<Context>,
 }
 
-impl Flight {
+impl FlightHandler {
     pub(crate) fn new(context: Arc<Context>) -> Self {
         Self { context }
     }
@@ -56,7 +56,7 @@ impl Flight {
         &self,
         call: &'static str,
         answer: impl Future<Output = Result<T>>,
-    ) -> Answer<T> {
+    ) -> Reply<T> {
         let started = Instant::now();
         let answer = match self.context.check_open() {
             Ok(()) => answer.await,
@@ -68,31 +68,36 @@ impl Flight {
     }
 
     /// Reads the first message of a client's stream.
-    async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<Opened> {
+    async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<OpenedStream> {
         let end = request.extensions().get::<BodyEnd>().cloned().unwrap_or_default();
         let config = &self.context.config;
         let phases = self.context.phases.clone();
-        let mut wire = Wire::new(request.into_inner(), end, phases, config.idle_timeout);
+        let mut wire = ClientStream::new(request.into_inner(), end, phases, config.idle_timeout);
         let mut first = match wire.next().await? {
-            Arrival::Message(message) => message,
-            Arrival::Ended => return Err(Error::invalid("the stream is empty")),
-            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            StreamEvent::Message(message) => message,
+            StreamEvent::Ended => return Err(Error::invalid("the stream is empty")),
+            StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
         };
         let descriptor = first.flight_descriptor.take().ok_or_else(|| {
             Error::invalid("the first message has no descriptor: docs/flight.md tells which")
         })?;
-        let mut held = self.context.messages.begin();
-        held.take(first.data_body.len())?;
-        Ok(Opened { first, descriptor, wire, held })
+        let mut held = self.context.messages.reservation();
+        held.grow(first.data_body.len())?;
+        Ok(OpenedStream { first, descriptor, wire, held })
     }
 
-    fn put(&self, caller: &Caller, command: BulkPutCommand, opened: Opened) -> Result<Arc<Outbox>> {
+    fn put(
+        &self,
+        caller: &Caller,
+        command: BulkPutCommand,
+        opened: OpenedStream,
+    ) -> Result<Arc<Outbox>> {
         command.check(caller)?;
         // What is wrong with the options is told at once.
         command.options()?;
         command.ttl()?;
         let spool = self.context.spool.clone();
-        let backlog = Backlog::new(command.reports, command.reports_max(), spool);
+        let backlog = ReportBacklog::new(command.reports, command.reports_max(), spool);
         let outbox = Outbox::new(backlog);
         let user = caller.user().map(str::to_owned);
         let put = BulkPut { context: self.context.clone(), command, user, outbox: outbox.clone() };
@@ -104,23 +109,23 @@ impl Flight {
     async fn get(
         &self,
         command: super::command::BulkGetCommand,
-        mut opened: Opened,
-    ) -> Result<Answers<FlightData>> {
+        mut opened: OpenedStream,
+    ) -> Result<ReplyStream<FlightData>> {
         let mut decoder = super::decode::Decoder::default();
         decoder.decode(&opened.first)?;
         // The keys' columns decide those of the answer: pairs come back in the form of their keys.
         while decoder.schema().is_none() {
             opened.first = match opened.wire.next().await? {
-                Arrival::Message(message) => message,
-                Arrival::Ended => return Err(Error::invalid("the keys have no schema")),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Message(message) => message,
+                StreamEvent::Ended => return Err(Error::invalid("the keys have no schema")),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             };
             decoder.decode(&opened.first)?;
         }
         let keys = decoder.schema().cloned().ok_or_else(|| Error::internal("no schema"))?;
-        let place = self.context.calls.take().await?;
+        let place = self.context.calls.acquire().await?;
         let get = BulkGet::new(&self.context, command, &keys)?;
-        let (sender, stream) = rows(&self.context, get.schema())?;
+        let (sender, stream) = row_channel(&self.context, get.schema())?;
         let memory = self.context.config.key_memory_bytes;
         let spool = Arc::new(KeySpool::new(memory, self.context.spool.clone()));
         // A task of its own takes the keys: a client may send all of them before it reads a row.
@@ -170,7 +175,9 @@ fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
 }
 
 /// The messages of a bulk put as rows with metadata, for DoExchange.
-fn exchanged(outbox: Arc<Outbox>) -> impl Stream<Item = std::result::Result<FlightData, Status>> {
+fn exchange_messages(
+    outbox: Arc<Outbox>,
+) -> impl Stream<Item = std::result::Result<FlightData, Status>> {
     let mut encoder = Encoder::default();
     let first = encoder.schema(&report_schema());
     let messages = outbox.messages().map(move |message| {
@@ -184,19 +191,19 @@ fn exchanged(outbox: Arc<Outbox>) -> impl Stream<Item = std::result::Result<Flig
 }
 
 #[tonic::async_trait]
-impl FlightService for Flight {
-    type HandshakeStream = Answers<HandshakeResponse>;
-    type ListFlightsStream = Answers<FlightInfo>;
-    type DoGetStream = Answers<FlightData>;
-    type DoPutStream = Answers<PutResult>;
-    type DoExchangeStream = Answers<FlightData>;
-    type DoActionStream = Answers<arrow_flight::Result>;
-    type ListActionsStream = Answers<ActionType>;
+impl FlightService for FlightHandler {
+    type HandshakeStream = ReplyStream<HandshakeResponse>;
+    type ListFlightsStream = ReplyStream<FlightInfo>;
+    type DoGetStream = ReplyStream<FlightData>;
+    type DoPutStream = ReplyStream<PutResult>;
+    type DoExchangeStream = ReplyStream<FlightData>;
+    type DoActionStream = ReplyStream<arrow_flight::Result>;
+    type ListActionsStream = ReplyStream<ActionType>;
 
     async fn handshake(
         &self,
         request: Request<Streaming<HandshakeRequest>>,
-    ) -> Answer<Self::HandshakeStream> {
+    ) -> Reply<Self::HandshakeStream> {
         let mut bearer = None;
         let welcome = async {
             let token = self.context.logins.token(&caller_of(&request)?)?;
@@ -214,7 +221,7 @@ impl FlightService for Flight {
         Ok(response)
     }
 
-    async fn list_flights(&self, request: Request<Criteria>) -> Answer<Self::ListFlightsStream> {
+    async fn list_flights(&self, request: Request<Criteria>) -> Reply<Self::ListFlightsStream> {
         let list = async {
             let caller = caller_of(&request)?;
             let infos = self.context.blocking(move |context| {
@@ -227,11 +234,11 @@ impl FlightService for Flight {
         self.count("ListFlights", list).await
     }
 
-    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<FlightInfo> {
+    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Reply<FlightInfo> {
         self.count("GetFlightInfo", self.info(request)).await
     }
 
-    async fn poll_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<PollInfo> {
+    async fn poll_flight_info(&self, request: Request<FlightDescriptor>) -> Reply<PollInfo> {
         let found = async {
             let info = self.info(request).await?;
             // Nothing is prepared that could take time: the answer is there at once.
@@ -243,7 +250,7 @@ impl FlightService for Flight {
         self.count("PollFlightInfo", found).await
     }
 
-    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Answer<SchemaResult> {
+    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Reply<SchemaResult> {
         let found = async {
             let caller = caller_of(&request)?;
             let descriptor = request.into_inner();
@@ -263,7 +270,7 @@ impl FlightService for Flight {
         self.count("GetSchema", found).await
     }
 
-    async fn do_get(&self, request: Request<Ticket>) -> Answer<Self::DoGetStream> {
+    async fn do_get(&self, request: Request<Ticket>) -> Reply<Self::DoGetStream> {
         let got = async {
             let caller = caller_of(&request)?;
             let ticket = request.into_inner().ticket;
@@ -284,9 +291,9 @@ impl FlightService for Flight {
             };
             // Rights come before the place: who may not read need not wait for one.
             command.check(&caller)?;
-            let place = self.context.calls.take().await?;
+            let place = self.context.calls.acquire().await?;
             let scan = Scan::new(&self.context, command)?;
-            let (sender, stream) = rows(&self.context, scan.schema())?;
+            let (sender, stream) = row_channel(&self.context, scan.schema())?;
             tokio::task::spawn_blocking(move || {
                 let _place = place;
                 scan.run(sender);
@@ -296,7 +303,7 @@ impl FlightService for Flight {
         self.count("DoGet", got).await
     }
 
-    async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Answer<Self::DoPutStream> {
+    async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Reply<Self::DoPutStream> {
         let put = async {
             let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
@@ -324,13 +331,13 @@ impl FlightService for Flight {
     async fn do_exchange(
         &self,
         request: Request<Streaming<FlightData>>,
-    ) -> Answer<Self::DoExchangeStream> {
+    ) -> Reply<Self::DoExchangeStream> {
         let exchange = async {
             let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
             match command_of(&opened.descriptor)? {
                 Some(Command::BulkPut(command)) => {
-                    Ok(exchanged(self.put(&caller, command, opened)?).boxed())
+                    Ok(exchange_messages(self.put(&caller, command, opened)?).boxed())
                 }
                 Some(Command::BulkGet(command)) => {
                     command.check(&caller)?;
@@ -342,7 +349,7 @@ impl FlightService for Flight {
         self.count("DoExchange", exchange).await
     }
 
-    async fn do_action(&self, request: Request<Action>) -> Answer<Self::DoActionStream> {
+    async fn do_action(&self, request: Request<Action>) -> Reply<Self::DoActionStream> {
         let caller = caller_of(&request).map_err(|error| status(&error))?;
         let action = request.into_inner();
         let mut session = None;
@@ -365,7 +372,7 @@ impl FlightService for Flight {
         Ok(response)
     }
 
-    async fn list_actions(&self, _request: Request<Empty>) -> Answer<Self::ListActionsStream> {
+    async fn list_actions(&self, _request: Request<Empty>) -> Reply<Self::ListActionsStream> {
         let actions = ACTIONS.into_iter().chain(sql::ACTIONS).map(|(name, what)| {
             Ok(ActionType { r#type: name.to_owned(), description: what.to_owned() })
         });

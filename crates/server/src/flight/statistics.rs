@@ -16,7 +16,7 @@ pub(super) fn statistics(context: &Context) -> Result<Vec<Vec<u8>>> {
         "rows_estimate": statistics.rows_estimate(),
         "disk_bytes": statistics.disk_bytes(),
         "compaction_pending_bytes": statistics.compaction_pending_bytes(),
-        "loads": context.jobs.loads_taken(),
+        "loads": context.jobs.running_loads(),
         "shards": statistics.shards.iter().map(shard_json).collect::<Vec<_>>(),
     });
     Ok(vec![told.to_string().into_bytes()])

@@ -13,13 +13,13 @@ use super::related;
 pub(crate) struct TableRead {
     table: Table,
     options: BulkGetOptions,
-    stamps: Stamps,
+    stamps: StampColumns,
     schema: SchemaRef,
 }
 
 /// What comes along with each row.
 #[derive(Clone, Copy, Debug)]
-struct Stamps {
+struct StampColumns {
     versions: bool,
     origins: bool,
 }
@@ -33,7 +33,7 @@ impl TableRead {
     pub(crate) fn new(store: &Store, path: &str, command: &BulkGetCommand) -> Result<Self> {
         let table = store.table(path)?;
         let options = command.options(table.schema())?;
-        let stamps = Stamps { versions: command.versions, origins: command.origins };
+        let stamps = StampColumns { versions: command.versions, origins: command.origins };
         let own = stamps.schema(&columns_of(&table, command.columns.as_deref(), command)?);
         let mut tables = vec![(table.path().to_owned(), own)];
         for path in &command.relatives {
@@ -97,7 +97,7 @@ fn columns_of(
     table.entry().codec.projected_schema(columns.as_deref())
 }
 
-impl Stamps {
+impl StampColumns {
     fn schema(self, columns: &SchemaRef) -> SchemaRef {
         let mut fields: Vec<_> = columns.fields().iter().cloned().collect();
         let mut stamp =

@@ -25,7 +25,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
-use crate::context::{Context, Telling};
+use crate::context::{AnswerSender, Context};
 use crate::metrics::Listener;
 
 const QUEUE_PIECES: usize = 4;
@@ -87,7 +87,7 @@ impl RowsFormat {
 pub(super) struct BodyWriter<'a> {
     context: Arc<Context>,
     /// The answer that the body is of, until it begins.
-    unopened: Option<(&'a mut Telling<Response>, Response)>,
+    unopened: Option<(&'a mut AnswerSender<Response>, Response)>,
     queue: mpsc::Sender<Bytes>,
     piece: Vec<u8>,
     is_whole: Arc<AtomicBool>,
@@ -106,7 +106,7 @@ impl BodyWriter<'_> {
 
     fn send(&mut self) -> io::Result<()> {
         if let Some((answer, response)) = self.unopened.take()
-            && !answer.tell(response)
+            && !answer.send(response)
         {
             return Err(gone());
         }
@@ -150,7 +150,7 @@ impl Write for BodyWriter<'_> {
 /// The body of an answer: the writer is for a thread that may block.
 pub(super) fn body<'a>(
     context: &Arc<Context>,
-    answer: &'a mut Telling<Response>,
+    answer: &'a mut AnswerSender<Response>,
     kind: &'static str,
 ) -> BodyWriter<'a> {
     let (queue, pieces) = mpsc::channel(QUEUE_PIECES);
@@ -178,7 +178,7 @@ pub(super) fn body<'a>(
 /// What ended it early, which is the answer if none began before.
 pub(super) fn write_rows(
     context: &Arc<Context>,
-    answer: &mut Telling<Response>,
+    answer: &mut AnswerSender<Response>,
     format: RowsFormat,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,

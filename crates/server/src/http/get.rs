@@ -8,22 +8,22 @@ use serde_json::{Map, Value as Json};
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
 use super::answer::{RowsFormat, write_rows};
-use super::shared::{Answer, Calling, Shared, parsed as json_of, wrong};
+use super::handler::{CallerExtension, ContextState, HandlerResult, parsed as json_of, wrong};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;
 
 /// Reads the rows of keys.
 pub(super) async fn get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     headers: HeaderMap,
     body: String,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let format = RowsFormat::wanted(&headers)?;
     let (keys, command) = parsed(&body, &path)?;
     command.check(&caller)?;
-    let response = context.answering(move |context, answer| {
+    let response = context.blocking_with_answer(move |context, answer| {
         let read = TableRead::new(&context.store, &path, &command)?;
         let schema = read.schema().clone();
         check_format(format, &command)?;

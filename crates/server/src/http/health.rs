@@ -6,7 +6,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
-use super::shared::{Answer, Calling, Shared};
+use super::handler::{CallerExtension, ContextState, HandlerResult};
 use crate::drain::Phase;
 
 /// The process turns.
@@ -15,7 +15,7 @@ pub(super) async fn live() -> &'static str {
 }
 
 /// The server takes calls.
-pub(super) async fn ready(State(context): Shared) -> Answer<&'static str> {
+pub(super) async fn ready(State(context): ContextState) -> HandlerResult<&'static str> {
     match context.phases.now() {
         Phase::Running => Ok("ready\n"),
         _ => Err(Error::unavailable("the server shuts down").into()),
@@ -24,9 +24,9 @@ pub(super) async fn ready(State(context): Shared) -> Answer<&'static str> {
 
 /// All metrics, as Prometheus reads them.
 pub(super) async fn metrics(
-    State(context): Shared,
-    Extension(caller): Calling,
-) -> Answer<Response> {
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
     caller.check_operator("read metrics of")?;
     // A store that does not answer must not hide the other numbers.
     let statistics = context.blocking(|context| context.store.statistics()).await.ok();

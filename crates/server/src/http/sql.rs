@@ -12,45 +12,45 @@ use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
 use super::answer::{RowsFormat, columns_json, row_text, write_rows};
-use super::many::problem;
-use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use super::multi_table::problem;
 use crate::budget::bytes_of;
-use crate::context::{Context, Telling};
+use crate::context::{AnswerSender, Context};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
 use crate::metrics::Listener;
-use crate::query::{Query, STATEMENTS_MAX};
+use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
-use crate::statements::Running;
+use crate::statements::RunningStatement;
 
 /// Rows that the answers of a fetch-all may have in memory.
 const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
 /// Carries out a statement.
 pub(super) async fn sql(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     headers: HeaderMap,
     body: String,
-) -> Answered<Response> {
+) -> HandlerResult<Response> {
     let format = RowsFormat::wanted(&headers)?;
-    let query = Query::parse(&body)?;
+    let query = SqlQuery::parse(&body)?;
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
-    let response = context.answering(move |context, answer| {
+    let response = context.blocking_with_answer(move |context, answer| {
         caller.check_statement(&context.sql, &query.sql)?;
         match context.sql.execute(query.request()?.cancel(&cancel))? {
             Answer::Rows(rows) => write(context, rows, format, query.limit, answer),
             other => {
-                answer.tell(json_body(&done_json(&other)));
+                answer.send(json_body(&done_json(&other)));
                 Ok(())
             }
         }
     });
-    Ok(held(response.await?, running))
+    Ok(keep_running(response.await?, running))
 }
 
 /// Keeps a statement running as long as its answer is read, and no longer.
-fn held(response: Response, running: Running) -> Response {
+fn keep_running(response: Response, running: RunningStatement) -> Response {
     // What is there as a whole needs no statement.
     if http_body::Body::size_hint(response.body()).exact().is_some() {
         return response;
@@ -70,7 +70,7 @@ fn write(
     rows: Rows,
     format: RowsFormat,
     limit: Option<u64>,
-    answer: &mut Telling<Response>,
+    answer: &mut AnswerSender<Response>,
 ) -> Result<()> {
     let schema = plain_schema(rows.schema());
     let rows = rows.map(|batch| plain_batch(batch?, &schema));
@@ -98,11 +98,11 @@ pub(crate) fn changes_json(changes: &Changes) -> serde_json::Value {
 
 /// Carries out many statements in one call: each has an answer or a problem of its own.
 pub(super) async fn fetch_all(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answered<Response> {
-    let queries = Query::parse_all(&body)?;
+) -> HandlerResult<Response> {
+    let queries = SqlQuery::parse_all(&body)?;
     if queries.len() > STATEMENTS_MAX {
         return Err(Error::invalid(format!(
             "{} statements, {STATEMENTS_MAX} are the most",

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use super::begun::BegunStream;
+use super::first_read::FirstReadDeadline;
 use super::socket::{Incoming, Socket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
@@ -42,25 +42,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What all listeners count together.
 #[derive(Clone)]
-struct Limits {
+struct ConnectionLimits {
     free: Arc<Semaphore>,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     per_address_max: usize,
 }
 
 /// One connection, as it is counted.
-struct Counted {
+struct CountedConnection {
     _place: OwnedSemaphorePermit,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     address: Option<IpAddr>,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// A place for a connection from an address; from none, where it comes through a Unix socket.
-    fn take(&self, address: Option<IpAddr>) -> Option<Counted> {
+    fn admit(&self, address: Option<IpAddr>) -> Option<CountedConnection> {
         let place = self.free.clone().try_acquire_owned().ok()?;
         let mut counted =
-            Counted { _place: place, by_address: self.by_address.clone(), address: None };
+            CountedConnection { _place: place, by_address: self.by_address.clone(), address: None };
         let Some(address) = address else { return Some(counted) };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(address).or_default();
@@ -74,7 +74,7 @@ impl Limits {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,13 +91,13 @@ impl Drop for Counted {
 #[derive(Clone)]
 pub(crate) struct Acceptor {
     context: Arc<Context>,
-    limits: Limits,
+    limits: ConnectionLimits,
     connections: TaskTracker,
 }
 
 impl Acceptor {
     pub(crate) fn new(context: Arc<Context>) -> Self {
-        let limits = Limits {
+        let limits = ConnectionLimits {
             free: Arc::new(Semaphore::new(context.config.connections_max)),
             by_address: Arc::default(),
             per_address_max: context.config.connections_per_address_max,
@@ -113,7 +113,7 @@ impl Acceptor {
                 () = self.context.phases.reached(Phase::Draining) => return,
             };
             match accepted {
-                Ok(incoming) => match self.limits.take(incoming.peer()) {
+                Ok(incoming) => match self.limits.admit(incoming.peer()) {
                     Some(counted) => self.start(listener, incoming, counted, router.clone()),
                     None => self.context.metrics.refused(listener),
                 },
@@ -122,11 +122,17 @@ impl Acceptor {
         }
     }
 
-    fn start(&self, listener: Listener, incoming: Incoming, counted: Counted, router: Router) {
+    fn start(
+        &self,
+        listener: Listener,
+        incoming: Incoming,
+        counted: CountedConnection,
+        router: Router,
+    ) {
         let acceptor = self.clone();
         self.connections.spawn(async move {
             let _counted = counted;
-            let _connected = acceptor.context.metrics.connected(listener);
+            let _connected = acceptor.context.metrics.count_connection(listener);
             match (incoming, acceptor.context.tls.as_ref().map(Tls::acceptor)) {
                 // What does not leave the machine needs no TLS.
                 (Incoming::Unix(stream), _) => acceptor.serve(stream, None, router).await,
@@ -161,7 +167,7 @@ impl Acceptor {
             router.clone().call(request)
         });
         let builder = connection_builder();
-        let stream = TokioIo::new(BegunStream::new(stream, HEADER_READ_MAX));
+        let stream = TokioIo::new(FirstReadDeadline::new(stream, HEADER_READ_MAX));
         let connection = builder.serve_connection(stream, service);
         tokio::pin!(connection);
         tokio::select! {

@@ -1,8 +1,8 @@
 //! Sockets.
 
 mod accept;
-mod begun;
 mod body_end;
+mod first_read;
 mod socket;
 mod tls;
 

@@ -12,12 +12,12 @@ use tonic::Status;
 use tonnage::{Error, Result};
 
 use super::message::not_here;
-use super::statement::{Handle, Rows};
+use super::statement::{FlightDataStream, StatementTicket};
 use super::{ingest, metadata, statement, update};
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::command::parse;
-use crate::flight::opened::Opened;
+use crate::flight::opened_stream::OpenedStream;
 
 /// The columns of a command's answer.
 ///
@@ -46,16 +46,16 @@ pub(in crate::flight) async fn info(
 ) -> Result<FlightInfo> {
     if metadata::is_metadata(&command) {
         let schema = metadata::schema(&command)?;
-        return told(Some(&schema), descriptor, command.into_any().encode_to_vec());
+        return flight_info(Some(&schema), descriptor, command.into_any().encode_to_vec());
     }
-    let asked = statement::ask(context, caller, command).await?;
+    let asked = statement::prepare_fetch(context, caller, command).await?;
     let handle = serde_json::to_vec(&asked.handle)
         .map_err(|error| Error::internal(format!("a ticket cannot be written: {error}")))?;
     let ticket = TicketStatementQuery { statement_handle: handle.into() };
-    told(asked.rows.as_deref(), descriptor, ticket.as_any().encode_to_vec())
+    flight_info(asked.rows.as_deref(), descriptor, ticket.as_any().encode_to_vec())
 }
 
-fn told(
+fn flight_info(
     schema: Option<&Schema>,
     descriptor: FlightDescriptor,
     ticket: Vec<u8>,
@@ -82,22 +82,26 @@ pub(in crate::flight) async fn get(
     context: &Arc<Context>,
     caller: &Caller,
     command: Command,
-) -> Result<Rows> {
+) -> Result<FlightDataStream> {
     if metadata::is_metadata(&command) {
         let caller = caller.clone();
-        return statement::stream(context, statement::fresh(context)?, move |context, _| {
-            let batch = metadata::answer(context, command, |table| caller.may_see(table))?;
-            Ok((batch.schema(), Box::new(std::iter::once(Ok(batch))) as _))
-        })
+        return statement::stream(
+            context,
+            statement::start_unnamed(context)?,
+            move |context, _| {
+                let batch = metadata::answer(context, command, |table| caller.may_see(table))?;
+                Ok((batch.schema(), Box::new(std::iter::once(Ok(batch))) as _))
+            },
+        )
         .await;
     }
     match command {
         Command::TicketStatementQuery(ticket) => {
-            let handle: Handle = parse("the ticket", &ticket.statement_handle)?;
+            let handle: StatementTicket = parse("the ticket", &ticket.statement_handle)?;
             statement::fetch(context, caller, handle).await
         }
         Command::CommandPreparedStatementQuery(_) | Command::CommandStatementQuery(_) => {
-            let handle = statement::ask(context, caller, command).await?.handle;
+            let handle = statement::prepare_fetch(context, caller, command).await?.handle;
             statement::fetch(context, caller, handle).await
         }
         other => Err(not_here(&other, "DoGet")),
@@ -112,7 +116,7 @@ pub(in crate::flight) async fn put(
     context: &Arc<Context>,
     caller: &Caller,
     command: Command,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<BoxStream<'static, std::result::Result<PutResult, Status>>> {
     let told = match command {
         Command::CommandStatementUpdate(command) => {

@@ -30,10 +30,10 @@ use super::update;
 use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::flight::choice::ExistingChoice;
+use crate::flight::client_stream::{ClientStream, StreamEvent};
 use crate::flight::decode::Decoder;
-use crate::flight::opened::Opened;
-use crate::flight::wire::{Arrival, Wire};
-use crate::jobs::{JobRequest, Leaving, Membership};
+use crate::flight::opened_stream::OpenedStream;
+use crate::jobs::{JobMembership, JobRequest, StreamOutcome};
 use crate::metrics::Listener;
 use crate::random::random_name;
 
@@ -46,21 +46,21 @@ pub(super) async fn ingest(
     context: &Arc<Context>,
     caller: &Caller,
     command: CommandStatementIngest,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
-    let ingest = Ingest::new(context.clone(), caller.clone(), command)?;
+    let ingest = TableIngest::new(context.clone(), caller.clone(), command)?;
     context.check_open()?;
-    let place = context.streams.take().await?;
+    let place = context.streams.acquire().await?;
     let thread = tokio::task::spawn_blocking(move || {
         let _place = place;
         ingest.run(opened)
     });
     let count = thread.await;
     let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
-    Ok(update::told(count))
+    Ok(update::update_result(count))
 }
 
-struct Ingest {
+struct TableIngest {
     context: Arc<Context>,
     caller: Caller,
     path: String,
@@ -71,14 +71,14 @@ struct Ingest {
 }
 
 /// The table that is loaded. One that was to replace another goes when the load fails.
-struct Target {
+struct IngestTarget {
     context: Arc<Context>,
     table: Table,
     /// The table whose place it takes in the end.
     replaces: Option<String>,
 }
 
-impl Target {
+impl IngestTarget {
     /// Everything is stored.
     fn finish(mut self) -> Result<()> {
         let Some(replaced) = &self.replaces else { return Ok(()) };
@@ -88,7 +88,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for IngestTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
             // One that cannot be dropped is in nobody's way, and its name tells what it was for.
@@ -118,18 +118,18 @@ impl FirstFailure {
     }
 }
 
-impl Ingest {
+impl TableIngest {
     fn new(
         context: Arc<Context>,
         caller: Caller,
         command: CommandStatementIngest,
-    ) -> Result<Ingest> {
+    ) -> Result<TableIngest> {
         super::statement::no_transaction(command.transaction_id.as_deref())?;
         if command.temporary {
             return Err(Error::unsupported("there are no temporary tables"));
         }
-        is_only("catalog", command.catalog.as_deref(), CATALOG)?;
-        is_only("schema", command.schema.as_deref(), SCHEMA)?;
+        check_only("catalog", command.catalog.as_deref(), CATALOG)?;
+        check_only("schema", command.schema.as_deref(), SCHEMA)?;
         let definition = command.table_definition_options.unwrap_or_default();
         let mut options = command.options;
         let on_existing = options.remove(ON_EXISTING);
@@ -141,7 +141,7 @@ impl Ingest {
                 "there is no option `{name}`: the options are {PRIMARY_KEY} and {ON_EXISTING}"
             )));
         }
-        Ok(Ingest {
+        Ok(TableIngest {
             context,
             caller,
             path: command.table,
@@ -152,7 +152,7 @@ impl Ingest {
         })
     }
 
-    fn run(self, mut opened: Opened) -> Result<u64> {
+    fn run(self, mut opened: OpenedStream) -> Result<u64> {
         let mut decoder = Decoder::default();
         let mut batch = decoder.decode(&opened.first)?;
         let schema = loop {
@@ -160,9 +160,9 @@ impl Ingest {
                 break schema.clone();
             }
             match Handle::current().block_on(opened.wire.next())? {
-                Arrival::Message(message) => batch = decoder.decode(&message)?,
-                Arrival::Ended => return Err(Error::invalid("the stream has no schema")),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Message(message) => batch = decoder.decode(&message)?,
+                StreamEvent::Ended => return Err(Error::invalid("the stream has no schema")),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             }
         };
         // The table is known before the load takes a place: a wrong request costs nothing.
@@ -180,9 +180,9 @@ impl Ingest {
         };
         let ending = read();
         let leaving = match &ending {
-            Ok(()) => Leaving::Completed,
-            Err(error) if error.kind() == ErrorKind::Cancelled => Leaving::Abandoned,
-            Err(_) => Leaving::Stopped,
+            Ok(()) => StreamOutcome::Completed,
+            Err(error) if error.kind() == ErrorKind::Cancelled => StreamOutcome::Abandoned,
+            Err(_) => StreamOutcome::Stopped,
         };
         self.context.metrics.stream_ended(leaving.label());
         // The stream leaves its job before any error is told: the load would never end otherwise.
@@ -203,7 +203,7 @@ impl Ingest {
             })
     }
 
-    fn join(&self, failure: Arc<FirstFailure>) -> Result<Membership> {
+    fn join(&self, failure: Arc<FirstFailure>) -> Result<JobMembership> {
         let options = BulkPutOptions {
             on_existing: self.on_existing,
             errors_max: ErrorsMax::Count(0),
@@ -216,9 +216,9 @@ impl Ingest {
 
     fn read(
         &self,
-        membership: &Membership,
+        membership: &JobMembership,
         decoder: &mut Decoder,
-        wire: &mut Wire,
+        wire: &mut ClientStream,
         push: &mut impl FnMut(arrow::array::RecordBatch) -> Result<()>,
     ) -> Result<()> {
         loop {
@@ -232,20 +232,20 @@ impl Ingest {
                 }
             })?;
             match arrival {
-                Arrival::Message(message) => {
+                StreamEvent::Message(message) => {
                     if let Some(batch) = decoder.decode(&message)? {
                         push(batch)?;
                     }
                 }
-                Arrival::Ended => return Ok(()),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Ended => return Ok(()),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             }
         }
     }
 
     fn push(
         &self,
-        membership: &Membership,
+        membership: &JobMembership,
         table: &Table,
         stream: usize,
         batch: arrow::array::RecordBatch,
@@ -258,7 +258,7 @@ impl Ingest {
     }
 
     /// The table to load: found, made, or made anew.
-    fn target(&self, schema: &SchemaRef) -> Result<Target> {
+    fn target(&self, schema: &SchemaRef) -> Result<IngestTarget> {
         let store = &self.context.store;
         let found = match store.table(&self.path) {
             Ok(table) => Some(table),
@@ -285,7 +285,7 @@ impl Ingest {
             // The new table is filled under another name: readers have the old one until then.
             (Some(table), TableExistsOption::Replace) => {
                 let mut definition = self.definition(schema, Some(&table))?;
-                definition.path = beside(&self.path)?;
+                definition.path = replacement_path(&self.path)?;
                 let mut target = self.create(&definition)?;
                 target.replaces = Some(self.path.clone());
                 Ok(target)
@@ -301,13 +301,13 @@ impl Ingest {
         }
     }
 
-    fn create(&self, definition: &TableDefinition) -> Result<Target> {
+    fn create(&self, definition: &TableDefinition) -> Result<IngestTarget> {
         self.context.store.catalog().create_table(definition, false)?;
         self.context.store.table(&definition.path).map(|table| self.target_at(table))
     }
 
-    fn target_at(&self, table: Table) -> Target {
-        Target { context: self.context.clone(), table, replaces: None }
+    fn target_at(&self, table: Table) -> IngestTarget {
+        IngestTarget { context: self.context.clone(), table, replaces: None }
     }
 
     /// The key columns that the table has from the one above it.
@@ -367,7 +367,7 @@ impl Ingest {
 }
 
 /// A name that no table has, for one that is to take the place of another.
-fn beside(path: &str) -> Result<String> {
+fn replacement_path(path: &str) -> Result<String> {
     Ok(format!("{path}_replacing_{}", random_name()?))
 }
 
@@ -378,7 +378,7 @@ fn has_key(schema: &TableSchema, names: &[String]) -> bool {
         && own.zip(names).all(|(column, name)| column.name.eq_ignore_ascii_case(name))
 }
 
-fn is_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
+fn check_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
     match given {
         Some(name) if !name.is_empty() && name != only => {
             Err(Error::not_found(format!("there is no {what} `{name}`, only `{only}`")))

@@ -145,7 +145,7 @@ fn catalogs(command: CommandGetCatalogs) -> Result<RecordBatch> {
 fn all_tables(command: CommandGetTables, tables: &[Arc<TableSchema>]) -> Result<RecordBatch> {
     let mut builder = command.into_builder();
     for table in tables {
-        let schema = types::told_schema(table);
+        let schema = types::described_schema(table);
         builder
             .append(CATALOG, SCHEMA, &table.path, "TABLE", &schema)
             .map_err(|error| Error::internal(format!("table {}: {error}", table.path)))?;

@@ -6,7 +6,8 @@
 //!    for it: so drivers fetch before they say that it was done.
 //! 3. DoPut carries out changes, binds parameters, and takes tables in bulk ([`ingest`]).
 //!
-//! A client that goes away drops its call, and with it the statement's `Running`, which cancels the statement.
+//! A client that goes away drops its call, and with it the `RunningStatement`, which cancels the
+//! statement.
 
 mod action;
 mod calls;

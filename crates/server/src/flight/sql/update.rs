@@ -12,12 +12,12 @@ use tokio::runtime::Handle;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Request};
 
-use super::statement::{fresh, no_transaction};
+use super::statement::{no_transaction, start_unnamed};
 use crate::auth::Caller;
 use crate::context::Context;
+use crate::flight::client_stream::StreamEvent;
 use crate::flight::decode::Decoder;
-use crate::flight::opened::Opened;
-use crate::flight::wire::Arrival;
+use crate::flight::opened_stream::OpenedStream;
 
 /// Carries out a statement, and tells how many rows it changed.
 pub(super) async fn carry_out(
@@ -26,7 +26,7 @@ pub(super) async fn carry_out(
     command: CommandStatementUpdate,
 ) -> Result<Vec<u8>> {
     no_transaction(command.transaction_id.as_deref())?;
-    let running = fresh(context)?;
+    let running = start_unnamed(context)?;
     let caller = caller.clone();
     let mut request = Request::new(command.query.as_str()).cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -37,11 +37,11 @@ pub(super) async fn carry_out(
         if context.sql.describe(command.query.as_str())?.reads_only {
             return Err(Error::invalid("the statement gives rows: ask for it as a query"));
         }
-        changed(context.sql.execute(request)?)
+        changed_count(context.sql.execute(request)?)
     });
     let count = count.await?;
     drop(running);
-    Ok(told(count))
+    Ok(update_result(count))
 }
 
 /// Carries out a prepared statement for each row that comes, or that is bound.
@@ -49,11 +49,11 @@ pub(super) async fn carry_out_prepared(
     context: &Arc<Context>,
     caller: &Caller,
     command: CommandPreparedStatementUpdate,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
-    let running = fresh(context)?;
+    let running = start_unnamed(context)?;
     let caller = caller.clone();
     let mut request = Request::default().cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -78,11 +78,11 @@ pub(super) async fn carry_out_prepared(
             }
             return Ok(total);
         }
-        changed(prepared.execute_request(&request)?)
+        changed_count(prepared.execute_request(&request)?)
     });
     let count = count.await?;
     drop(running);
-    Ok(told(count))
+    Ok(update_result(count))
 }
 
 /// Binds rows to the parameters of a prepared statement.
@@ -90,7 +90,7 @@ pub(super) async fn bind(
     context: &Arc<Context>,
     caller: &Caller,
     command: CommandPreparedStatementQuery,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
@@ -107,7 +107,10 @@ pub(super) async fn bind(
 
 /// Takes the batches of parameters as they come, to the end of the stream. False when none came
 /// that has columns.
-fn batches(mut opened: Opened, mut take: impl FnMut(RecordBatch) -> Result<()>) -> Result<bool> {
+fn batches(
+    mut opened: OpenedStream,
+    mut take: impl FnMut(RecordBatch) -> Result<()>,
+) -> Result<bool> {
     let mut decoder = Decoder::default();
     let mut came = false;
     let mut message = opened.first;
@@ -119,14 +122,14 @@ fn batches(mut opened: Opened, mut take: impl FnMut(RecordBatch) -> Result<()>) 
             take(batch)?;
         }
         message = match Handle::current().block_on(opened.wire.next())? {
-            Arrival::Message(message) => message,
-            Arrival::Ended => return Ok(came),
-            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            StreamEvent::Message(message) => message,
+            StreamEvent::Ended => return Ok(came),
+            StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
         };
     }
 }
 
-fn changed(answer: Answer) -> Result<u64> {
+fn changed_count(answer: Answer) -> Result<u64> {
     match answer {
         Answer::Changed(changes) => Ok(changes.total()),
         Answer::Done(_) => Ok(0),
@@ -144,7 +147,7 @@ fn changed(answer: Answer) -> Result<u64> {
     }
 }
 
-pub(super) fn told(count: u64) -> Vec<u8> {
+pub(super) fn update_result(count: u64) -> Vec<u8> {
     let record_count = i64::try_from(count).unwrap_or(i64::MAX);
     DoPutUpdateResult { record_count }.encode_to_vec()
 }

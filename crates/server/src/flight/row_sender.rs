@@ -27,16 +27,16 @@ use crate::metrics::Listener;
 const QUEUE_MESSAGES: usize = 2;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-type Sent = std::result::Result<FlightData, Status>;
+type RowMessage = std::result::Result<FlightData, Status>;
 
 /// How the rows ended, once they did.
-type End = Arc<OnceLock<std::result::Result<(), Status>>>;
+type StreamResult = Arc<OnceLock<std::result::Result<(), Status>>>;
 
 /// Where rows are sent to. Dropping it cuts the stream off.
 pub(crate) struct RowSender {
     context: Arc<Context>,
     queue: mpsc::Sender<FlightData>,
-    end: End,
+    end: StreamResult,
     encoder: Encoder,
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct RowSender {
 ///
 /// # Errors
 /// `Internal` for a schema that Arrow cannot write.
-pub(crate) fn rows(
+pub(crate) fn row_channel(
     context: &Arc<Context>,
     schema: &SchemaRef,
-) -> Result<(RowSender, impl Stream<Item = Sent> + use<>)> {
+) -> Result<(RowSender, impl Stream<Item = RowMessage> + use<>)> {
     let (queue, receiver) = mpsc::channel(QUEUE_MESSAGES);
     let mut encoder = Encoder::default();
     let first = encoder.schema(schema);
     // Made by an encoder of its own: dictionaries are told with the rows that need them.
     let empty = Encoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
     let empty = empty.into_iter().last().unwrap_or_default();
-    let end = End::default();
+    let end = StreamResult::default();
     let sender = RowSender { context: context.clone(), queue, end: end.clone(), encoder };
     let state = (Some(first), Some(receiver));
     let stream = futures::stream::unfold(state, move |(first, receiver)| {
@@ -75,7 +75,7 @@ pub(crate) fn rows(
 }
 
 /// What rows ended with that are not all; nothing where they are.
-fn why_cut_off(end: &End) -> Option<Status> {
+fn why_cut_off(end: &StreamResult) -> Option<Status> {
     match end.get() {
         Some(Ok(())) => None,
         Some(Err(status)) => Some(status.clone()),

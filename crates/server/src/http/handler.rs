@@ -14,9 +14,9 @@ use crate::auth::Caller;
 use crate::context::Context;
 use crate::error::Problem;
 
-pub(super) type Shared = State<Arc<Context>>;
-pub(super) type Calling = Extension<Caller>;
-pub(super) type Answer<T> = std::result::Result<T, Problem>;
+pub(super) type ContextState = State<Arc<Context>>;
+pub(super) type CallerExtension = Extension<Caller>;
+pub(super) type HandlerResult<T> = std::result::Result<T, Problem>;
 
 /// Reads JSON, or says what is wrong with it.
 pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {

@@ -14,7 +14,7 @@ use tonnage::{Error, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_text};
 use super::get::{command_of, keys_of};
-use super::shared::{Answer, Calling, Shared, json as json_body, parsed};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parsed};
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
@@ -30,15 +30,15 @@ const REQUESTS_MAX: usize = 10_000;
 /// The rows of one table, and what is to be done with rows that exist.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Puts {
+struct MultiPutBody {
     on_existing: Option<ExistingChoice>,
     durability: Option<DurabilityChoice>,
-    puts: Vec<Put>,
+    puts: Vec<TablePut>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Put {
+struct TablePut {
     table: String,
     #[expect(dead_code, reason = "rows are taken from the text, which keeps digits")]
     rows: Vec<HashMap<String, IgnoredAny>>,
@@ -71,10 +71,10 @@ fn check_count(requests: usize) -> Result<()> {
 
 /// Reads the rows of keys of many tables.
 pub(super) async fn multi_get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let requests: Vec<Map<String, Json>> = parsed(&body)?;
     check_count(requests.len())?;
     let answers = context.blocking(move |context| {
@@ -132,17 +132,18 @@ fn get_one(
 
 /// Stores rows of many tables.
 pub(super) async fn multi_put(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
-    let Puts { on_existing, durability, puts } = parsed(&body)?;
+) -> HandlerResult<Response> {
+    let MultiPutBody { on_existing, durability, puts } = parsed(&body)?;
     check_count(puts.len())?;
     let answers = context.blocking(move |context| {
         let command = BulkPutCommand { on_existing, durability, ..BulkPutCommand::default() };
         let options = command.options()?;
         let mut requests = Vec::with_capacity(puts.len());
-        for (number, (Put { table, .. }, rows)) in puts.into_iter().zip(rows_of(&body)?).enumerate()
+        for (number, (TablePut { table, .. }, rows)) in
+            puts.into_iter().zip(rows_of(&body)?).enumerate()
         {
             let at = |error: Error| error.at(format!("put {number}"));
             // Rights come before the look: whether a table exists is not everybody's to know.

@@ -15,7 +15,7 @@ use crate::error::Problem;
 use crate::metrics::Listener;
 
 /// Finds out who calls, and lets them in.
-pub(crate) async fn guard(
+pub(crate) async fn authenticate(
     State((context, listener)): State<(Arc<Context>, Listener)>,
     mut request: Request,
     next: Next,
@@ -29,12 +29,12 @@ pub(crate) async fn guard(
         }
         Err(error) => {
             context.metrics.login_failed(listener);
-            refused(listener, error)
+            unauthorized(listener, error)
         }
     }
 }
 
-fn refused(listener: Listener, error: Error) -> Response {
+fn unauthorized(listener: Listener, error: Error) -> Response {
     match listener {
         Listener::flight => Status::unauthenticated(error.message()).into_http(),
         Listener::http => {

@@ -6,20 +6,20 @@ use tonnage::Condition;
 /// What a write is to find.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Expected {
+pub(crate) enum ExpectedCondition {
     Absent,
     Present,
     Version(u64),
 }
 
-impl Expected {
+impl ExpectedCondition {
     /// The condition; none where nothing is said.
-    pub(crate) fn condition(expected: Option<Expected>) -> Condition {
+    pub(crate) fn condition(expected: Option<ExpectedCondition>) -> Condition {
         match expected {
             None => Condition::Always,
-            Some(Expected::Absent) => Condition::IfAbsent,
-            Some(Expected::Present) => Condition::IfPresent,
-            Some(Expected::Version(version)) => Condition::IfVersion(version),
+            Some(ExpectedCondition::Absent) => Condition::IfAbsent,
+            Some(ExpectedCondition::Present) => Condition::IfPresent,
+            Some(ExpectedCondition::Version(version)) => Condition::IfVersion(version),
         }
     }
 }
