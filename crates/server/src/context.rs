@@ -104,7 +104,7 @@ impl Context {
 
     /// Refuses new work once the server drains.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.phases.now() >= Phase::Draining {
+        if self.phases.current() >= Phase::Draining {
             return Err(Error::unavailable("the server shuts down: ask another one, or later"));
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Context {
         let mut work = std::pin::pin!(self.blocking(move |context| call(context, &shared)));
         tokio::select! {
             done = &mut work => return done,
-            () = self.phases.reached(Phase::Stopping) => cancel.cancel(),
+            () = self.phases.wait_for(Phase::Stopping) => cancel.cancel(),
         }
         work.await
     }

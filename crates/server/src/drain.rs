@@ -40,12 +40,12 @@ impl PhaseSetter {
 }
 
 impl Phases {
-    pub(crate) fn now(&self) -> Phase {
+    pub(crate) fn current(&self) -> Phase {
         *self.0.borrow()
     }
 
     /// Waits until the server is in this phase or a later one.
-    pub(crate) async fn reached(&self, phase: Phase) {
+    pub(crate) async fn wait_for(&self, phase: Phase) {
         let mut phases = self.0.clone();
         // An error says that the server is gone, which is later than any phase.
         let _ = phases.wait_for(|now| *now >= phase).await;

@@ -159,15 +159,15 @@ impl Metrics {
         ConnectionGauge(open)
     }
 
-    pub(crate) fn refused(&self, listener: Listener) {
+    pub(crate) fn count_refused(&self, listener: Listener) {
         self.connections_refused.get_or_create(&ListenerLabel { listener }).inc();
     }
 
-    pub(crate) fn login_failed(&self, listener: Listener) {
+    pub(crate) fn count_failed_login(&self, listener: Listener) {
         self.logins_failed.get_or_create(&ListenerLabel { listener }).inc();
     }
 
-    pub(crate) fn answered(
+    pub(crate) fn count_call(
         &self,
         listener: Listener,
         call: &'static str,
@@ -204,7 +204,7 @@ impl Metrics {
         LISTENERS.into_iter().map(of).sum()
     }
 
-    pub(crate) fn stream_ended(&self, outcome: &'static str) {
+    pub(crate) fn count_stream(&self, outcome: &'static str) {
         self.streams.get_or_create(&OutcomeLabel { outcome }).inc();
     }
 

@@ -64,7 +64,7 @@ pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
-            () = context.phases.reached(Phase::Draining) => return,
+            () = context.phases.wait_for(Phase::Draining) => return,
         }
         let now = stamps(&files);
         if now == read {

@@ -31,7 +31,7 @@ pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
     /// The name that a client gave its request, if it is one that may stand in headers and logs.
-    fn given(headers: &HeaderMap) -> Option<RequestId> {
+    fn of_headers(headers: &HeaderMap) -> Option<RequestId> {
         let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
         let is_sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(&byte);
         let fits = !text.is_empty() && text.len() <= BYTES_MAX && text.bytes().all(is_sane);
@@ -76,12 +76,12 @@ impl RequestIds {
 }
 
 /// Gives each request its name, and tells it with the answer.
-pub(crate) async fn name(
+pub(crate) async fn assign(
     State((ids, listener)): State<(Arc<RequestIds>, Listener)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let id = RequestId::given(request.headers()).unwrap_or_else(|| ids.make());
+    let id = RequestId::of_headers(request.headers()).unwrap_or_else(|| ids.make());
     let span = info_span!(
         "request",
         ?listener,
@@ -105,7 +105,7 @@ mod tests {
     fn given(text: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert(REQUEST_ID_HEADER, HeaderValue::from_str(text).unwrap());
-        RequestId::given(&headers).map(|id| id.to_string())
+        RequestId::of_headers(&headers).map(|id| id.to_string())
     }
 
     #[test]

@@ -124,10 +124,10 @@ impl Server {
             phase.set(Phase::Closing);
             tokio::time::sleep(config.drain_wait).await;
             phase.set(Phase::Draining);
-            if tokio::time::timeout(config.drain_timeout, acceptor.drained()).await.is_err() {
+            if tokio::time::timeout(config.drain_timeout, acceptor.wait_drained()).await.is_err() {
                 phase.set(Phase::Stopping);
                 context.statements.cancel_all();
-                let _ = tokio::time::timeout(STOPPING_MAX, acceptor.drained()).await;
+                let _ = tokio::time::timeout(STOPPING_MAX, acceptor.wait_drained()).await;
             }
         });
         let synced = context.store.sync();

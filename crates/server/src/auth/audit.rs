@@ -42,7 +42,7 @@ impl Audit {
     ///
     /// # Errors
     /// `Unavailable` when the log cannot be written: then nothing is done that must stand there.
-    pub(crate) fn note(
+    pub(crate) fn record(
         &self,
         user: Option<&str>,
         action: &str,

@@ -28,7 +28,7 @@ pub(crate) async fn authenticate(
             next.run(request).await
         }
         Err(error) => {
-            context.metrics.login_failed(listener);
+            context.metrics.count_failed_login(listener);
             unauthorized(listener, error)
         }
     }

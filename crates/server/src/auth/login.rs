@@ -16,7 +16,7 @@ use tonnage::{Error, Result};
 use super::audit::Audit;
 use super::caller::Caller;
 use super::digest::sha256;
-use super::password::is_right;
+use super::password::is_right_password;
 use super::rights::Rights;
 use super::users::{User, Users};
 use crate::random::random_name;
@@ -158,7 +158,8 @@ impl Logins {
             Some(hash) => {
                 let _turn = self.verifying.acquire().await;
                 let password = password.to_owned();
-                let verified = tokio::task::spawn_blocking(move || is_right(&password, &hash));
+                let verified =
+                    tokio::task::spawn_blocking(move || is_right_password(&password, &hash));
                 verified.await.unwrap_or(false)
             }
         };
@@ -195,7 +196,9 @@ impl Logins {
         let token = random_name()?;
         // Who changes the users waits, and looks at this token then.
         let mut known = self.cache();
-        let Some((before, users)) = caller.known_as().zip(self.users()) else { return Ok(None) };
+        let Some((before, users)) = caller.logged_in_user().zip(self.users()) else {
+            return Ok(None);
+        };
         let user = users.named(&before.name).filter(|user| user.keeps_credentials_of(before));
         let user = user.ok_or_else(|| {
             Error::invalid("the users have changed since the call came: log in again")
@@ -245,7 +248,7 @@ impl Logins {
     fn audit_login(&self, name: &str, allowed: bool) -> Result<()> {
         match &self.audit {
             Some(audit) => {
-                audit.note(Some(name), "login", "", allowed, RequestId::current().as_ref())
+                audit.record(Some(name), "login", "", allowed, RequestId::current().as_ref())
             }
             None => Ok(()),
         }

@@ -181,10 +181,9 @@ fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
             let header = json!({"index": index, "ok": {}});
             frame::write(header.to_string().as_bytes(), &batches)
         });
-        answers
-            .push(answer.or_else(|error| {
-                frame::write(failed(index, &error).to_string().as_bytes(), &[])
-            })?);
+        answers.push(answer.or_else(|error| {
+            frame::write(error_header(index, &error).to_string().as_bytes(), &[])
+        })?);
     }
     Ok(answers)
 }
@@ -212,7 +211,7 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
         let requests = requests.collect::<Result<Vec<_>>>()?;
         let answers = context.sql.fetch_all(requests).into_iter().enumerate();
         let mut bytes = 0;
-        answers.map(|(index, answer)| fetched(context, index, answer, &mut bytes)).collect()
+        answers.map(|(index, answer)| answer_frame(context, index, answer, &mut bytes)).collect()
     });
     let answers = answers.await;
     drop(running);
@@ -220,7 +219,7 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
 }
 
 /// The frame of one answer; `bytes` counts what all of them hold.
-fn fetched(
+fn answer_frame(
     context: &Context,
     index: usize,
     answer: Result<Answer>,
@@ -262,10 +261,10 @@ fn fetched(
         }
     });
     // One statement's error is its own answer: those of the others stay.
-    told.or_else(|error| frame::write(failed(index, &error).to_string().as_bytes(), &[]))
+    told.or_else(|error| frame::write(error_header(index, &error).to_string().as_bytes(), &[]))
 }
 
-fn failed(index: usize, error: &Error) -> serde_json::Value {
+fn error_header(index: usize, error: &Error) -> serde_json::Value {
     json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
 }
 

@@ -68,7 +68,7 @@ pub(crate) async fn make(
             timeout: command.timeout_ms.map(Duration::from_millis),
         };
         let report = context.store.backup(&BackupRepository::open_or_create(&root)?, &options)?;
-        answer(&report)
+        json_answer(&report)
     });
     work.await
 }
@@ -82,7 +82,7 @@ pub(super) async fn list(
     caller.check_admin("list backups of")?;
     let command: ListBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
-        answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
+        json_answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
     });
     work.await
 }
@@ -98,7 +98,7 @@ pub(super) async fn verify(
     let work = context.cancellable(move |context, cancel| {
         let backups = BackupRepository::open(&root(context, &command.directory)?)?;
         let report = backups.verify(command.backup, cancel)?;
-        answer(&json!({
+        json_answer(&json!({
             "backups": report.backups,
             "files": report.files,
             "bytes": report.bytes,
@@ -117,12 +117,14 @@ pub(super) async fn prune(
     caller.check_admin("remove backups of")?;
     let command: PruneBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
-        answer(&BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?)
+        json_answer(
+            &BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?,
+        )
     });
     work.await
 }
 
-fn answer(told: &impl Serialize) -> Result<ActionBodies> {
+fn json_answer(told: &impl Serialize) -> Result<ActionBodies> {
     let told = serde_json::to_vec(told);
     told.map(|told| vec![told])
         .map_err(|error| Error::internal(format!("an answer cannot be told: {error}")))
@@ -138,10 +140,10 @@ fn root(context: &Context, directory: &str) -> Result<PathBuf> {
             "this server has no directory for backups: start it with --backups DIR",
         ));
     };
-    below(base, directory)
+    path_below(base, directory)
 }
 
-fn below(base: &Path, directory: &str) -> Result<PathBuf> {
+fn path_below(base: &Path, directory: &str) -> Result<PathBuf> {
     let mut names = Path::new(directory).components();
     let is_plain = names.clone().all(|name| matches!(name, Component::Normal(_)));
     match is_plain && names.next().is_some() {
@@ -160,9 +162,9 @@ mod tests {
     #[test]
     fn a_path_leads_below_the_directory_of_backups_and_nowhere_else() {
         let base = Path::new("/backups");
-        assert_eq!(below(base, "a/b").unwrap(), Path::new("/backups/a/b"));
+        assert_eq!(path_below(base, "a/b").unwrap(), Path::new("/backups/a/b"));
         for wrong in ["", "/", "/etc", "..", "a/../../b", ".", "../backups"] {
-            let error = below(base, wrong).unwrap_err();
+            let error = path_below(base, wrong).unwrap_err();
             assert!(error.message().contains("below"), "{wrong}: {error}");
         }
     }

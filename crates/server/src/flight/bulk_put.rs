@@ -293,7 +293,7 @@ impl BulkPut {
             StreamEnd::Torn(why) => (StreamOutcome::Abandoned, Some(Error::cancelled(why))),
             StreamEnd::Failed(error) => (StreamOutcome::Stopped, Some(error)),
         };
-        self.context.metrics.stream_ended(leaving.label());
+        self.context.metrics.count_stream(leaving.label());
         let job = membership.job.clone();
         let ended = self.context.jobs.leave(membership, stream, leaving);
         if let Some(callbacks) = job.callbacks.downcast_ref::<StreamCallbacks>() {

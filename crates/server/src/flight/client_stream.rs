@@ -46,7 +46,7 @@ impl ClientStream {
     pub(crate) async fn next(&mut self) -> Result<StreamEvent> {
         let message = tokio::select! {
             message = tokio::time::timeout(self.idle_timeout, self.streaming.message()) => message,
-            () = self.phases.reached(Phase::Stopping) => {
+            () = self.phases.wait_for(Phase::Stopping) => {
                 return Err(Error::unavailable("the server shuts down"));
             }
         };

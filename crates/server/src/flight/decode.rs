@@ -49,11 +49,11 @@ impl Decoder {
             root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
         // Checked before it is unpacked: Arrow believes the lengths, and would ask for terabytes.
         check_ipc_message(message, &data.data_body, UNPACKED_BYTES_MAX)
-            .map_err(|error| wrong(&error))?;
+            .map_err(|error| arrow_error(&error))?;
         match message.header_type() {
             MessageHeader::NONE => Ok(None),
             MessageHeader::Schema => {
-                let schema = Schema::try_from(data).map_err(|error| wrong(&error))?;
+                let schema = Schema::try_from(data).map_err(|error| arrow_error(&error))?;
                 self.schema = Some(schema.into());
                 // Dictionaries have numbers of their schema: old ones would pass for the new one's.
                 self.dictionaries.clear();
@@ -67,14 +67,14 @@ impl Decoder {
                 let buffer = Buffer::from(data.data_body.as_ref());
                 let version = message.version();
                 read_dictionary(&buffer, batch, schema, &mut self.dictionaries, &version)
-                    .map_err(|error| wrong(&error))?;
+                    .map_err(|error| arrow_error(&error))?;
                 Ok(None)
             }
             MessageHeader::RecordBatch => {
                 let schema = self.schema.clone().ok_or_else(before_schema)?;
                 flight_data_to_arrow_batch(data, schema, &self.dictionaries)
                     .map(Some)
-                    .map_err(|error| wrong(&error))
+                    .map_err(|error| arrow_error(&error))
             }
             other => Err(malformed(&format!("a message of type {other:?}"))),
         }
@@ -85,7 +85,7 @@ fn before_schema() -> Error {
     malformed("data comes before its schema")
 }
 
-fn wrong(error: &ArrowError) -> Error {
+fn arrow_error(error: &ArrowError) -> Error {
     malformed(&error.to_string())
 }
 

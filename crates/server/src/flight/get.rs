@@ -41,12 +41,12 @@ pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec
         consistency: Some(header.consistency.into()),
         timeout: header.timeout_ms.map(Duration::from_millis),
     };
-    let columns = places(table.schema(), header.columns.as_deref())?;
+    let columns = column_indexes(table.schema(), header.columns.as_deref())?;
     let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
         return Ok(Vec::new());
     };
     context.metrics.rows_out(Listener::flight, 1);
-    answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
+    row_answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
 }
 
 /// The pair of a whole key: a frame with its value, or no answer.
@@ -57,7 +57,7 @@ pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Resul
     let value = Value::Binary(pair.value).to_array(ColumnType::Binary, 1)?;
     let value = RecordBatch::try_from_iter([("value", value)])
         .map_err(|error| Error::internal(format!("a pair cannot be told: {error}")))?;
-    answer(pair.version, pair.expires_at_ms, value)
+    row_answer(pair.version, pair.expires_at_ms, value)
 }
 
 fn only_frame(body: &[u8]) -> Result<Frame> {
@@ -68,13 +68,13 @@ fn only_frame(body: &[u8]) -> Result<Frame> {
     }
 }
 
-fn answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
+fn row_answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
     let header = json!({"version": version, "expires_at_ms": expires_at_ms});
     Ok(vec![frame::write(header.to_string().as_bytes(), &[row])?])
 }
 
 /// The numbers of the columns wanted.
-fn places(schema: &TableSchema, wanted: Option<&[String]>) -> Result<Vec<usize>> {
+fn column_indexes(schema: &TableSchema, wanted: Option<&[String]>) -> Result<Vec<usize>> {
     match wanted {
         None => Ok((0..schema.columns.len()).collect()),
         Some([]) => Err(Error::invalid("`columns` is empty: name some, or leave it out")),

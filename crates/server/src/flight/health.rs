@@ -38,7 +38,7 @@ async fn check(State(context): State<Arc<Context>>, request: Bytes) -> Response 
         // 5 is NOT_FOUND.
         return ([kind, (STATUS, "5")], Body::empty()).into_response();
     }
-    let status = match context.phases.now() {
+    let status = match context.phases.current() {
         Phase::Running => SERVING,
         _ => NOT_SERVING,
     };

@@ -68,7 +68,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
     let holding = middleware::from_fn_with_state(messages, counted_body::count_body);
     let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), authenticate);
     let names = (context.request_ids.clone(), Listener::flight);
-    let naming = middleware::from_fn_with_state(names, request_id::name);
+    let naming = middleware::from_fn_with_state(names, request_id::assign);
     let health = health::router(context);
     let calls = Routes::new(service).into_axum_router().layer(holding).layer(gate);
     calls.merge(health).layer(naming)

@@ -165,7 +165,7 @@ struct ReportFile {
 
 impl ReportFile {
     fn create(taken: SpoolReservation) -> Result<Self> {
-        let file = tempfile::tempfile().map_err(|error| broken(&error))?;
+        let file = tempfile::tempfile().map_err(|error| file_error(&error))?;
         Ok(Self { file, taken, written: 0, read: 0 })
     }
 
@@ -182,7 +182,7 @@ impl ReportFile {
             .seek(SeekFrom::Start(self.written))
             .and_then(|_| self.file.write_all(&(text.len() as u64).to_le_bytes()))
             .and_then(|()| self.file.write_all(&text))
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| file_error(&error))?;
         self.written += bytes;
         Ok(())
     }
@@ -190,10 +190,10 @@ impl ReportFile {
     /// What was written first. A file that was read to its end begins anew: whoever reads as fast as
     /// reports come needs little of the disk.
     fn pop(&mut self) -> Result<PendingReports> {
-        let text = self.next().map_err(|error| broken(&error))?;
+        let text = self.read_next().map_err(|error| file_error(&error))?;
         self.read += (size_of::<u64>() + text.len()) as u64;
         if self.is_empty() {
-            self.file.set_len(0).map_err(|error| broken(&error))?;
+            self.file.set_len(0).map_err(|error| file_error(&error))?;
             self.taken.clear();
             (self.read, self.written) = (0, 0);
         }
@@ -201,7 +201,7 @@ impl ReportFile {
             .map_err(|error| Error::internal(format!("reports cannot be read: {error}")))
     }
 
-    fn next(&mut self) -> io::Result<Vec<u8>> {
+    fn read_next(&mut self) -> io::Result<Vec<u8>> {
         let mut length = [0; size_of::<u64>()];
         self.file.seek(SeekFrom::Start(self.read))?;
         self.file.read_exact(&mut length)?;
@@ -211,7 +211,7 @@ impl ReportFile {
     }
 }
 
-fn broken(error: &io::Error) -> Error {
+fn file_error(error: &io::Error) -> Error {
     Error::exhausted(format!("reports cannot wait in a temporary file: {error}"))
 }
 

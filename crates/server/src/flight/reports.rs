@@ -38,7 +38,7 @@ impl StreamCallbacks {
     }
 
     /// Nothing where nobody listens.
-    fn with<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
+    fn with_outbox<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(stream)?.as_deref().map(tell)
     }
@@ -46,7 +46,7 @@ impl StreamCallbacks {
 
 impl BulkPutCallbacks for StreamCallbacks {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
-        self.with(entry.stream, |outbox| outbox.existing(entry.position)).unwrap_or(Ok(()))
+        self.with_outbox(entry.stream, |outbox| outbox.existing(entry.position)).unwrap_or(Ok(()))
     }
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
@@ -55,15 +55,15 @@ impl BulkPutCallbacks for StreamCallbacks {
             column: entry.column.map(str::to_owned),
             reason: entry.reason.to_owned(),
         };
-        self.with(entry.stream, |outbox| outbox.failed(failure)).unwrap_or(Ok(()))
+        self.with_outbox(entry.stream, |outbox| outbox.failed(failure)).unwrap_or(Ok(()))
     }
 
     fn durable(&self, stream: usize, position: u64) {
-        self.with(stream, |outbox| outbox.durable(position));
+        self.with_outbox(stream, |outbox| outbox.durable(position));
     }
 
     fn completed(&self, report: &StreamReport) {
-        self.with(report.stream, |outbox| {
+        self.with_outbox(report.stream, |outbox| {
             outbox.complete(report.stream, report.counts, &self.durability);
         });
     }

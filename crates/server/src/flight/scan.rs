@@ -90,7 +90,7 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
     // Kept until the rows are read.
     let mut cut = None;
     let rows = match (&command.bounds, command.parts) {
-        (Some(bounds), _) => Some(table.scan_part(&options, part_within(bounds)?)?),
+        (Some(bounds), _) => Some(table.scan_part(&options, part_of_bounds(bounds)?)?),
         (None, 1) => Some(table.scan(&options)?),
         (None, parts) => {
             let cut = cut.insert(sender.context().table_cuts.of(table, &options, parts)?);
@@ -106,7 +106,7 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
 }
 
 /// The part that a ticket holds.
-fn part_within(bounds: &str) -> Result<Part> {
+fn part_of_bounds(bounds: &str) -> Result<Part> {
     let bytes = BASE64_STANDARD.decode(bounds);
     bytes.map(Part::from_bytes).map_err(|error| {
         Error::invalid(format!("`bounds` are not those of a ticket of GetFlightInfo: {error}"))

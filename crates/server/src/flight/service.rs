@@ -63,7 +63,7 @@ impl FlightHandler {
             Err(error) => Err(error),
         };
         let outcome = answer.as_ref().map_or_else(|error| error.kind().label(), |_| "ok");
-        self.context.metrics.answered(Listener::flight, call, outcome, started.elapsed());
+        self.context.metrics.count_call(Listener::flight, call, outcome, started.elapsed());
         answer.map(Response::new).map_err(|error| status(&error))
     }
 

@@ -200,7 +200,7 @@ fn load(
     };
     let pushed: Result<()> = push();
     let leaving = if pushed.is_ok() { StreamOutcome::Completed } else { StreamOutcome::Stopped };
-    context.metrics.stream_ended(leaving.label());
+    context.metrics.count_stream(leaving.label());
     let ended = context.jobs.leave(membership, stream, leaving);
     let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
     let (report, stopped) = match ended.result {

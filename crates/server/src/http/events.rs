@@ -36,7 +36,7 @@ pub(super) async fn of_job(
     context.check_open()?;
     let followed = context.jobs.subscribe(&id)?;
     let place = context.event_streams.acquire().await?;
-    Ok(answer(EventStream::new(context, place, Topic::Job { followed, last: Json::Null })))
+    Ok(event_response(EventStream::new(context, place, Topic::Job { followed, last: Json::Null })))
 }
 
 /// Tells what the server does, until it ends.
@@ -48,10 +48,10 @@ pub(super) async fn of_server(
     context.check_open()?;
     let place = context.event_streams.acquire().await?;
     let last = [Json::Null, Json::Null, Json::Null];
-    Ok(answer(EventStream::new(context, place, Topic::Server { caller, last })))
+    Ok(event_response(EventStream::new(context, place, Topic::Server { caller, last })))
 }
 
-fn answer(events: EventStream) -> Response {
+fn event_response(events: EventStream) -> Response {
     let pieces = futures::stream::unfold(events, |mut events| async move {
         let piece = events.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(piece)), events))
@@ -108,7 +108,7 @@ impl EventStream {
             let piece = tokio::select! {
                 // In this order: an end that is there is told before further news.
                 biased;
-                () = phases.reached(Phase::Draining) => {
+                () = phases.wait_for(Phase::Draining) => {
                     self.is_over = true;
                     event("closing", &json!({}))
                 }

@@ -19,12 +19,12 @@ pub(super) type CallerExtension = Extension<Caller>;
 pub(super) type HandlerResult<T> = std::result::Result<T, Problem>;
 
 /// Reads JSON, or says what is wrong with it.
-pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
-    serde_json::from_str(body).map_err(wrong)
+pub(super) fn parse_json<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
+    serde_json::from_str(body).map_err(invalid_body)
 }
 
 /// What is said of a body that is not what it should be.
-pub(super) fn wrong(error: serde_json::Error) -> Error {
+pub(super) fn invalid_body(error: serde_json::Error) -> Error {
     Error::invalid(format!("the body is not as docs/http.md says: {error}"))
 }
 

@@ -16,7 +16,7 @@ pub(super) async fn live() -> &'static str {
 
 /// The server takes calls.
 pub(super) async fn ready(State(context): ContextState) -> HandlerResult<&'static str> {
-    match context.phases.now() {
+    match context.phases.current() {
         Phase::Running => Ok("ready\n"),
         _ => Err(Error::unavailable("the server shuts down").into()),
     }

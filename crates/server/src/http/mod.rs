@@ -78,17 +78,17 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .merge(calls)
-        .fallback(nothing_here)
+        .fallback(not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
         .layer(middleware::from_fn_with_state(
             (context.request_ids.clone(), Listener::http),
-            request_id::name,
+            request_id::assign,
         ))
         .with_state(context.clone())
 }
 
-async fn nothing_here(request: Request) -> Problem {
+async fn not_found(request: Request) -> Problem {
     let path = request.uri().path();
     Error::not_found(format!("nothing is at {path}: /v1/openapi.json tells what there is")).into()
 }
@@ -140,6 +140,6 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         status if status.is_client_error() => "refused",
         _ => "failed",
     };
-    context.metrics.answered(Listener::http, call, outcome, started.elapsed());
+    context.metrics.count_call(Listener::http, call, outcome, started.elapsed());
     response
 }

@@ -14,7 +14,7 @@ use tonnage::{Error, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_text};
 use super::get::{command_of, keys_of};
-use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parsed};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_json};
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
@@ -75,7 +75,7 @@ pub(super) async fn multi_get(
     Extension(caller): CallerExtension,
     body: String,
 ) -> HandlerResult<Response> {
-    let requests: Vec<Map<String, Json>> = parsed(&body)?;
+    let requests: Vec<Map<String, Json>> = parse_json(&body)?;
     check_count(requests.len())?;
     let answers = context.blocking(move |context| {
         let mut bytes = 0;
@@ -136,7 +136,7 @@ pub(super) async fn multi_put(
     Extension(caller): CallerExtension,
     body: String,
 ) -> HandlerResult<Response> {
-    let MultiPutBody { on_existing, durability, puts } = parsed(&body)?;
+    let MultiPutBody { on_existing, durability, puts } = parse_json(&body)?;
     check_count(puts.len())?;
     let answers = context.blocking(move |context| {
         let command = BulkPutCommand { on_existing, durability, ..BulkPutCommand::default() };

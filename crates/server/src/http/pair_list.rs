@@ -146,14 +146,14 @@ impl PairList {
         let after = after.transpose().map_err(|error| error.at("after"))?;
         let prefix = query.prefix.into_bytes();
         let list = PairList { path, prefix, after, keys_only: query.keys_only };
-        if let Some(after) = list.after.as_ref().filter(|after| !list.has(after)) {
+        if let Some(after) = list.after.as_ref().filter(|after| !list.contains(after)) {
             return Err(Error::invalid(format!("after {after} nothing of this list can come")));
         }
         Ok(list)
     }
 
     /// Whether a key, stored or not, belongs to the list.
-    fn has(&self, key: &Key) -> bool {
+    fn contains(&self, key: &Key) -> bool {
         let (above, own) = match &self.path {
             ListPath::Major(leading) => (leading.as_slice(), key.major()),
             ListPath::Minor(path) if key.major() == path.major() => (path.minor(), key.minor()),

@@ -32,7 +32,7 @@ pub(super) async fn sql(
     headers: HeaderMap,
     body: String,
 ) -> HandlerResult<Response> {
-    let format = RowsFormat::wanted(&headers)?;
+    let format = RowsFormat::of_accept(&headers)?;
     let query = SqlQuery::parse(&body)?;
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();

@@ -20,13 +20,13 @@ pub(super) async fn list(
         .blocking(move |context| {
             let tables = context.store.tables();
             let seen = tables.iter().filter(|table| caller.may_see(table.path()));
-            seen.map(view).collect::<Result<Vec<_>, _>>()
+            seen.map(table_json).collect::<Result<Vec<_>, _>>()
         })
         .await?;
     Ok(json_body(&json!({ "tables": tables })))
 }
 
-fn view(table: &Table) -> tonnage::Result<serde_json::Value> {
+fn table_json(table: &Table) -> tonnage::Result<serde_json::Value> {
     let schema = table.schema();
     let columns = schema.columns.iter().enumerate().map(|(index, column)| {
         json!({
@@ -66,7 +66,7 @@ pub(super) async fn describe(
     Path(path): Path<String>,
 ) -> HandlerResult<Response> {
     caller.check_table(Right::Read, &path)?;
-    let table = context.blocking(move |context| view(&context.store.table(&path)?)).await?;
+    let table = context.blocking(move |context| table_json(&context.store.table(&path)?)).await?;
     Ok(json_body(&table))
 }
 

@@ -110,12 +110,12 @@ impl Acceptor {
         loop {
             let accepted = tokio::select! {
                 accepted = socket.accept() => accepted,
-                () = self.context.phases.reached(Phase::Draining) => return,
+                () = self.context.phases.wait_for(Phase::Draining) => return,
             };
             match accepted {
                 Ok(incoming) => match self.limits.admit(incoming.peer()) {
                     Some(counted) => self.start(listener, incoming, counted, router.clone()),
-                    None => self.context.metrics.refused(listener),
+                    None => self.context.metrics.count_refused(listener),
                 },
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
@@ -173,14 +173,14 @@ impl Acceptor {
         tokio::select! {
             // What is wrong with a connection its client has met already.
             _ = &mut connection => return,
-            () = self.context.phases.reached(Phase::Draining) => {}
+            () = self.context.phases.wait_for(Phase::Draining) => {}
         }
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;
     }
 
     /// Waits until all connections have ended.
-    pub(crate) async fn drained(&self) {
+    pub(crate) async fn wait_drained(&self) {
         self.connections.close();
         self.connections.wait().await;
     }

@@ -33,7 +33,7 @@ impl BodyEnd {
         self.0.load(Ordering::Acquire) == end
     }
 
-    fn note(&self, end: u8) {
+    fn record(&self, end: u8) {
         // What tore it counts, whatever comes after.
         let _ = self.0.compare_exchange(OPEN, end, Ordering::AcqRel, Ordering::Acquire);
     }
@@ -72,15 +72,15 @@ where
         match Pin::new(&mut self.inner).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(frame))),
             Poll::Ready(Some(Err(error))) => {
-                self.end.note(TORN);
+                self.end.record(TORN);
                 Poll::Ready(Some(Err(error.into())))
             }
             Poll::Ready(None) if self.may_be_reset && !self.inner.is_end_stream() => {
-                self.end.note(TORN);
+                self.end.record(TORN);
                 Poll::Ready(Some(Err("the client called it off, or was cut off".into())))
             }
             Poll::Ready(None) => {
-                self.end.note(ENDED);
+                self.end.record(ENDED);
                 Poll::Ready(None)
             }
             Poll::Pending => Poll::Pending,

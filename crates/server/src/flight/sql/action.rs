@@ -15,7 +15,7 @@ use prost::Message;
 use tonnage::{Error, Result};
 use tonnage_sql::Parameters;
 
-use super::message::{command_of, written};
+use super::message::{command_of, schema_bytes};
 use super::plain::plain_schema;
 use super::session;
 use super::statement::{StatementTicket, no_transaction};
@@ -129,8 +129,8 @@ async fn prepare(
         let prepared = context.sql.prepare(&request.query)?;
         let described = prepared.describe(&Parameters::default())?;
         let rows = described.rows.as_ref().map(plain_schema);
-        let dataset_schema = rows.map(|rows| written(&rows)).transpose()?.unwrap_or_default();
-        let parameter_schema = written(&Schema::new(described.parameters))?;
+        let dataset_schema = rows.map(|rows| schema_bytes(&rows)).transpose()?.unwrap_or_default();
+        let parameter_schema = schema_bytes(&Schema::new(described.parameters))?;
         let handle = context.prepared.keep(prepared, caller.user().map(str::to_owned))?;
         Ok(ActionCreatePreparedStatementResult {
             prepared_statement_handle: handle.into_bytes().into(),

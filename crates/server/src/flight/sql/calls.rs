@@ -11,7 +11,7 @@ use prost::Message;
 use tonic::Status;
 use tonnage::{Error, Result};
 
-use super::message::not_here;
+use super::message::wrong_call;
 use super::statement::{FlightDataStream, StatementTicket};
 use super::{ingest, metadata, statement, update};
 use crate::auth::Caller;
@@ -104,7 +104,7 @@ pub(in crate::flight) async fn get(
             let handle = statement::prepare_fetch(context, caller, command).await?.handle;
             statement::fetch(context, caller, handle).await
         }
-        other => Err(not_here(&other, "DoGet")),
+        other => Err(wrong_call(&other, "DoGet")),
     }
 }
 
@@ -131,7 +131,7 @@ pub(in crate::flight) async fn put(
         Command::CommandStatementIngest(command) => {
             ingest::ingest(context, caller, command, opened).await?
         }
-        other => return Err(not_here(&other, "DoPut")),
+        other => return Err(wrong_call(&other, "DoPut")),
     };
     let result = PutResult { app_metadata: told.into() };
     Ok(futures::stream::iter([Ok(result)]).boxed())

@@ -184,7 +184,7 @@ impl TableIngest {
             Err(error) if error.kind() == ErrorKind::Cancelled => StreamOutcome::Abandoned,
             Err(_) => StreamOutcome::Stopped,
         };
-        self.context.metrics.stream_ended(leaving.label());
+        self.context.metrics.count_stream(leaving.label());
         // The stream leaves its job before any error is told: the load would never end otherwise.
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let explained = |error: Error| match failure.take() {
@@ -311,7 +311,7 @@ impl TableIngest {
     }
 
     /// The key columns that the table has from the one above it.
-    fn inherited(&self) -> Vec<String> {
+    fn inherited_key(&self) -> Vec<String> {
         let parent = self.path.rsplit_once('.').map(|(parent, _)| parent);
         let parent = parent.and_then(|parent| self.context.store.table(parent).ok());
         let names =
@@ -341,7 +341,7 @@ impl TableIngest {
         })?;
         // The shard key and the time to live stay with the key that they were declared for.
         let kept = replaced.map(Table::schema).filter(|old| has_key(old, &key));
-        let inherited = self.inherited();
+        let inherited = self.inherited_key();
         let is_inherited = |name: &str| inherited.iter().any(|key| key.eq_ignore_ascii_case(name));
         let own = schema.fields().iter().filter(|field| !is_inherited(field.name()));
         let columns = own.map(|field| {

@@ -13,7 +13,7 @@ use tonic::Status;
 use tonnage::{Cancel, Error, Result};
 use tonnage_sql::{Answer, Parameters, Request};
 
-use super::message::not_here;
+use super::message::wrong_call;
 use super::plain::{plain_batch, plain_schema};
 use crate::auth::Caller;
 use crate::context::Context;
@@ -79,7 +79,7 @@ pub(super) async fn prepare_fetch(
             Command::CommandPreparedStatementQuery(command) => {
                 TicketKind::Prepared(handle_text(&command.prepared_statement_handle)?)
             }
-            other => return Err(not_here(&other, "GetFlightInfo")),
+            other => return Err(wrong_call(&other, "GetFlightInfo")),
         };
         // A read keeps nothing more at the server: its client may never come for the answer.
         let handle = StatementTicket { id: random_name()?, what };
@@ -95,7 +95,7 @@ pub(super) async fn prepare_fetch(
             // What is bound now is kept along: a later bind must not change what was asked for.
             (StatementSource::Prepared(handle), statement.bound())
         }
-        other => return Err(not_here(&other, "GetFlightInfo")),
+        other => return Err(wrong_call(&other, "GetFlightInfo")),
     };
     let owner = caller.user().map(str::to_owned);
     let id = context.statements.keep(PendingStatement { what, bound, owner })?;
@@ -139,7 +139,7 @@ async fn describe(
                 })
                 .await?
         }
-        other => return Err(not_here(other, "GetFlightInfo")),
+        other => return Err(wrong_call(other, "GetFlightInfo")),
     };
     let rows = described.rows.as_ref().map(plain_schema);
     Ok(StatementDescription { rows, reads_only: described.reads_only })
