@@ -217,7 +217,7 @@ impl Client {
             });
         let (mut flight, exchange) = (self.flight(), self.request(messages));
         let begun = async move { flight.do_exchange(exchange).await };
-        let stream = self.answered(self.wait(&limits, begun)?)?.into_inner();
+        let stream = self.checked(self.wait(&limits, begun)?)?.into_inner();
         let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
         Rows::open(self.clone(), limits, decoder, source)
     }

@@ -19,7 +19,7 @@ use tonic::{Request, Status};
 use tonnage::{Cancel, Error, Result};
 
 use crate::address::Address;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::options::ClientOptions;
 use crate::{channel, failure, tls};
 
@@ -93,7 +93,7 @@ impl Client {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
         let server = address.to_string();
-        let limits = Limits::begin(&options.cancel, Some(options.connect_timeout));
+        let limits = CallLimits::begin(&options.cancel, Some(options.connect_timeout));
         let connecting = channel::connect(address, tls, options.connect_timeout);
         let channel = wait(&runtime, &limits, connecting)
             .map_err(|error| failure::of_silence(&server, error))
@@ -108,7 +108,7 @@ impl Client {
         };
         let (cancel, timeout) = (options.cancel, options.timeout);
         let client = Client { connection: Arc::new(connection), cancel, timeout };
-        let introduced = client.introduce(&limits);
+        let introduced = client.log_in(&limits);
         introduced.map_err(|error| failure::of_silence(&client.connection.server, error))?;
         Ok(client)
     }
@@ -161,14 +161,14 @@ impl Client {
     }
 
     /// Tells the server who calls, so that wrong credentials are heard of at once.
-    fn introduce(&self, limits: &Limits) -> Result<()> {
+    fn log_in(&self, limits: &CallLimits) -> Result<()> {
         let mut flight = self.flight();
         let hello = futures::stream::iter([HandshakeRequest::default()]);
         let request = self.request(hello);
         let call = async move {
             flight.handshake(request).await?.into_inner().try_for_each(async |_| Ok(())).await
         };
-        self.answered(self.wait(limits, call)?)
+        self.checked(self.wait(limits, call)?)
     }
 
     /// An action, with the bodies of its results.
@@ -194,8 +194,8 @@ impl Client {
     }
 
     /// The limits of a call that begins now.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits::begin(&self.cancel, self.timeout)
+    pub(crate) fn limits(&self) -> CallLimits {
+        CallLimits::begin(&self.cancel, self.timeout)
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
@@ -211,20 +211,24 @@ impl Client {
         &self,
         call: impl Future<Output = std::result::Result<T, Status>>,
     ) -> Result<T> {
-        self.answered(self.wait(&self.limits(), call)?)
+        self.checked(self.wait(&self.limits(), call)?)
     }
 
     /// An answer that cannot be read.
-    pub(crate) fn strange(&self) -> Error {
+    pub(crate) fn unreadable_answer(&self) -> Error {
         Error::internal(format!("{}: an answer is of another version", self.server()))
     }
 
-    pub(crate) fn answered<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
+    pub(crate) fn checked<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
         answer.map_err(|status| failure::of_status(self.server(), &status))
     }
 
     /// Waits for something, as long as the limits allow.
-    pub(crate) fn wait<T>(&self, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
+    pub(crate) fn wait<T>(
+        &self,
+        limits: &CallLimits,
+        future: impl Future<Output = T>,
+    ) -> Result<T> {
         wait(self.runtime()?, limits, future)
     }
 
@@ -241,7 +245,7 @@ impl Client {
 
 /// Carries a call on in the thread that waits for it: an answer wakes this thread, and no other one
 /// before it. Unlike tokio's own ways to block, that may be done anywhere.
-fn wait<T>(runtime: &Runtime, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
+fn wait<T>(runtime: &Runtime, limits: &CallLimits, future: impl Future<Output = T>) -> Result<T> {
     limits.check()?;
     let _inside = runtime.enter();
     let waiter = Arc::new(Waiter { thread: thread::current(), is_woken: AtomicBool::new(false) });

@@ -15,7 +15,10 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn define(&self, text: &str) -> Result<Vec<Outcome>> {
         let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
-        answers.iter().map(|answer| outcome_of(answer).ok_or_else(|| strange(self))).collect()
+        answers
+            .iter()
+            .map(|answer| outcome_of(answer).ok_or_else(|| unreadable_definition(self)))
+            .collect()
     }
 
     /// Makes a table.
@@ -47,7 +50,7 @@ impl Client {
         for end in ends.chain([path.len()]) {
             let asked = format!("DESCRIBE {}", quoted(&path[..end]));
             let Some(Outcome::Description(ddl)) = self.define(&asked)?.pop() else {
-                return Err(strange(self));
+                return Err(unreadable_definition(self));
             };
             copy.execute(&ddl)?;
         }
@@ -61,7 +64,7 @@ fn quoted(path: &str) -> String {
     names.collect::<Vec<_>>().join(".")
 }
 
-fn strange(client: &Client) -> Error {
+fn unreadable_definition(client: &Client) -> Error {
     let server = client.server();
     Error::internal(format!("{server}: the answer to a definition is of another version"))
 }

@@ -67,15 +67,15 @@ pub(crate) struct RowColumn {
 }
 
 /// Rows that fit their columns, and what is wrong with the others.
-pub(crate) struct Fitting {
+pub(crate) struct FittedRows {
     pub(crate) batch: RecordBatch,
     /// The numbers of the rows in the batch.
     pub(crate) kept: Vec<usize>,
-    pub(crate) misfits: Vec<Misfit>,
+    pub(crate) misfits: Vec<RejectedRow>,
 }
 
 /// What is wrong with a row.
-pub(crate) struct Misfit {
+pub(crate) struct RejectedRow {
     pub(crate) row: usize,
     pub(crate) column: String,
     pub(crate) reason: String,
@@ -85,7 +85,7 @@ pub(crate) struct Misfit {
 ///
 /// # Errors
 /// `Internal` for what Arrow cannot hold.
-pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fitting> {
+pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<FittedRows> {
     let mut arrays: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows.len()); columns.len()];
     let (mut kept, mut misfits) = (Vec::with_capacity(rows.len()), Vec::new());
     // A row is taken as a whole or not at all, so that all columns have the same rows.
@@ -95,7 +95,7 @@ pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fittin
                 kept.push(number);
                 arrays.iter_mut().zip(cells).for_each(|(array, cell)| array.push(cell));
             }
-            Err((column, reason)) => misfits.push(Misfit { row: number, column, reason }),
+            Err((column, reason)) => misfits.push(RejectedRow { row: number, column, reason }),
         }
     }
     let fields = columns.iter().map(|of| of.column.to_arrow().with_nullable(true));
@@ -114,7 +114,7 @@ pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fittin
                 .map_err(|error| Error::internal(format!("rows as a batch: {error}")))?
         }
     };
-    Ok(Fitting { batch, kept, misfits })
+    Ok(FittedRows { batch, kept, misfits })
 }
 
 /// The cells of a row, or the column that is wrong and why.

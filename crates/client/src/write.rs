@@ -90,7 +90,7 @@ impl Client {
         let body = frame::write(&Json::Object(header), &batch)?;
         let answers = self.act("tonnage.DeletePairs", body)?;
         let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
-        told.and_then(|told| told.get("deleted")?.as_u64()).ok_or_else(|| self.strange())
+        told.and_then(|told| told.get("deleted")?.as_u64()).ok_or_else(|| self.unreadable_answer())
     }
 
     fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
@@ -105,7 +105,7 @@ impl Client {
                 },
             })
         });
-        result.ok_or_else(|| self.strange())
+        result.ok_or_else(|| self.unreadable_answer())
     }
 }
 

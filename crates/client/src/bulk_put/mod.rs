@@ -14,9 +14,9 @@ mod command;
 mod job;
 mod position;
 mod reader;
-mod said;
-mod tally;
+mod server_message;
 mod upload;
+mod upload_state;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -26,9 +26,9 @@ use arrow::array::RecordBatch;
 use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Result, Row};
 
 use crate::client::Client;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::row_batch;
-use job::Job;
+use job::PutJob;
 
 /// How often limits are looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -52,10 +52,11 @@ impl Client {
         let started = Instant::now();
         command::check(options)?;
         let timeout = [options.timeout, self.timeout()].into_iter().flatten().min();
-        let limits = [Limits::begin(&options.cancel, timeout), Limits::begin(self.cancel(), None)];
+        let limits =
+            [CallLimits::begin(&options.cancel, timeout), CallLimits::begin(self.cancel(), None)];
         let names = streams.iter().map(|stream| stream.name()).collect();
         let (sender, ended) = channel();
-        let job = Arc::new(Job::new(self.clone(), options.clone(), names, sender));
+        let job = Arc::new(PutJob::new(self.clone(), options.clone(), names, sender));
         let count = streams.len();
         reader::read_all(&job, streams)?;
         let mut left = count;
@@ -82,7 +83,7 @@ impl Client {
                 break;
             }
         }
-        job.ended(started.elapsed())
+        job.result(started.elapsed())
     }
 
     /// Puts record batches into a table, as one stream.

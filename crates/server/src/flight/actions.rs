@@ -268,7 +268,11 @@ fn error_header(index: usize, error: &Error) -> serde_json::Value {
     json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
 }
 
-fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<Vec<RecordBatch>> {
+fn get_one(
+    context: &Context,
+    caller: &Caller,
+    request: frame::RequestFrame,
+) -> Result<Vec<RecordBatch>> {
     let command: BulkGetCommand = parse("its header", &request.header)?;
     command.check(caller)?;
     let path = command.table.as_deref();

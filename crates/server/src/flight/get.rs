@@ -11,7 +11,7 @@ use tonnage::{ColumnType, Error, GetOptions, Result, StoredRow, TableSchema, Val
 
 use super::command::parse;
 use super::consistency_choice::ConsistencyChoice;
-use super::frame::{self, Frame};
+use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
 use crate::context::Context;
@@ -60,7 +60,7 @@ pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Resul
     row_answer(pair.version, pair.expires_at_ms, value)
 }
 
-fn only_frame(body: &[u8]) -> Result<Frame> {
+fn only_frame(body: &[u8]) -> Result<RequestFrame> {
     let mut frames = frame::read(body)?;
     match (frames.pop(), frames.is_empty()) {
         (Some(frame), true) => Ok(frame),

@@ -10,7 +10,7 @@ use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult}
 use super::choice::DurabilityChoice;
 use super::command::parse;
 use super::expected_condition::ExpectedCondition;
-use super::frame::{self, Frame};
+use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use super::pairs;
 use crate::auth::{Caller, Right};
@@ -138,7 +138,7 @@ fn operation(
     context: &Context,
     caller: &Caller,
     header: &WriteHeader,
-    frame: &Frame,
+    frame: &RequestFrame,
 ) -> Result<RowOperation> {
     let verb = header.verb()?;
     let (WriteVerb::Put(path) | WriteVerb::Delete(path)) = verb else {
@@ -163,7 +163,7 @@ fn write_pair(
     context: &Context,
     caller: &Caller,
     header: &WriteHeader,
-    frame: &Frame,
+    frame: &RequestFrame,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let (verb, condition) = (header.verb()?, header.condition());
