@@ -20,7 +20,7 @@ mod error;
 mod handle;
 mod key;
 mod key_value;
-mod place;
+mod put_destination;
 mod python_rows;
 mod read_options;
 mod record_cells;

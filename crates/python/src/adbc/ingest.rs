@@ -51,7 +51,7 @@ impl IngestOptions {
         cancel: &Cancel,
     ) -> Result<u64> {
         let path = self.table.as_deref().unwrap_or_default();
-        let place = self.place(store, path, &rows.schema())?;
+        let place = self.target(store, path, &rows.schema())?;
         let failure = Arc::new(FirstReason::default());
         let options = BulkPutOptions {
             on_existing: self.on_existing.unwrap_or(OnExisting::Fail),
@@ -78,13 +78,13 @@ impl IngestOptions {
     }
 
     /// The table to load: found, made, or made anew.
-    fn place(&self, store: &Store, path: &str, schema: &Schema) -> Result<Place> {
+    fn target(&self, store: &Store, path: &str, schema: &Schema) -> Result<AdbcTarget> {
         let found = match store.table(path) {
             Ok(table) => Some(table),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let at = |path: &str, replaces: Option<&str>| Place {
+        let at = |path: &str, replaces: Option<&str>| AdbcTarget {
             store: store.clone(),
             path: path.to_owned(),
             replaces: replaces.map(str::to_owned),
@@ -154,13 +154,13 @@ impl IngestOptions {
 }
 
 /// The table that is loaded. One that was to replace another goes when the load fails.
-struct Place {
+struct AdbcTarget {
     store: Store,
     path: String,
     replaces: Option<String>,
 }
 
-impl Place {
+impl AdbcTarget {
     fn finish(mut self) -> Result<()> {
         let Some(replaced) = &self.replaces else { return Ok(()) };
         self.store.catalog().replace_table(replaced, &self.path)?;
@@ -169,7 +169,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for AdbcTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
             // One that cannot be dropped is in nobody's way, and its name tells what it was for.

@@ -14,7 +14,7 @@ use super::error::{OrStatus, internal, invalid, invalid_state, not_found, not_of
 use super::ingest::{IngestOptions, ON_EXISTING, PRIMARY_KEY};
 use super::objects::CATALOG;
 use super::options::{text, truth};
-use super::reader::{Batches, Reader, nothing, one};
+use super::reader::{BatchReader, BoxedReader, empty_reader, single_batch_reader};
 
 /// A statement.
 pub(crate) struct TonnageStatement {
@@ -23,14 +23,14 @@ pub(crate) struct TonnageStatement {
     prepared: Option<Prepared>,
     bound: Option<Box<dyn RecordBatchReader + Send>>,
     ingest: IngestOptions,
-    running: Running,
+    running: CancelSlot,
 }
 
 /// What stops the statement that runs.
 #[derive(Clone, Default)]
-struct Running(Arc<Mutex<Cancel>>);
+struct CancelSlot(Arc<Mutex<Cancel>>);
 
-impl Running {
+impl CancelSlot {
     fn begin(&self) -> Cancel {
         let cancel = Cancel::new();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
@@ -38,7 +38,7 @@ impl Running {
     }
 }
 
-impl CancelHandle for Running {
+impl CancelHandle for CancelSlot {
     fn try_cancel(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel();
         Ok(())
@@ -53,7 +53,7 @@ impl TonnageStatement {
             prepared: None,
             bound: None,
             ingest: IngestOptions::default(),
-            running: Running::default(),
+            running: CancelSlot::default(),
         }
     }
 
@@ -68,7 +68,7 @@ impl TonnageStatement {
         self.prepared.clone().ok_or_else(|| invalid_state("the statement is not prepared"))
     }
 
-    fn run(&mut self) -> Result<Ran> {
+    fn run(&mut self) -> Result<StatementResult> {
         let cancel = self.running.begin();
         if self.ingest.table.is_some() {
             // What is bound is taken: a stream can be read only once.
@@ -80,14 +80,14 @@ impl TonnageStatement {
                 return Err(Error::with_message_and_status(obstacle, Status::AlreadyExists));
             }
             let taken = self.ingest.run(self.sql.store(), rows, &cancel).or_status()?;
-            return Ok(Ran::Changed(taken));
+            return Ok(StatementResult::Changed(taken));
         }
         let Some(bound) = self.bound.take() else {
             let answer = match &self.prepared {
                 Some(prepared) => prepared.execute_request(&Request::default().cancel(&cancel)),
                 None => self.sql.execute(Request::new(self.text()?).cancel(&cancel)),
             };
-            return Ok(Ran::of(answer.or_status()?));
+            return Ok(StatementResult::of(answer.or_status()?));
         };
         let rows: Vec<RecordBatch> = bound
             .collect::<std::result::Result<_, _>>()
@@ -103,33 +103,38 @@ impl TonnageStatement {
                     let more = prepared.execute_batch(batch, &request).or_status()?;
                     changes.inserted += more.total();
                 }
-                Ok(Ran::Changed(changes.total()))
+                Ok(StatementResult::Changed(changes.total()))
             }
         }
     }
 }
 
 /// What a statement did.
-enum Ran {
-    Rows(Reader),
+enum StatementResult {
+    Rows(BoxedReader),
     Changed(u64),
     Done,
 }
 
-impl Ran {
+impl StatementResult {
     fn of(answer: Answer) -> Self {
         match answer {
-            Answer::Rows(rows) => {
-                Ran::Rows(Box::new(Batches { schema: rows.schema().clone(), batches: rows }))
-            }
-            Answer::Changed(changes) => Ran::Changed(changes.total()),
-            Answer::Done(_) => Ran::Done,
+            Answer::Rows(rows) => StatementResult::Rows(Box::new(BatchReader {
+                schema: rows.schema().clone(),
+                batches: rows,
+            })),
+            Answer::Changed(changes) => StatementResult::Changed(changes.total()),
+            Answer::Done(_) => StatementResult::Done,
         }
     }
 }
 
 /// The rows of a prepared statement for each row that is bound, one after another.
-fn each_bound(prepared: &Prepared, bound: &[RecordBatch], request: &Request) -> Result<Ran> {
+fn each_bound(
+    prepared: &Prepared,
+    bound: &[RecordBatch],
+    request: &Request,
+) -> Result<StatementResult> {
     let mut answers = Vec::new();
     for batch in bound {
         for row in 0..batch.num_rows() {
@@ -145,9 +150,12 @@ fn each_bound(prepared: &Prepared, bound: &[RecordBatch], request: &Request) -> 
             }
         }
     }
-    let Some(first) = answers.first() else { return Ok(Ran::Rows(nothing())) };
+    let Some(first) = answers.first() else { return Ok(StatementResult::Rows(empty_reader())) };
     let schema = first.schema().clone();
-    Ok(Ran::Rows(Box::new(Batches { schema, batches: answers.into_iter().flatten() })))
+    Ok(StatementResult::Rows(Box::new(BatchReader {
+        schema,
+        batches: answers.into_iter().flatten(),
+    })))
 }
 
 impl Optionable for TonnageStatement {
@@ -226,7 +234,7 @@ impl Optionable for TonnageStatement {
 
 impl Statement for TonnageStatement {
     fn bind(&mut self, batch: RecordBatch) -> Result<()> {
-        self.bound = Some(one(batch));
+        self.bound = Some(single_batch_reader(batch));
         Ok(())
     }
 
@@ -235,19 +243,19 @@ impl Statement for TonnageStatement {
         Ok(())
     }
 
-    fn execute(&mut self) -> Result<Reader> {
+    fn execute(&mut self) -> Result<BoxedReader> {
         Ok(match self.run()? {
-            Ran::Rows(rows) => rows,
-            Ran::Changed(_) | Ran::Done => nothing(),
+            StatementResult::Rows(rows) => rows,
+            StatementResult::Changed(_) | StatementResult::Done => empty_reader(),
         })
     }
 
     fn execute_update(&mut self) -> Result<Option<i64>> {
         match self.run()? {
-            Ran::Changed(count) => Ok(i64::try_from(count).ok()),
-            Ran::Done => Ok(None),
+            StatementResult::Changed(count) => Ok(i64::try_from(count).ok()),
+            StatementResult::Done => Ok(None),
             // Who asks for no rows wants the statement carried out to its end.
-            Ran::Rows(rows) => {
+            StatementResult::Rows(rows) => {
                 let mut count = 0;
                 for batch in rows {
                     count += batch.map_err(|error| internal(&error))?.num_rows();
