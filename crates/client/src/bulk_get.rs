@@ -1,4 +1,4 @@
-//! Bulk get: keys go out, rows come in, both at a time.
+//! Bulk get: one thread sends keys while rows come back.
 
 use std::sync::PoisonError;
 

@@ -1,4 +1,4 @@
-//! The connection below the calls: TCP, and TLS where it is asked for.
+//! The connection below the calls: TCP, with TLS if the address asks for it.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,4 @@
-//! The connection to a server, and how its calls are waited for.
+//! The connection to a server, and how a call waits for its answer.
 
 use std::fmt;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! Definitions of a server's tables, and what is known of a table because of them.
+//! Sends table definitions to a server, and rebuilds the schema of a table from its DESCRIBE.
 
 use std::sync::Arc;
 

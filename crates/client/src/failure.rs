@@ -1,4 +1,4 @@
-//! What a server answers when it cannot, as the store's own errors.
+//! Turns statuses of the server, and failures of the connection, into errors of the store.
 
 use std::error::Error as _;
 

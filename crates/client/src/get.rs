@@ -1,4 +1,4 @@
-//! The row or the pair of a whole key.
+//! Get one row or one pair by its full key.
 
 use arrow::array::{Array, AsArray};
 use serde_json::{Map, Value as Json, json};

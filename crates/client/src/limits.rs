@@ -1,4 +1,4 @@
-//! How long a call may go on.
+//! The time limit and the cancellation of a call.
 
 use std::time::{Duration, Instant};
 

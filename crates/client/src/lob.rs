@@ -1,4 +1,4 @@
-//! Large objects, in pieces both ways.
+//! Large objects: write and read them in pieces.
 
 use std::io::{self, Read};
 use std::sync::Arc;

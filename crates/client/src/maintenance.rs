@@ -1,4 +1,4 @@
-//! What administrators ask of a server: figures, checks, backups.
+//! What administrators call: statistics, checks, backups.
 
 use std::collections::BTreeMap;
 

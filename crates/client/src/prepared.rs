@@ -1,4 +1,4 @@
-//! Statements that are kept at the server, and values for their parameters.
+//! Prepared statements: the server keeps them, with values for their parameters.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

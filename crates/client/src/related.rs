@@ -1,4 +1,4 @@
-//! Rows of several tables in one bulk get: parents with their children.
+//! Bulk get over several tables: parents with their children.
 
 use std::sync::Arc;
 

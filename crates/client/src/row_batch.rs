@@ -1,4 +1,4 @@
-//! Rows as record batches.
+//! Builds record batches out of rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Rows from a server, pulled.
+//! Rows from a server. The caller pulls them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

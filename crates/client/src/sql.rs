@@ -1,4 +1,4 @@
-//! Statements, over Flight SQL.
+//! SQL statements over Flight SQL.
 
 use arrow_flight::decode::FlightDataDecoder;
 use arrow_flight::error::FlightError;

@@ -1,4 +1,4 @@
-//! Single rows and pairs under conditions.
+//! Write single rows and pairs under conditions.
 
 use serde_json::{Map, Value as Json, json};
 use tonnage::{

@@ -1,4 +1,5 @@
-//! Record batches out of any object that speaks Arrow's C interface: pyarrow, polars, pandas, DuckDB.
+//! Reads record batches from any object that exports Arrow's C interface: pyarrow, polars, pandas,
+//! DuckDB.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Record batches for any object that speaks Arrow's C interface.
+//! Exports record batches through Arrow's C interface.
 
 use arrow::array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow::datatypes::{Schema, SchemaRef};

@@ -1,4 +1,4 @@
-//! Rows on their way out: a stream of record batches, pulled and bounded.
+//! Rows for Python: a bounded stream of record batches, which the caller pulls.
 
 use std::sync::{Mutex, PoisonError};
 

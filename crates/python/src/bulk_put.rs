@@ -1,7 +1,7 @@
-//! Bulk puts: sources out of Python's objects, a load on a thread of its own, callbacks in batches.
+//! Bulk puts: turns Python's objects into sources, and runs the load on a thread of its own.
 //!
-//! The calling thread waits in short steps, with the interpreter's lock let go. Between the steps
-//! it looks for Ctrl-C, tells the progress, and hands on what the load reported. Thus callbacks run
+//! The calling thread waits in steps of 50 ms, without the interpreter's lock. Between the steps it
+//! checks for Ctrl-C, reports the progress, and passes on what the load reported. So callbacks run
 //! on the caller's thread, in batches, and may use the store.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Definitions of tables out of Arrow schemas.
+//! Table definitions out of Arrow schemas.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

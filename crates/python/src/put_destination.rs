@@ -1,4 +1,4 @@
-//! Where entries go: into a store of this process, or to a server.
+//! The destination of a bulk put: a store of this process, or a server.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Rows and keys out of Python's iterators.
+//! Reads rows and keys from Python's iterators.
 //!
-//! A thread of the store attaches to the interpreter, takes some thousand items, turns them into
-//! values and lets go again: one attach for each batch.
+//! A thread of the store attaches to the interpreter, takes up to 4,096 items, turns them into
+//! values, and detaches: once for each batch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

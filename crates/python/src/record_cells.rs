@@ -1,4 +1,4 @@
-//! Cells of record batches as Python's values.
+//! Turns cells of record batches into Python's values.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{

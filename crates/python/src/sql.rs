@@ -1,4 +1,4 @@
-//! SQL: statements in, rows or counts out.
+//! Runs SQL statements, and returns their rows or counts.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

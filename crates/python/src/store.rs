@@ -1,4 +1,4 @@
-//! A store: opening it, tables by name, bulk puts, upkeep.
+//! A store: open it, get its tables, put in bulk, maintain it.
 
 use std::path::PathBuf;
 

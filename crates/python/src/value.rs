@@ -1,4 +1,4 @@
-//! Python's values as Tonnage's.
+//! Turns Python's values into Tonnage's.
 
 use arrow::datatypes::i256;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};

@@ -1,4 +1,4 @@
-//! The options of writes, out of Python's arguments, and what writes answer.
+//! Options of writes, out of Python's arguments, and their results.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

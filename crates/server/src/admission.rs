@@ -1,4 +1,5 @@
-//! Who may load now: places for loads and for their streams, each waited for in order.
+//! Admission control: limits how many loads, streams and calls run at a time. Those that wait are
+//! admitted in order.
 
 use std::sync::Arc;
 use std::time::Duration;

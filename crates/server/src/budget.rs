@@ -1,4 +1,4 @@
-//! Bytes in memory that calls share.
+//! A budget of memory that calls share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

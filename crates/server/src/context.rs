@@ -1,4 +1,4 @@
-//! What all calls share.
+//! The state that all calls share.
 
 use std::sync::Arc;
 

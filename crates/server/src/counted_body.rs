@@ -1,8 +1,8 @@
-//! Bodies that requests hold in memory, bounded for all of them together.
+//! Limits the memory of all request bodies together.
 //!
-//! One body or message has a limit of its own, but a client may send many at once: 256 over one
-//! connection of HTTP/2 alone. What is here is counted until the call is answered; what streams
-//! behind the answer has the limits of its call.
+//! Each body or message has a limit of its own, but a client may send many at once: 256 over one
+//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. What streams
+//! after the answer has the limits of its call.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

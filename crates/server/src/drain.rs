@@ -1,10 +1,11 @@
-//! The phases of a server that ends.
+//! The phases in which a server shuts down.
 //!
 //! 1. **Running.** The first signal ends it.
-//! 2. **Closing.** `/health/ready` answers 503, so that balancers look elsewhere. Calls are still
-//!    taken for `drain_wait`.
-//! 3. **Draining.** No connection and no call is taken. What runs may go on for `drain_timeout`.
-//! 4. **Stopping.** What still runs is stopped: loads store what they have and say so.
+//! 2. **Closing.** `/health/ready` answers 503, so that load balancers stop sending. The server
+//!    still accepts calls for `drain_wait`.
+//! 3. **Draining.** The server accepts no connection and no call. Running calls may go on for
+//!    `drain_timeout`.
+//! 4. **Stopping.** The server stops what still runs: loads store what they have and say so.
 //!
 //! A second signal ends the process at once.
 

@@ -1,4 +1,4 @@
-//! Errors as each protocol tells them.
+//! Errors as gRPC statuses and HTTP problems.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -1,11 +1,11 @@
-//! The loads that run, and those that ended lately.
+//! Running loads, and those that ended lately.
 //!
-//! A job is one load with one stream or more. Streams that name the same job share its load, from
-//! whatever connections they come. The job ends with its last stream.
+//! A job is one load with one stream or more. Streams that name the same job share its load, even
+//! over different connections. The job ends with its last stream.
 //!
-//! Streams without a name share a load, too, once all places for loads are taken: many small
-//! writers then neither wait for each other nor are refused. Such a load takes streams in for
-//! [`SHARED_MAX`], so that it ends, and each stream hears of itself alone.
+//! Streams without a name also share a load once all permits for loads are taken. So many small
+//! writers neither wait for each other nor are refused. Such a load accepts streams for
+//! [`SHARED_MAX`], so that it ends. Each stream gets the report of itself alone.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it.
+//! Metrics, in the format of Prometheus.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Statements that clients prepared: a handle for each, with what is bound to its parameters.
+//! Prepared statements of clients: a handle for each, and the rows bound to its parameters.
 
 use std::collections::HashMap;
 use std::ops::Deref;

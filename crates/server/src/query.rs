@@ -1,4 +1,4 @@
-//! Statements as JSON: one of `POST /v1/sql`, or many of a fetch-all.
+//! SQL statements as JSON: one of `POST /v1/sql`, or many of a fetch-all.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Users and certificates, read again while the server runs.
+//! Reloads users and certificates while the server runs.
 //!
-//! Their files are looked at every few seconds, and read when they have changed: whoever renews a
-//! certificate or adds a user need do no more. What cannot be read changes nothing, and is tried
-//! again. It is told once on the standard error stream and counted as `tonnage_reloads_failed_total`.
-//! `POST /v1/admin/reload` tells what is wrong with it too.
+//! The server looks at their files every five seconds, and reads them when they have changed. So a
+//! renewed certificate or a new user needs no restart. A file that cannot be read changes nothing,
+//! and the server tries again. It reports the failure once on standard error, counts it as
+//! `tonnage_reloads_failed_total`, and answers it to `POST /v1/admin/reload`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

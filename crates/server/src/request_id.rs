@@ -1,5 +1,4 @@
-//! Names of requests: by them a client, the audit log and whoever watches the server speak of the
-//! same call.
+//! Request ids: the name by which a client, the audit log and the server's log refer to one call.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A server: listeners over one store.
+//! The server: its listeners over one store.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! What systemd hears of a server (`Type=notify`): that it is ready, and that it ends.
+//! Tells systemd (`Type=notify`) that the server is ready, and that it stops.
 //!
-//! The manager names a datagram socket in `NOTIFY_SOCKET`, and takes lines such as `READY=1`.
+//! systemd names a datagram socket in `NOTIFY_SOCKET`, and reads lines such as `READY=1` from it.
 
 use std::ffi::OsStr;
 use std::io;

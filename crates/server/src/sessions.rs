@@ -1,4 +1,4 @@
-//! Sessions of clients: options that hold for all of their statements. A cookie names the session.
+//! Client sessions: options for all statements of a session. A cookie names the session.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

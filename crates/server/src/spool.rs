@@ -1,5 +1,5 @@
-//! What waits on the disk: bodies of requests for their loads, reports of loads for their clients,
-//! keys for their bulk gets.
+//! The disk space for bodies of requests, reports of loads and keys of bulk gets, which all share
+//! one limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

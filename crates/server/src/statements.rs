@@ -1,8 +1,8 @@
-//! Statements that run, and statements that must run once.
+//! Running statements, and statements that must run once.
 //!
-//! A client of Flight SQL asks for a statement first and fetches its answer then; it may fetch
-//! twice. So a statement that changes something waits here under a name until it is fetched, runs
-//! at the first fetch, and its outcome is kept for those that come again.
+//! A client of Flight SQL first asks for a statement and then fetches its answer, perhaps twice. So
+//! a statement that changes something waits here under a name. It runs at its first fetch. Its
+//! outcome is kept for further fetches.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

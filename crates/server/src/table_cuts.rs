@@ -1,8 +1,8 @@
-//! How tables are cut into parts that clients ask for by their numbers.
+//! Keeps how a table is cut into parts, which clients fetch by their numbers.
 //!
-//! A client fetches part after part. The store cuts a table by what it holds at the moment: parts
-//! of two cuts would have rows twice, and leave others out. So a cut is kept as long as further
-//! parts of it may be asked for.
+//! A client fetches one part after the other. The store cuts a table by what it holds at the
+//! moment, so parts of two different cuts would repeat rows and miss others. So a cut is kept as
+//! long as a client may ask for more parts of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What the streams of one bulk put share.
+//! The state that the streams of one bulk put share.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -120,7 +120,8 @@ impl PutJob {
 
     /// Nothing more is to come of a stream.
     pub(super) fn end(&self, number: usize) {
-        let was_ended = self.with_state(number, |tally| std::mem::replace(&mut tally.is_ended, true));
+        let was_ended =
+            self.with_state(number, |tally| std::mem::replace(&mut tally.is_ended, true));
         if !was_ended {
             // The caller may have gone without it.
             let _ = self.ended.lock().unwrap_or_else(PoisonError::into_inner).send(());

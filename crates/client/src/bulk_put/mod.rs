@@ -1,14 +1,15 @@
 //! Bulk put: streams of entries to a server.
 //!
-//! 1. As many threads as streams run side by side each read one stream, and hold its rows against
-//!    the table as the server will: what does not fit is reported while its batch is at hand.
-//! 2. Each stream is one DoPut. Its rows wait in a queue of a few batches; where the server takes
+//! 1. Up to `stream_parallelism` threads read the streams, each one stream at a time. They check
+//!    rows against the table as the server will, and report what does not fit while its batch is at
+//!    hand.
+//! 2. Each stream is one DoPut. Its rows wait in a queue of a few batches. Where the server takes
 //!    nothing, nothing is read.
-//! 3. A source that ends well sends the end marker. One that fails, or is stopped, ends without it:
+//! 3. A source that ends well sends the end marker. One that fails or is stopped ends without it:
 //!    the server then stores what came, and never calls the stream completed.
 //! 4. A stream is completed when the server says so, and only then.
 //!
-//! All streams of a call are one job of the server: one load, one limit of errors.
+//! All streams of a call are one job of the server: they share a load and a limit of errors.
 
 mod command;
 mod job;

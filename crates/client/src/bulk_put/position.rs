@@ -1,4 +1,4 @@
-//! Places of rows: the server counts what it was sent, the caller what its source had.
+//! Positions of rows: maps the server's count of rows sent to positions in the caller's source.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Reads one stream, and holds its rows against their table.
+//! Reads one stream, checks its rows against their table, and sends them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

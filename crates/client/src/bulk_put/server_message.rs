@@ -1,4 +1,4 @@
-//! What a server says of a stream.
+//! The messages that a server sends about one stream.
 
 use serde::Deserialize;
 use tonnage::Counts;

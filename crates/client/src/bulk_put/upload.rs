@@ -1,4 +1,4 @@
-//! One stream on its way: a DoPut, and what the server says of it.
+//! The upload of one stream: a DoPut call, and the server's messages about it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

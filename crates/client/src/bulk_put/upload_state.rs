@@ -1,4 +1,4 @@
-//! What is known of one stream while it runs.
+//! The counts and the state of one stream while it runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A connection: what the store has, and statements.
+//! A connection: lists the store's tables, and makes statements.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The driver, and a store that it opens.
+//! The driver, and the store that it opens.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the driver is.
+//! The driver's answer to GetInfo.
 
 use std::collections::HashSet;
 use std::sync::Arc;

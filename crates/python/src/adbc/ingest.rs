@@ -1,4 +1,4 @@
-//! Tables taken in bulk.
+//! Bulk ingestion into a table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

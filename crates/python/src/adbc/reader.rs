@@ -1,4 +1,4 @@
-//! Rows on their way to a driver manager.
+//! Readers of record batches for a driver manager.
 
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::{Schema, SchemaRef};

@@ -1,4 +1,4 @@
-//! Stores that the package has open, for connections of the driver.
+//! Open stores of the package, which connections of the driver take by their number.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! A statement: its text or the table that it fills, what is bound to it, its answer.
+//! A statement: its text or its target table, the rows bound to it, and its answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

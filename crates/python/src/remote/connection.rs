@@ -1,4 +1,4 @@
-//! A connection to a server, until it is closed.
+//! An open connection to a server.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Keys on their way to a server: record batches out of Arrow, or out of Python's iterators.
+//! Record batches of keys for a server, out of Arrow or out of Python's iterators.
 
 use std::sync::Arc;
 

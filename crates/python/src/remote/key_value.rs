@@ -1,4 +1,4 @@
-//! The key/value pairs behind a server.
+//! Key/value pairs of a server.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Rows of a server as batches for Python.
+//! Turns rows of a server into batches for Python.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;

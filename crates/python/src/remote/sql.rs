@@ -1,4 +1,4 @@
-//! Statements over a server.
+//! SQL statements over a server.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! A store behind a server.
+//! A store of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A table behind a server.
+//! A table of a server.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

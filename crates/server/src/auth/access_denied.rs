@@ -1,4 +1,4 @@
-//! The mark of what a caller may not do.
+//! Marks an error as a missing right.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The audit log: a JSON line for each login and each decision.
+//! The audit log: one JSON line for each login and each decision about a right.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The gate of a listener: each call comes in with its caller, or not at all.
+//! Authentication of each call. A call without a known caller does not reach its handler.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A caller, and what is held against their rights.
+//! The caller of a request, and the checks of their rights.
 
 use std::sync::Arc;
 

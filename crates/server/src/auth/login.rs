@@ -1,7 +1,8 @@
-//! Logins: who a call says that it comes from, and whether that is true.
+//! Logins: find out who makes a call, and verify it.
 //!
-//! A password is verified on the blocking pool, two at a time, and remembered for ten minutes under
-//! a keyed name: clients bring it with each call. A wrong one is answered late.
+//! The blocking pool verifies at most two passwords at a time. Clients send the password with each
+//! call, so the server remembers a right one for ten minutes, by a keyed digest. It answers a wrong
+//! one late.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

@@ -1,11 +1,11 @@
-//! Who calls, and what they may do.
+//! Authentication and rights.
 //!
-//! 1. Users stand in a file ([`users`]), with a password, tokens or certificates, and what they may
-//!    do ([`rights`]). Without the file everybody may do everything, on loopback.
-//! 2. Each call tells who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
+//! 1. A file lists the users ([`users`]): a password, tokens or certificates, and rights
+//!    ([`rights`]). Without the file everybody may do everything, on loopback.
+//! 2. Each call says who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
 //!    a certificate.
-//! 3. Each use of a table, of pairs or of the server itself is held against the caller's rights
-//!    where its name is resolved ([`caller`]), and noted in the audit log ([`audit`]).
+//! 3. Each use of a table, of pairs or of the server itself is checked against the caller's rights
+//!    where its name is resolved ([`caller`]), and recorded in the audit log ([`audit`]).
 
 mod access_denied;
 mod audit;

@@ -1,4 +1,4 @@
-//! Actions: calls of one request that answer at once.
+//! Actions: calls with one request and a short answer.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Bulk get: keys in, rows out, over one call.
 //!
 //! 1. A task takes keys from the client as they come, and puts them into a spool.
-//! 2. A thread of the blocking pool runs the bulk get, whose key source draws from the spool.
-//! 3. Rows go out by the way that all rows go.
+//! 2. A thread of the blocking pool runs the bulk get. Its key source reads from the spool.
+//! 3. Rows go out through a [`RowSender`].
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Bulk put: a stream of record batches becomes a stream of a load.
 //!
-//! 1. A place among the streams is waited for, then a thread of the blocking pool takes over.
-//! 2. The first message brings the schema, which is held against the table. The stream joins its
-//!    job, and the client hears `ready`.
-//! 3. Each batch is decoded and pushed. The load's back-pressure is the stream's: what is not
+//! 1. The call waits for a permit among the streams. Then a thread of the blocking pool takes over.
+//! 2. The first message brings the schema, which is checked against the table. The stream joins its
+//!    job, and the client receives `ready`.
+//! 3. Each batch is decoded and pushed. The load's back-pressure reaches the client: what is not
 //!    pushed is not read, and HTTP/2's window closes.
-//! 4. The stream ends in one of four ways ([`StreamEnd`]). Only what ends with its marker completes.
+//! 4. The stream ends in one of four ways ([`StreamEnd`]). Only a marked end completes it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What a client sends, and how it ends.
+//! The messages that a client sends, and how its stream ends.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Commands: the JSON of a descriptor, a ticket or an action.
+//! Commands: the JSON in a descriptor, a ticket or an action.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How fresh rows must be, as a command says it.
+//! The option of commands that says how fresh rows must be.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Flight messages to record batches.
+//! Decodes Flight messages into record batches.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Deletes the pairs at and below a key.
+//! Deletes a pair and all pairs below its key.
 
 use std::time::Duration;
 

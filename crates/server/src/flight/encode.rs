@@ -1,4 +1,4 @@
-//! Record batches to Flight messages.
+//! Encodes record batches as Flight messages.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;

@@ -1,4 +1,4 @@
-//! Conditions of writes, as a command says them.
+//! Conditions of writes in a command.
 
 use serde::Deserialize;
 use tonnage::Condition;

@@ -1,4 +1,4 @@
-//! The row or the pair of a whole key, in one request.
+//! Gets one row or one pair by its full key.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! `grpc.health.v1`: whether the server takes calls, for balancers and probes that ask over gRPC.
-//! Nobody need be logged in, as with `/health/ready`.
+//! `grpc.health.v1`: tells load balancers and probes over gRPC whether the server accepts calls. It
+//! needs no login, like `/health/ready`.
 
 use std::convert::Infallible;
 use std::sync::Arc;

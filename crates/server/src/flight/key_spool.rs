@@ -1,7 +1,8 @@
-//! Keys that wait to be looked up: in memory up to a limit, in a temporary file beyond.
+//! Keys that wait for their lookup: in memory up to a limit, beyond it in a temporary file.
 //!
-//! A client may send all of its keys before it reads a row. Keys that were left in the socket would
-//! keep it waiting for ever, since both directions share the windows of one connection.
+//! A client may send all of its keys before it reads a row. The server must take them: both
+//! directions share the windows of one connection, so keys left in the socket would block the
+//! client for ever.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The one row of a frame: a row of a table, or the key of a pair.
+//! The single row of a frame: a row of a table, or the key of a pair.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;

@@ -1,4 +1,4 @@
-//! A call with a stream of the client's, whose first message is here.
+//! A call whose client sends a stream. Its first message is read.
 
 use arrow_flight::{FlightData, FlightDescriptor};
 

@@ -1,8 +1,8 @@
-//! What a bulk put tells its client.
+//! The messages of a bulk put to its client.
 //!
-//! The load never waits for a client to read: a client that writes everything before it reads
-//! anything is the usual program. So progress and acknowledgements are replaced by newer ones, and
-//! entries that are told one by one wait on the disk.
+//! The load never waits for a client to read: the usual program writes everything before it reads
+//! anything. So newer progress and acknowledgements replace older ones, and reports of single
+//! entries wait on disk.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
-//! Columns of bytes, plain: without dictionaries and views.
+//! Casts columns of bytes to plain arrays, without dictionaries and views.
 //!
-//! A column that names its values by number may have few bytes and stand for terabytes. Arrow would
-//! ask for these at once, which ends the process. So they are counted before.
+//! A dictionary or a view may have few bytes and stand for terabytes. Arrow would allocate them at
+//! once, which ends the process. So the bytes are counted first.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::compute::cast;

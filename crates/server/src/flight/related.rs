@@ -1,8 +1,8 @@
 //! Rows of several tables in one stream: a parent's with those of its children.
 //!
-//! A stream of Flight has one schema. So there is a column for each table, named by its path, of the
-//! struct of its columns. Each row is of one table: its column has a value, the others are NULL. Any
-//! reader of Arrow can read that, in the order of the keys.
+//! A stream of Flight has one schema. So it has one column for each table: a struct of the table's
+//! columns, named by the table's path. Each row is of one table: its column has a value, the others
+//! are NULL. Any reader of Arrow reads that, in the order of the keys.
 
 use std::sync::Arc;
 

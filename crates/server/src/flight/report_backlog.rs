@@ -1,9 +1,8 @@
-//! Entries that a client is to be told of, until it reads: a little in memory, the rest in a
-//! temporary file.
+//! Reports of entries that existed or failed, kept until the client reads them: 256 KiB in memory,
+//! the rest in a temporary file.
 //!
-//! A load waits for no client, and may have millions of entries that exist or fail. Whoever asks for
-//! all of them gets all of them, in the order in which they came, or the load stops: none is left
-//! out silently.
+//! A load never waits for a client, and may report millions of entries. A client that asks for all
+//! reports gets all of them, in the order in which they came. If they do not fit, the load stops.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,5 @@
-//! What a load calls back, for the stream that it concerns; and messages as record batches.
+//! Passes the callbacks of a load to the streams that share it, and turns messages into record
+//! batches.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

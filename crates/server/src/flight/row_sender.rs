@@ -1,11 +1,11 @@
-//! Rows on their way to a client.
+//! Sends rows to a client.
 //!
-//! A thread of the blocking pool reads and encodes; a queue of a few messages leads to the network.
+//! A thread of the blocking pool reads and encodes. A queue of two messages leads to the network.
 //! Where the client takes nothing, the queue is full and nothing is read. While the store works and
-//! has nothing to send, an empty batch goes out from time to time: proxies cut silent streams.
+//! has nothing to send, an empty batch goes out every 15 seconds: proxies cut silent streams.
 //!
-//! A stream ends well only where its sender says so, so that nobody takes a part of the rows for all
-//! of them: neither a client that was given up and reads on, nor one whose thread panicked.
+//! A stream ends well only where its sender says so. A client that was given up, or a thread that
+//! panicked, ends it with an error, so that nobody takes a part of the rows for all of them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

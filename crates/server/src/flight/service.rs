@@ -1,4 +1,4 @@
-//! The calls of Arrow Flight.
+//! The calls of the Arrow Flight service.
 
 use std::sync::Arc;
 use std::time::Instant;

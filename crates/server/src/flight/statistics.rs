@@ -1,4 +1,4 @@
-//! The state of the store, as JSON.
+//! Statistics of the store, as JSON.
 
 use serde_json::{Value as Json, json};
 use tonnage::{Result, ShardStatistics};

@@ -1,4 +1,4 @@
-//! A bulk get of a table, with the rows of related tables where they are asked for.
+//! A bulk get of a table, with rows of related tables if the client asks for them.
 
 use std::sync::Arc;
 

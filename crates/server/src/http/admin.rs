@@ -1,4 +1,4 @@
-//! Upkeep: what administrators and operators ask of the whole store.
+//! Maintenance of the whole store, for administrators and operators.
 
 use axum::Extension;
 use axum::extract::State;

@@ -1,11 +1,11 @@
-//! Rows as the body of an answer, in the format that `Accept` asks for.
+//! Writes rows as the body of a response, in the format that `Accept` asks for.
 //!
-//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network.
+//! A thread of the blocking pool reads and writes. A queue of four pieces leads to the network.
 //!
-//! 1. The answer begins with its first piece of 256 KiB, or its end. An error before that is the
-//!    answer, with its status.
+//! 1. The response begins with its first piece of 256 KiB, or with its end. An error before that is
+//!    the response, with its status.
 //! 2. A body ends where its writer says so. Any other end cuts it off, so that nobody takes a part
-//!    for the whole: an error behind the first piece, a client that took nothing for too long, a
+//!    for the whole: an error after the first piece, a client that takes nothing for too long, a
 //!    panic.
 
 use std::io::{self, Write};

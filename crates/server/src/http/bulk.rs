@@ -1,7 +1,7 @@
-//! Rows in bulk as the body of a request: CSV, JSON lines, Parquet or Arrow.
+//! Bulk load of the body of a request: CSV, JSON lines, Parquet or Arrow.
 //!
-//! The body goes to a temporary file first, 64 KiB at a time. Once it is there as a whole it is
-//! loaded, and not before: a body that is cut off loads nothing.
+//! The body first goes to a temporary file, piece by piece. The load begins once the whole body is
+//! there, so a body that is cut off loads nothing.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
-//! Server-sent events: how a load goes on, and what the server does.
+//! Server-sent events: the progress of a load, and the state of the server.
 //!
-//! Events are made when the client takes them: one that reads slowly gets fewer, and nothing waits
+//! An event is made when the client takes it. A slow reader gets fewer events, and nothing waits
 //! for it.
 
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! Types and helpers that all handlers share.
 
 use std::fmt::Display;
 use std::sync::Arc;

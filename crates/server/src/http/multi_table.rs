@@ -1,4 +1,4 @@
-//! Rows of many tables in one call. Each request of a list has an answer or a problem of its own.
+//! Rows of many tables in one call. Each request has an answer or a problem of its own.
 
 use std::collections::HashMap;
 

@@ -1,13 +1,12 @@
 //! Pairs below a path, as lines of JSON in the order of their keys.
 //!
-//! A list goes on behind a key, `after`, without reading again what lies before it. In the order of
-//! keys there follow
+//! With `after`, a list goes on behind that key, and reads nothing before it again. In the order of
+//! keys there follow:
 //!
-//! 1. what lies below that key;
-//! 2. what lies beside it and behind it in the same minor path, then beside each of its parents;
-//! 3. longer major paths that begin with its own;
-//! 4. what lies behind it in its major path, from its last component to the first below the path
-//!    that is listed.
+//! 1. The keys below it.
+//! 2. The later keys of its minor path: first its siblings, then those of each of its parents.
+//! 3. The longer major paths that begin with its own.
+//! 4. The later major paths: from its last component up to the first one below the listed path.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! Single rows. The version of a row is its ETag, and the conditions of HTTP are those of the
-//! store: `If-None-Match: *` puts a row where there is none, `If-Match` one of that version.
+//! Single rows. The ETag of a row is its version. Conditions of HTTP are those of the store:
+//! `If-None-Match: *` puts a row only if there is none, `If-Match` only if it has that version.
 
 use std::collections::HashMap;
 

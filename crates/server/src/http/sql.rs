@@ -1,4 +1,4 @@
-//! Statements over HTTP.
+//! SQL statements over HTTP.
 
 use std::sync::Arc;
 

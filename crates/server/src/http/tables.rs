@@ -1,4 +1,4 @@
-//! Definitions, jobs, and what concerns the whole store.
+//! Table definitions and jobs.
 
 use axum::Extension;
 use axum::extract::{Path, State};

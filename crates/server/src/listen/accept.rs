@@ -1,4 +1,4 @@
-//! Accepts connections and serves them.
+//! Accepts connections, and serves them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

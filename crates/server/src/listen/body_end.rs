@@ -1,9 +1,9 @@
-//! How the body of a request ended.
+//! Detects how the body of a request ended.
 //!
-//! tonic tells a handler that a stream ended when its client cancelled it, and hyper does so for a
-//! stream that was reset with NO_ERROR, as proxies send it. Whether the client ended the stream is
-//! known below them only: at its end, the body says whether HTTP/2's END_STREAM came. Where it did
-//! not, the end is an error for whoever reads the body, so that nobody takes a part for the whole.
+//! tonic reports a stream as ended although its client cancelled it. hyper does the same for a
+//! stream that was reset with NO_ERROR, as proxies do. Only the layer below knows whether the
+//! client ended the stream: the body says at its end whether HTTP/2's END_STREAM came. If it did
+//! not, reading the body fails, so that nobody takes a part for the whole.
 
 use std::pin::Pin;
 use std::sync::Arc;

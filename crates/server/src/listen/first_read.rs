@@ -1,8 +1,7 @@
-//! Connections that never begin.
+//! A deadline for the first bytes of a connection.
 //!
-//! hyper waits for the first bytes of a connection for ever: until it knows whether HTTP/1 or HTTP/2
-//! is spoken, none of its time limits runs. A client that sends nothing would keep its place among
-//! the connections.
+//! hyper waits for them for ever: none of its time limits runs until it knows whether the client
+//! speaks HTTP/1 or HTTP/2. A client that sends nothing would keep its place among the connections.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Sockets.
+//! Listeners: sockets, TLS and connections.
 
 mod accept;
 mod body_end;

@@ -1,7 +1,7 @@
-//! The sockets that connections come through: TCP, and Unix sockets.
+//! The sockets of listeners: TCP, and Unix sockets.
 //!
-//! The file of a Unix socket outlives a server that was killed. Such a file is in the way of
-//! nobody: whether a server still listens there is tried, and only then the file is replaced.
+//! The file of a Unix socket outlives a server that was killed. A new server connects to it first.
+//! If nobody listens there, it replaces the file.
 
 use std::fs::{Metadata, Permissions};
 use std::io::{self, ErrorKind};

@@ -1,4 +1,5 @@
-//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3; certificates of clients, if wanted.
+//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3, with client certificates if
+//! configured.
 
 use std::path::Path;
 use std::sync::Arc;

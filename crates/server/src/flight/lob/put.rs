@@ -1,12 +1,12 @@
-//! Writes a large object: its bytes come in pieces, and it is there once its client said that these
-//! were all.
+//! Writes a large object. Its bytes come in pieces. It becomes visible once the client said that
+//! these were all.
 //!
-//! 1. The client names the key. It hears `ready` with the place behind which its bytes go: 0, unless
-//!    it appends or resumes.
-//! 2. Each message brings bytes. They go to the writer at once; where it waits for the store,
-//!    nothing is read, and HTTP/2's window closes.
-//! 3. The end marker says how many bytes came. Then the object becomes visible, and the client hears
-//!    `stored`. Any other end leaves a draft, from which a writer can resume.
+//! 1. The client names the key. It receives `ready` with the position at which its bytes go: 0,
+//!    unless it appends or resumes.
+//! 2. Each message brings bytes, which go to the writer at once. Where the writer waits for the
+//!    store, nothing is read, and HTTP/2's window closes.
+//! 3. The end marker says how many bytes came. Then the object becomes visible, and the client
+//!    receives `stored`. Any other end leaves a draft, which a writer can resume.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The calls: what a command's answer looks like, how it is fetched, and what is put.
+//! GetFlightInfo, DoGet and DoPut for the commands of Flight SQL.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! What the server can do, as GetSqlInfo tells it.
+//! The server's answer to GetSqlInfo.
 //!
-//! Every number that the JDBC driver reads is told: drivers before 19 fail on a missing one.
+//! It has every number that the JDBC driver reads: drivers before 19 fail on a missing one.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Bulk ingestion: a stream of record batches becomes rows of a table, which may be made for it.
+//! Bulk ingestion: a stream of record batches becomes rows of a table, which may be new.
 //!
 //! | if there is no table | if there is one | ADBC calls it |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Messages of the protocol: commands in, schemas out.
+//! Messages of the protocol: decodes commands, encodes schemas.
 
 use arrow::datatypes::Schema;
 use arrow_flight::sql::{Any, Command};

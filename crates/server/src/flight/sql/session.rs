@@ -1,4 +1,4 @@
-//! Options of sessions. arrow-flight 59 does not know these messages, so they stand here.
+//! Session options. arrow-flight 59 lacks these messages, so they are defined here.
 
 use std::collections::HashMap;
 use std::time::Duration;

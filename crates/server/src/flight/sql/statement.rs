@@ -1,4 +1,4 @@
-//! Statements that give rows.
+//! Statements that return rows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Types of columns as Flight SQL and JDBC call them.
+//! Names of column types in Flight SQL and JDBC.
 
 use std::collections::HashMap;
 

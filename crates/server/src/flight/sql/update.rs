@@ -1,4 +1,4 @@
-//! Statements that change something, through DoPut; and what is bound to parameters.
+//! Statements that change something, through DoPut, and rows bound to parameters.
 
 use std::sync::Arc;
 
