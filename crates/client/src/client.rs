@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// One for the connection, one for what encodes and decodes.
 const THREADS: usize = 2;
 
-/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may be
-/// made from several at a time.
+/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may
+/// be made from several at a time.
 #[derive(Clone)]
 pub struct Client {
     connection: Arc<Connection>,
@@ -60,13 +60,13 @@ impl Client {
         Address::is_one(text)
     }
 
-    /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`, and
-    /// says who calls.
+    /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`,
+    /// and says who calls.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none, certificates that cannot be read, and credentials that
-    /// the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes too
-    /// long.
+    /// `Invalid` for an address that is none, certificates that cannot be read, and credentials
+    /// that the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes
+    /// too long.
     pub fn connect(address: &str, options: ClientOptions) -> Result<Client> {
         let address = Address::parse(address)?;
         if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {
@@ -113,8 +113,8 @@ impl Client {
         Ok(client)
     }
 
-    /// The same connection for calls that are called off by another `cancel`, or take no longer than
-    /// a time of their own.
+    /// The same connection for calls that are called off by another `cancel`, or take no longer
+    /// than a time of their own.
     #[must_use]
     pub fn with_limits(&self, cancel: &Cancel, timeout: Option<Duration>) -> Client {
         let timeout = timeout.or(self.timeout);

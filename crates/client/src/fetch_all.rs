@@ -76,7 +76,8 @@ impl Client {
     }
 }
 
-/// A value as JSON, with its type where JSON alone does not tell it: the server reads the same value.
+/// A value as JSON, with its type where JSON alone does not tell it: the server reads the same
+/// value.
 ///
 /// # Errors
 /// `Invalid` for a number with more digits than any NUMBER has.

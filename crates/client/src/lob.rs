@@ -40,8 +40,8 @@ enum LobWriteMode {
 }
 
 /// Writes a large object behind a server, as [`tonnage::LobWriter`] does in a store. The object is
-/// there when [`LobWriter::finish`] returns, and not at all before. A writer that is dropped, or loses
-/// its connection, leaves what the server has stored, for [`Client::resume_lob`].
+/// there when [`LobWriter::finish`] returns, and not at all before. A writer that is dropped, or
+/// loses its connection, leaves what the server has stored, for [`Client::resume_lob`].
 #[derive(Debug)]
 pub struct LobWriter {
     client: Client,
@@ -98,8 +98,8 @@ impl LobWriter {
     /// Makes the object what was written.
     ///
     /// # Errors
-    /// `Conflict` when the condition of the options does not hold, or another writer has begun on the
-    /// key. `Unavailable` when the connection was lost: the object may or may not be stored.
+    /// `Conflict` when the condition of the options does not hold, or another writer has begun on
+    /// the key. `Unavailable` when the connection was lost: the object may or may not be stored.
     pub fn finish(mut self) -> Result<LobInfo> {
         if !self.piece.is_empty() {
             self.send_piece()?;
@@ -315,8 +315,8 @@ impl Client {
     /// Stores many large objects, several at a time, as [`tonnage::KeyValue::put_lobs`] does.
     ///
     /// # Errors
-    /// `Invalid` for no threads; what the source of objects says; `Cancelled`. Objects that are stored
-    /// by then stay.
+    /// `Invalid` for no threads; what the source of objects says; `Cancelled`. Objects that are
+    /// stored by then stay.
     pub fn put_lobs<I>(
         &self,
         objects: I,

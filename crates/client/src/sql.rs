@@ -97,8 +97,8 @@ impl Client {
         Rows::open(self.clone(), limits, decoder, SourceFailure::default())
     }
 
-    /// A change answers the one column `count` and tells in its schema what it did; but for one whose
-    /// answer is rows.
+    /// A change answers the one column `count` and tells in its schema what it did; but for one
+    /// whose answer is rows.
     fn counted(&self, rows: Rows) -> Result<Answer> {
         let told = rows.schema().metadata();
         let (changes, done) = (told.get("tonnage.changes"), told.get("tonnage.done"));

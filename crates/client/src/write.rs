@@ -23,8 +23,8 @@ impl Client {
     /// Carries out operations on rows of one shard key, all or none.
     ///
     /// # Errors
-    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations were
-    /// carried out is not known then.
+    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations
+    /// were carried out is not known then.
     pub fn write(
         &self,
         operations: &[RowOperation],

@@ -25,8 +25,8 @@ pub(crate) fn reader_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrowReade
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
-        // SAFETY: a capsule of that name holds a stream, by Arrow's PyCapsule interface. It is moved
-        // out, which leaves nothing for the capsule to release.
+        // SAFETY: a capsule of that name holds a stream, by Arrow's PyCapsule interface. It is
+        // moved out, which leaves nothing for the capsule to release.
         let stream = unsafe {
             FFI_ArrowArrayStream::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
         };

@@ -2,8 +2,8 @@
 //!
 //! A forked child has the memory of its parent, but none of its threads: locks may be held by
 //! nobody, and RocksDB would wait for threads that do not exist. So what was opened before a fork
-//! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to the
-//! process, not to a store: when the parent has used them, the child can open no store on disk.
+//! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to
+//! the process, not to a store: when the parent has used them, the child can open no store on disk.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};

@@ -54,7 +54,7 @@ impl PythonItems {
                     Some(item) => take(&item?)?,
                     None => return Ok(false),
                 }
-                // The interpreter's lock is held here: a slow source would starve all other threads.
+                // The interpreter's lock is held here: a slow source would starve other threads.
                 if begun.elapsed() > BATCH_TIME_MAX {
                     break;
                 }

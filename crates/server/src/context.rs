@@ -110,8 +110,8 @@ impl Context {
         Ok(())
     }
 
-    /// Runs a call that takes long as [`Context::blocking`] does. It is cancelled with its client, and
-    /// when the server stops.
+    /// Runs a call that takes long as [`Context::blocking`] does. It is cancelled with its client,
+    /// and when the server stops.
     pub(crate) async fn cancellable<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,

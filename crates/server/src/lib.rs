@@ -7,8 +7,8 @@
 //! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
 //!
-//! The store blocks, so each of its calls runs on a thread of the blocking pool. Only bounded queues
-//! lie between these threads and those of the network.
+//! The store blocks, so each of its calls runs on a thread of the blocking pool. Only bounded
+//! queues lie between these threads and those of the network.
 //!
 //! | module | what |
 //! |---|---|

@@ -92,8 +92,8 @@ impl SqlQuery {
     }
 }
 
-/// Types with members of their own. Each one that is read stays in memory, so none may come out of a
-/// request.
+/// Types with members of their own. Each one that is read stays in memory, so none may come out of
+/// a request.
 const NESTED: [&str; 4] = ["ENUM", "ARRAY", "MAP", "RECORD"];
 
 /// A value of a type that JSON has no form for: its text, or a number or a boolean.
@@ -129,8 +129,8 @@ fn json_parameter(text: &str) -> Result<Value> {
 /// The digits that a double is sure to keep.
 const DIGITS_KEPT: usize = 15;
 
-/// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement. Others
-/// are DOUBLE, and NUMBER where that would round them.
+/// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement.
+/// Others are DOUBLE, and NUMBER where that would round them.
 fn number(text: &str) -> Result<Value> {
     if let Ok(whole) = text.parse() {
         return Ok(Value::Long(whole));

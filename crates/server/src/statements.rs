@@ -255,8 +255,8 @@ mod tests {
         assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::Again(_))));
     }
 
-    /// Once ten thousand changes within ten minutes were the most that all clients together could make:
-    /// outcomes counted as statements that wait.
+    /// Once ten thousand changes within ten minutes were the most that all clients together could
+    /// make: outcomes counted as statements that wait.
     #[test]
     fn changes_are_not_limited_by_those_that_were_made_before() {
         let statements = Statements::default();
@@ -321,8 +321,8 @@ mod tests {
         assert!(statements.fetch(&id, Some("ann")).is_ok());
     }
 
-    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel then:
-    /// neither its client nor a server that shuts down.
+    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel
+    /// then: neither its client nor a server that shuts down.
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {
         let statements = Arc::new(Statements::default());

@@ -37,8 +37,8 @@ impl EndMarkerFlag {
     }
 }
 
-/// Begins the upload of a stream, of pairs where there is no table. It ends when the sender is dropped; with its end marker, if that
-/// is set by then.
+/// Begins the upload of a stream, of pairs where there is no table. It ends when the sender is
+/// dropped; with its end marker, if that is set by then.
 pub(super) fn begin(
     job: &Arc<PutJob>,
     number: usize,

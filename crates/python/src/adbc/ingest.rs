@@ -28,7 +28,8 @@ pub(super) struct IngestOptions {
 }
 
 impl IngestOptions {
-    /// What is in the way of the table that is to be made, or of these columns in one that is there.
+    /// What is in the way of the table that is to be made, or of these columns in one that is
+    /// there.
     pub(super) fn obstacle(&self, store: &Store, schema: &Schema) -> Option<String> {
         let path = self.table.as_deref()?;
         let table = store.table(path).ok()?;

@@ -86,7 +86,7 @@ fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean_older(Index::CLEANED_AGE) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
-                        // One index that cannot be cleaned is no reason to leave the others as they are.
+                        // One index that cannot be cleaned must not keep the others from it.
                         skipped.push(error.message().to_owned());
                     }
                     cleaned => {

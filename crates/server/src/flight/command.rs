@@ -185,7 +185,8 @@ pub(crate) struct BulkGetCommand {
     pub(crate) components: Option<ComponentsCommand>,
 }
 
-/// A range of the minor component right below a key. Its ends belong to it, unless it says otherwise.
+/// A range of the minor component right below a key. Its ends belong to it, unless it says
+/// otherwise.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ComponentsCommand {

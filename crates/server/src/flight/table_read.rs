@@ -28,8 +28,8 @@ impl TableRead {
     /// Checks what is asked of a table.
     ///
     /// # Errors
-    /// `Invalid` for columns, options, or tables that are not related; `NotFound` for one that there
-    /// is not.
+    /// `Invalid` for columns, options, or tables that are not related; `NotFound` for one that
+    /// there is not.
     pub(crate) fn new(store: &Store, path: &str, command: &BulkGetCommand) -> Result<Self> {
         let table = store.table(path)?;
         let options = command.options(table.schema())?;

@@ -275,8 +275,8 @@ pub(super) fn columns_json(schema: &SchemaRef) -> serde_json::Value {
     columns.collect()
 }
 
-/// The cells of a row as a list of JSON: numbers and truths as JSON has them, documents as they were
-/// written, everything else as its text.
+/// The cells of a row as a list of JSON: numbers and truths as JSON has them, documents as they
+/// were written, everything else as its text.
 pub(super) fn row_text(batch: &RecordBatch, row: usize) -> Result<String> {
     let schema = batch.schema_ref();
     let cells = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {

@@ -220,7 +220,8 @@ impl PairList {
                 }
             }];
         };
-        // The four steps of the module's head, in its order. Ranges begin behind components of `after`.
+        // The four steps of the module's head, in its order. Ranges begin behind components of
+        // `after`.
         let behind = |component: &Vec<u8>| KeyRange {
             start: Some((component.clone(), false)),
             ..KeyRange::default()

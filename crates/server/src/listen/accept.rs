@@ -27,8 +27,8 @@ use crate::metrics::Listener;
 use crate::tls::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
-/// Also how long a connection may lie idle between requests. Load balancers and pools of clients keep
-/// theirs for 60 s: a server that closes before they do makes a request of theirs fail.
+/// Also how long a connection may lie idle between requests. Load balancers and pools of clients
+/// keep theirs for 60 s: a server that closes before they do makes a request of theirs fail.
 const HEADER_READ_MAX: Duration = Duration::from_secs(75);
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_ANSWER_MAX: Duration = Duration::from_secs(20);

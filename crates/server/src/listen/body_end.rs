@@ -43,8 +43,8 @@ impl BodyEnd {
 pub(crate) struct WatchedBody<B> {
     inner: B,
     end: BodyEnd,
-    /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that are
-    /// cut off from whole ones.
+    /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that
+    /// are cut off from whole ones.
     may_be_reset: bool,
 }
 

@@ -12,8 +12,8 @@
 //! 2. The batches go into a load of their own. An entry that fails stops it.
 //! 3. The count is told once everything is stored, if the client itself ended its stream.
 //!
-//! A table that is replaced is there until then: the rows go into a table beside it, which takes its
-//! place in the end.
+//! A table that is replaced is there until then: the rows go into a table beside it, which takes
+//! its place in the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

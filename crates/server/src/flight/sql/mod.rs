@@ -1,9 +1,9 @@
 //! Flight SQL, the protocol of stock clients: JDBC, ADBC, and what builds on them.
 //!
 //! 1. GetFlightInfo describes a statement and returns a ticket. It executes nothing.
-//! 2. DoGet executes the statement and streams its rows. A statement that changes something runs only
-//!    at the first fetch of its ticket ([`crate::statements`]). GetFlightInfo returns no schema for
-//!    it, so that drivers fetch before they report success.
+//! 2. DoGet executes the statement and streams its rows. A statement that changes something runs
+//!    only at the first fetch of its ticket ([`crate::statements`]). GetFlightInfo returns no
+//!    schema for it, so that drivers fetch before they report success.
 //! 3. DoPut executes changes, binds parameters, and ingests tables in bulk ([`ingest`]).
 //!
 //! A client that goes away drops its call, and with it the `RunningStatement`, which cancels the
