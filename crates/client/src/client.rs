@@ -18,7 +18,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonnage::{Cancel, Error, Result};
 
-use crate::address::Address;
+use crate::address::ServerAddress;
 use crate::limits::CallLimits;
 use crate::options::ClientOptions;
 use crate::{channel, failure, tls};
@@ -57,7 +57,7 @@ impl Client {
     /// Whether a text is the address of a server, right or wrong: `grpc://`, `grpc+tcp://` or
     /// `grpc+tls://`.
     pub fn is_address(text: &str) -> bool {
-        Address::is_one(text)
+        ServerAddress::is_one(text)
     }
 
     /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`,
@@ -68,7 +68,7 @@ impl Client {
     /// that the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes
     /// too long.
     pub fn connect(address: &str, options: ClientOptions) -> Result<Client> {
-        let address = Address::parse(address)?;
+        let address = ServerAddress::parse(address)?;
         if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {
             return Err(Error::invalid(format!(
                 "{address}: certificates are given, but there is no TLS: write grpc+tls://{}",

@@ -368,7 +368,7 @@ fn rows_of(
         let schema = Some(table.arrow_schema());
         let options = ReadOptions { schema, ..ReadOptions::default() };
         let reader = RecordReader::open(&file, &options).or_raise()?;
-        return Ok(Box::new(FileStream { reader, name, table: path }));
+        return Ok(Box::new(FileRowStream { reader, name, table: path }));
     }
     if let Ok(columns) = source.cast::<PyDict>() {
         return rows_of(table, name, &rows_of_columns(columns)?, raised);
@@ -390,13 +390,13 @@ fn rows_of_columns<'py>(columns: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyA
 }
 
 /// Rows of a file. Records that cannot be read are told of as failed.
-struct FileStream {
+struct FileRowStream {
     reader: RecordReader,
     name: String,
     table: Arc<str>,
 }
 
-impl EntryStream for FileStream {
+impl EntryStream for FileRowStream {
     fn name(&self) -> String {
         self.name.clone()
     }

@@ -11,14 +11,14 @@ use crate::admission::ConcurrencyLimit;
 use crate::auth::{Audit, Logins, Users};
 use crate::budget::MemoryBudget;
 use crate::config::Config;
-use crate::drain::{Phase, Phases};
+use crate::drain::{DrainPhase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::prepared::PreparedStatements;
 use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
-use crate::statements::Statements;
+use crate::statements::StatementRegistry;
 use crate::table_cuts::TableCuts;
 use crate::tls::Tls;
 
@@ -32,7 +32,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// What all calls share.
-pub(crate) struct Context {
+pub(crate) struct ServerContext {
     pub(crate) store: Store,
     pub(crate) sql: Sql,
     pub(crate) config: Config,
@@ -41,7 +41,7 @@ pub(crate) struct Context {
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) jobs: Jobs,
-    pub(crate) statements: Arc<Statements>,
+    pub(crate) statements: Arc<StatementRegistry>,
     pub(crate) prepared: PreparedStatements,
     pub(crate) sessions: Sessions,
     pub(crate) table_cuts: TableCuts,
@@ -60,8 +60,8 @@ pub(crate) struct Context {
     pub(crate) calls: ConcurrencyLimit,
 }
 
-impl Context {
-    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<Context>> {
+impl ServerContext {
+    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<ServerContext>> {
         let wait = config.admission_wait;
         let options = SqlOptions {
             memory_bytes_max: config.sql_memory_bytes,
@@ -74,7 +74,7 @@ impl Context {
         let users = config.users.as_deref().map(Users::read).transpose()?;
         let tls = Tls::read(&config)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose()?;
-        Ok(Arc::new(Context {
+        Ok(Arc::new(ServerContext {
             logins: Logins::new(users, audit)?,
             tls,
             sql: Sql::new(store.clone(), options)?,
@@ -104,18 +104,18 @@ impl Context {
 
     /// Refuses new work once the server drains.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.phases.current() >= Phase::Draining {
+        if self.phases.current() >= DrainPhase::Draining {
             return Err(Error::unavailable("the server shuts down: ask another one, or later"));
         }
         Ok(())
     }
 
-    /// Runs a call that takes long as [`Context::blocking`] does. It is cancelled with its client,
-    /// and when the server stops.
+    /// Runs a call that takes long as [`ServerContext::blocking`] does. It is cancelled with its
+    /// client, and when the server stops.
     pub(crate) async fn cancellable<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Context, &Cancel) -> Result<T> + Send + 'static,
+        F: FnOnce(&ServerContext, &Cancel) -> Result<T> + Send + 'static,
     {
         let cancel = Cancel::new();
         // Dropped with the call where the client goes away.
@@ -124,7 +124,7 @@ impl Context {
         let mut work = std::pin::pin!(self.blocking(move |context| call(context, &shared)));
         tokio::select! {
             done = &mut work => return done,
-            () = self.phases.wait_for(Phase::Stopping) => cancel.cancel(),
+            () = self.phases.wait_for(DrainPhase::Stopping) => cancel.cancel(),
         }
         work.await
     }
@@ -133,7 +133,7 @@ impl Context {
     pub(crate) async fn blocking<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Context) -> Result<T> + Send + 'static,
+        F: FnOnce(&ServerContext) -> Result<T> + Send + 'static,
     {
         self.check_open()?;
         let place = self.calls.acquire().await?;
@@ -149,7 +149,7 @@ impl Context {
     pub(crate) async fn blocking_with_answer<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Arc<Context>, &mut AnswerSender<T>) -> Result<()> + Send + 'static,
+        F: FnOnce(&Arc<ServerContext>, &mut AnswerSender<T>) -> Result<()> + Send + 'static,
     {
         self.check_open()?;
         let place = self.calls.acquire().await?;

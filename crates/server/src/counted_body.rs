@@ -18,7 +18,7 @@ use tonnage::Error;
 
 use crate::budget::{MemoryBudget, MemoryReservation};
 use crate::error::{Problem, status};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// What a body has of the memory, and why it was refused more.
 struct BodyMemory {
@@ -68,7 +68,7 @@ impl HttpBody for CountedBody {
 
 /// Counts the body of a request until the request is answered.
 pub(crate) async fn count_body(
-    State((budget, listener)): State<(Arc<MemoryBudget>, Listener)>,
+    State((budget, listener)): State<(Arc<MemoryBudget>, ListenerKind)>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -81,7 +81,7 @@ pub(crate) async fn count_body(
     holding.taken = None;
     match (holding.refused.take(), listener) {
         (None, _) => response,
-        (Some(error), Listener::http) => Problem::from(error).into_response(),
-        (Some(error), Listener::flight) => status(&error).into_http(),
+        (Some(error), ListenerKind::http) => Problem::from(error).into_response(),
+        (Some(error), ListenerKind::flight) => status(&error).into_http(),
     }
 }

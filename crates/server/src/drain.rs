@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 /// Where a server is on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
+pub(crate) enum DrainPhase {
     Running,
     Closing,
     Draining,
@@ -22,31 +22,31 @@ pub(crate) enum Phase {
 
 /// The phase, for whoever must know of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Phases(watch::Receiver<Phase>);
+pub(crate) struct Phases(watch::Receiver<DrainPhase>);
 
 /// Moves a server from phase to phase.
 #[derive(Debug)]
-pub(crate) struct PhaseSetter(watch::Sender<Phase>);
+pub(crate) struct PhaseSetter(watch::Sender<DrainPhase>);
 
 /// A running server's phase, and what changes it.
 pub(crate) fn phases() -> (PhaseSetter, Phases) {
-    let (setter, phase) = watch::channel(Phase::Running);
+    let (setter, phase) = watch::channel(DrainPhase::Running);
     (PhaseSetter(setter), Phases(phase))
 }
 
 impl PhaseSetter {
-    pub(crate) fn set(&self, phase: Phase) {
+    pub(crate) fn set(&self, phase: DrainPhase) {
         self.0.send_replace(phase);
     }
 }
 
 impl Phases {
-    pub(crate) fn current(&self) -> Phase {
+    pub(crate) fn current(&self) -> DrainPhase {
         *self.0.borrow()
     }
 
     /// Waits until the server is in this phase or a later one.
-    pub(crate) async fn wait_for(&self, phase: Phase) {
+    pub(crate) async fn wait_for(&self, phase: DrainPhase) {
         let mut phases = self.0.clone();
         // An error says that the server is gone, which is later than any phase.
         let _ = phases.wait_for(|now| *now >= phase).await;

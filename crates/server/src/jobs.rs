@@ -79,12 +79,12 @@ pub(crate) struct Jobs {
 #[derive(Default)]
 struct JobRegistry {
     /// Those whose streams have all left are among them until their loads have ended.
-    running: Vec<Arc<Job>>,
+    running: Vec<Arc<LoadJob>>,
     ended: VecDeque<serde_json::Value>,
 }
 
 /// A load with the streams that share it.
-pub(crate) struct Job {
+pub(crate) struct LoadJob {
     pub(crate) id: String,
     request: JobRequest,
     cancel: Cancel,
@@ -101,7 +101,7 @@ pub(crate) struct Job {
 
 /// A job that somebody watches. It holds no place among the loads.
 pub(crate) struct JobSubscription {
-    job: Weak<Job>,
+    job: Weak<LoadJob>,
     outcome: watch::Receiver<Option<Arc<serde_json::Value>>>,
 }
 
@@ -128,14 +128,14 @@ struct JobState {
 
 /// A stream's part in a job.
 pub(crate) struct JobMembership {
-    pub(crate) job: Arc<Job>,
+    pub(crate) job: Arc<LoadJob>,
     pub(crate) load: Arc<Load>,
 }
 
 /// What the last stream that leaves a job hears.
 pub(crate) struct JobResult {
     pub(crate) result: std::result::Result<BulkPutReport, BulkPutError>,
-    pub(crate) job: Arc<Job>,
+    pub(crate) job: Arc<LoadJob>,
 }
 
 impl Jobs {
@@ -194,7 +194,7 @@ impl Jobs {
         options.callbacks = callbacks.clone();
         let cancel = options.cancel.clone();
         let load = Arc::new(store.load(&options)?);
-        let job = Arc::new(Job {
+        let job = Arc::new(LoadJob {
             id: format!("b-{}", self.next.fetch_add(1, Ordering::Relaxed)),
             request,
             cancel,
@@ -231,7 +231,7 @@ impl Jobs {
     fn join_running(&self, request: &JobRequest) -> Result<Option<JobMembership>> {
         let Some(name) = &request.name else { return Ok(None) };
         let known = self.registry();
-        let is_meant = |job: &&Arc<Job>| {
+        let is_meant = |job: &&Arc<LoadJob>| {
             let of = (&job.request.name, &job.request.user);
             of == (&request.name, &request.user) && job.is_open()
         };
@@ -248,10 +248,10 @@ impl Jobs {
 
     /// Joins a load of streams without a name.
     fn join_shared(&self, request: &JobRequest) -> Option<JobMembership> {
-        let is_meant = |job: &&Arc<Job>| {
+        let is_meant = |job: &&Arc<LoadJob>| {
             request.shares && job.request == *request && job.started.elapsed() < SHARED_MAX
         };
-        self.registry().running.iter().filter(is_meant).find_map(Job::join)
+        self.registry().running.iter().filter(is_meant).find_map(LoadJob::join)
     }
 
     /// Leaves a job. The last stream ends the load, and hears what came of it. Blocks.
@@ -346,14 +346,15 @@ impl Jobs {
 
 impl JobRegistry {
     /// The job of a number or name, if it runs.
-    fn running(&self, id: &str) -> Option<&Arc<Job>> {
-        let is_meant = |job: &&Arc<Job>| job.id == id || job.request.name.as_deref() == Some(id);
+    fn running(&self, id: &str) -> Option<&Arc<LoadJob>> {
+        let is_meant =
+            |job: &&Arc<LoadJob>| job.id == id || job.request.name.as_deref() == Some(id);
         let mut meant = self.running.iter().filter(is_meant);
         // A job may be open again while the load of the one before it ends.
         meant.clone().find(|job| job.is_open()).or_else(|| meant.next())
     }
 
-    fn end(&mut self, job: &Arc<Job>, view: serde_json::Value) {
+    fn end(&mut self, job: &Arc<LoadJob>, view: serde_json::Value) {
         self.running.retain(|running| !Arc::ptr_eq(running, job));
         self.ended.push_back(view);
         if self.ended.len() > ENDED_MAX {
@@ -362,7 +363,7 @@ impl JobRegistry {
     }
 }
 
-impl Job {
+impl LoadJob {
     fn state(&self) -> MutexGuard<'_, JobState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,36 +17,36 @@ use tonnage_sql::ColumnCacheStatistics;
 /// A listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 #[allow(non_camel_case_types)]
-pub(crate) enum Listener {
+pub(crate) enum ListenerKind {
     /// Arrow Flight.
     flight,
     /// HTTP.
     http,
 }
 
-const LISTENERS: [Listener; 2] = [Listener::flight, Listener::http];
+const LISTENERS: [ListenerKind; 2] = [ListenerKind::flight, ListenerKind::http];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ListenerLabel {
-    listener: Listener,
+    listener: ListenerKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabels {
-    listener: Listener,
+    listener: ListenerKind,
     call: &'static str,
     outcome: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabel {
-    listener: Listener,
+    listener: ListenerKind,
     call: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RowsLabels {
-    listener: Listener,
+    listener: ListenerKind,
     direction: &'static str,
 }
 
@@ -152,24 +152,24 @@ impl Metrics {
     }
 
     /// Notes a connection; dropping what comes back notes its end.
-    pub(crate) fn count_connection(&self, listener: Listener) -> ConnectionGauge {
+    pub(crate) fn count_connection(&self, listener: ListenerKind) -> ConnectionGauge {
         self.connections_total.get_or_create(&ListenerLabel { listener }).inc();
         let open = self.connections.get_or_create_owned(&ListenerLabel { listener });
         open.inc();
         ConnectionGauge(open)
     }
 
-    pub(crate) fn count_refused(&self, listener: Listener) {
+    pub(crate) fn count_refused(&self, listener: ListenerKind) {
         self.connections_refused.get_or_create(&ListenerLabel { listener }).inc();
     }
 
-    pub(crate) fn count_failed_login(&self, listener: Listener) {
+    pub(crate) fn count_failed_login(&self, listener: ListenerKind) {
         self.logins_failed.get_or_create(&ListenerLabel { listener }).inc();
     }
 
     pub(crate) fn count_call(
         &self,
-        listener: Listener,
+        listener: ListenerKind,
         call: &'static str,
         outcome: &'static str,
         took: Duration,
@@ -180,11 +180,11 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    pub(crate) fn rows_in(&self, listener: Listener, rows: u64) {
+    pub(crate) fn rows_in(&self, listener: ListenerKind, rows: u64) {
         self.rows.get_or_create(&RowsLabels { listener, direction: "in" }).inc_by(rows);
     }
 
-    pub(crate) fn rows_out(&self, listener: Listener, rows: u64) {
+    pub(crate) fn rows_out(&self, listener: ListenerKind, rows: u64) {
         self.rows.get_or_create(&RowsLabels { listener, direction: "out" }).inc_by(rows);
     }
 

@@ -35,12 +35,12 @@ impl Default for PreparedStatements {
 }
 
 struct PreparedEntry {
-    statement: Arc<PreparedStatement>,
+    statement: Arc<OwnedStatement>,
     used: Instant,
 }
 
 /// A prepared statement.
-pub(crate) struct PreparedStatement {
+pub(crate) struct OwnedStatement {
     pub(crate) prepared: Prepared,
     owner: Option<String>,
     bound: Mutex<BoundRows>,
@@ -89,7 +89,7 @@ impl BoundRowsBuilder {
     }
 }
 
-impl PreparedStatement {
+impl OwnedStatement {
     /// What is bound to its parameters.
     pub(crate) fn bound(&self) -> BoundRows {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -119,7 +119,7 @@ impl PreparedStatements {
                 "{PREPARED_MAX} statements are prepared: close those that are not needed"
             )));
         }
-        let statement = Arc::new(PreparedStatement { prepared, owner, bound: Mutex::default() });
+        let statement = Arc::new(OwnedStatement { prepared, owner, bound: Mutex::default() });
         known.insert(handle.clone(), PreparedEntry { statement, used: Instant::now() });
         Ok(handle)
     }
@@ -128,7 +128,7 @@ impl PreparedStatements {
     ///
     /// # Errors
     /// `NotFound` for a handle that is not known, or is another's.
-    pub(crate) fn get(&self, handle: &[u8], user: Option<&str>) -> Result<Arc<PreparedStatement>> {
+    pub(crate) fn get(&self, handle: &[u8], user: Option<&str>) -> Result<Arc<OwnedStatement>> {
         let missing = || Error::not_found("there is no such prepared statement: prepare it again");
         let handle = std::str::from_utf8(handle).map_err(|_| missing())?;
         let mut known = self.statements();

@@ -13,8 +13,8 @@ use tonnage::Result;
 
 use crate::auth::Users;
 use crate::config::Config;
-use crate::context::Context;
-use crate::drain::Phase;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
 use crate::tls::read_acceptor;
 
 /// When a file was written last, and its length; nothing of one that is not there.
@@ -27,7 +27,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// `Invalid` for files that cannot be used; then everything stays as it was.
-pub(crate) fn reload(context: &Context) -> Result<()> {
+pub(crate) fn reload(context: &ServerContext) -> Result<()> {
     let users = context.config.users.as_deref().map(Users::read).transpose()?;
     let tls = read_acceptor(&context.config)?;
     if let Some(users) = users {
@@ -55,7 +55,7 @@ impl WatchedFiles {
 }
 
 /// Reads the files again whenever they change, until the server drains.
-pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
+pub(crate) async fn watch(context: Arc<ServerContext>, watched: WatchedFiles) {
     let WatchedFiles { files, mut read } = watched;
     if files.is_empty() {
         return;
@@ -64,7 +64,7 @@ pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
-            () = context.phases.wait_for(Phase::Draining) => return,
+            () = context.phases.wait_for(DrainPhase::Draining) => return,
         }
         let now = stamps(&files);
         if now == read {

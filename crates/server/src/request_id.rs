@@ -12,7 +12,7 @@ use tokio::task_local;
 use tonnage::Result;
 use tracing::{Instrument, info_span};
 
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
 /// The header that names a request.
@@ -76,7 +76,7 @@ impl RequestIds {
 
 /// Gives each request its name, and tells it with the answer.
 pub(crate) async fn assign(
-    State((ids, listener)): State<(Arc<RequestIds>, Listener)>,
+    State((ids, listener)): State<(Arc<RequestIds>, ListenerKind)>,
     mut request: Request,
     next: Next,
 ) -> Response {

@@ -25,7 +25,7 @@ const OUTCOME_BYTES_MAX: usize = 64 << 20;
 
 /// All statements.
 #[derive(Default)]
-pub(crate) struct Statements {
+pub(crate) struct StatementRegistry {
     /// A statement that is fetched twice runs under its name twice.
     running: Mutex<HashMap<String, Vec<Cancel>>>,
     one_time: Mutex<OneTimeStatements>,
@@ -100,7 +100,7 @@ enum OneTimeState {
 
 /// What a fetch finds.
 pub(crate) enum FetchedStatement {
-    /// It is the first: carry it out, and tell [`Statements::finish`].
+    /// It is the first: carry it out, and tell [`StatementRegistry::finish`].
     First(PendingStatement),
     /// It was carried out before.
     Again(RecordBatch),
@@ -108,7 +108,7 @@ pub(crate) enum FetchedStatement {
 
 /// A statement that runs. Dropping it cancels what still runs.
 pub(crate) struct RunningStatement {
-    statements: Arc<Statements>,
+    statements: Arc<StatementRegistry>,
     id: String,
     cancel: Cancel,
 }
@@ -131,7 +131,7 @@ impl Drop for RunningStatement {
     }
 }
 
-impl Statements {
+impl StatementRegistry {
     /// Notes that a statement runs under this name from now on.
     pub(crate) fn start(self: &Arc<Self>, id: String) -> RunningStatement {
         let cancel = Cancel::new();
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_statement_is_carried_out_at_its_first_fetch_only() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(None)).unwrap();
         assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::First(_))));
         let running = statements.fetch(&id, None).map(|_| ()).unwrap_err();
@@ -259,7 +259,7 @@ mod tests {
     /// make: outcomes counted as statements that wait.
     #[test]
     fn changes_are_not_limited_by_those_that_were_made_before() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let counts: arrow::array::ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![1]));
         let outcome = Ok(RecordBatch::try_from_iter([("count", counts)]).unwrap());
         let change = || {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn large_outcomes_are_not_kept_for_long() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let words: arrow::array::ArrayRef =
             Arc::new(arrow::array::StringArray::from(vec!["x".repeat(OUTCOME_BYTES_MAX)]));
         let outcome = Ok(RecordBatch::try_from_iter([("w", words)]).unwrap());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_statement_that_failed_fails_again() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(None)).unwrap();
         assert!(statements.fetch(&id, None).is_ok());
         statements.finish(&id, &Err(Error::conflict("the key exists")));
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_statement_is_its_owners() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(Some("ann"))).unwrap();
         assert!(statements.fetch(&id, Some("bob")).is_err());
         assert!(statements.fetch(&id, None).is_err());
@@ -325,7 +325,7 @@ mod tests {
     /// then: neither its client nor a server that shuts down.
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {
-        let statements = Arc::new(Statements::default());
+        let statements = Arc::new(StatementRegistry::default());
         let fetched = ["a", "a", "b"].map(|id| statements.start(id.to_owned()));
         assert_eq!(statements.count(), 3);
         assert!(statements.cancel("a"));
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_is_dropped_is_cancelled() {
-        let statements = Arc::new(Statements::default());
+        let statements = Arc::new(StatementRegistry::default());
         let running = statements.start("a".to_owned());
         let cancel = running.cancel().clone();
         assert!(statements.cancel("a") && cancel.is_cancelled());

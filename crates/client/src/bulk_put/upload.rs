@@ -182,6 +182,7 @@ fn handle_message(
         });
         job.options.callbacks.completed(&report);
     }
+    // No error yet: the status that ends the call follows, and tells less than this message.
     if let Some(told) = said.stopped {
         note_stored(job, number, told.counts, told.flushed);
         *stopped = Some(told);

@@ -136,6 +136,7 @@ fn each_bound(
     request: &Request,
 ) -> Result<StatementResult> {
     let mut answers = Vec::new();
+    // All are carried out before the first row is read, so that an error is one of the call.
     for batch in bound {
         for row in 0..batch.num_rows() {
             let parameters = Parameters::of_row(batch, row).or_status()?;

@@ -23,9 +23,9 @@ use super::table_read::TableRead;
 use super::write;
 use crate::auth::Caller;
 use crate::budget::bytes_of;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::jobs::{counts_json, failures_json};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
 
@@ -67,7 +67,7 @@ struct JobName {
 /// # Errors
 /// `Unsupported` for an action that there is not; what is wrong with its body; what the store says.
 pub(crate) async fn run(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     action: Action,
 ) -> Result<Vec<Vec<u8>>> {
@@ -133,7 +133,7 @@ pub(crate) async fn run(
     }
 }
 
-fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn define(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let text = std::str::from_utf8(body)
         .map_err(|error| Error::invalid(format!("definitions are UTF-8: {error}")))?;
     caller.check_definitions(&context.sql, text)?;
@@ -142,7 +142,7 @@ fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>
 }
 
 /// The header of the first frame of a multi-put: what holds for all of them.
-fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_put(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut requests = Vec::new();
     let mut options = None;
     for frame in frame::read(body)? {
@@ -155,7 +155,7 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
         requests.push((table, TableRows::Batches(frame.batches)));
     }
     let put = context.store.multi_put(requests, &options.unwrap_or_default())?;
-    context.metrics.rows_in(Listener::flight, put.report.total.read);
+    context.metrics.rows_in(ListenerKind::flight, put.report.total.read);
     let answers = put.report.streams.iter().map(|stream| {
         let answer = json!({
             "index": stream.stream,
@@ -167,7 +167,7 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
     Ok(answers.collect())
 }
 
-fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut answers = Vec::new();
     let mut bytes = 0;
     for (index, request) in frame::read(body)?.into_iter().enumerate() {
@@ -189,7 +189,11 @@ fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
 }
 
 /// Statements in, a frame with its rows or its error out for each.
-async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+async fn fetch_all(
+    context: &Arc<ServerContext>,
+    caller: Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let body =
         std::str::from_utf8(body).map_err(|_| Error::invalid("the action's body is not UTF-8"))?;
     let queries = SqlQuery::parse_all(body)?;
@@ -220,7 +224,7 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
 
 /// The frame of one answer; `bytes` counts what all of them hold.
 fn answer_frame(
-    context: &Context,
+    context: &ServerContext,
     index: usize,
     answer: Result<Answer>,
     bytes: &mut usize,
@@ -246,7 +250,7 @@ fn answer_frame(
                 batches.push(RecordBatch::new_empty(schema));
             }
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            context.metrics.rows_out(Listener::flight, rows as u64);
+            context.metrics.rows_out(ListenerKind::flight, rows as u64);
             frame::write(json!({"index": index, "ok": {}}).to_string().as_bytes(), &batches)
         }
         Answer::Changed(changes) => {
@@ -269,7 +273,7 @@ fn error_header(index: usize, error: &Error) -> serde_json::Value {
 }
 
 fn get_one(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     request: frame::RequestFrame,
 ) -> Result<Vec<RecordBatch>> {
@@ -288,7 +292,7 @@ fn get_one(
                 "the answer has more than {ANSWER_BYTES_MAX} bytes: use a bulk get"
             )));
         }
-        context.metrics.rows_out(Listener::flight, rows.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::flight, rows.num_rows() as u64);
         batches.push(rows);
     }
     Ok(batches)

@@ -14,7 +14,7 @@ use tonnage::{BackupOptions, BackupRepository, Error, Result};
 use super::check::damages_json;
 use super::command::parse;
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ type ActionBodies = Vec<Vec<u8>>;
 
 /// Backs the store up.
 pub(crate) async fn make(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<ActionBodies> {
@@ -75,7 +75,7 @@ pub(crate) async fn make(
 
 /// Lists the backups of a directory.
 pub(super) async fn list(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<ActionBodies> {
@@ -89,7 +89,7 @@ pub(super) async fn list(
 
 /// Reads all files of backups, and compares their checksums.
 pub(super) async fn verify(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<ActionBodies> {
@@ -110,7 +110,7 @@ pub(super) async fn verify(
 
 /// Removes all backups but the latest.
 pub(super) async fn prune(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<ActionBodies> {
@@ -134,7 +134,7 @@ fn json_answer(told: &impl Serialize) -> Result<ActionBodies> {
 ///
 /// # Errors
 /// `Invalid` where the server has no directory for backups, and for a path that leads out of it.
-fn root(context: &Context, directory: &str) -> Result<PathBuf> {
+fn root(context: &ServerContext, directory: &str) -> Result<PathBuf> {
     let Some(base) = &context.config.backups else {
         return Err(Error::invalid(
             "this server has no directory for backups: start it with --backups DIR",

@@ -13,12 +13,12 @@ use tonnage::{Error, KeySource, Pairs, Result};
 
 use super::client_stream::{ClientStream, StreamEvent};
 use super::command::BulkGetCommand;
-use super::decode::Decoder;
+use super::decode::FlightDecoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
 use super::row_sender::RowSender;
 use super::table_read::TableRead;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Takes the keys of a client into a spool, until they end.
 pub(crate) async fn take_keys(
@@ -45,7 +45,7 @@ pub(crate) async fn take_keys(
 /// Batches of keys out of a spool.
 struct SpooledKeys {
     spool: Arc<KeySpool>,
-    decoder: Decoder,
+    decoder: FlightDecoder,
     is_over: bool,
 }
 
@@ -80,30 +80,30 @@ impl Drop for SpooledKeys {
 }
 
 /// A bulk get whose target and schema are known.
-pub(crate) enum BulkGet {
+pub(crate) enum BulkGetCall {
     Rows(TableRead),
     Pairs { command: BulkGetCommand, form: KeyForm, schema: SchemaRef },
 }
 
-impl BulkGet {
+impl BulkGetCall {
     /// Finds the table, and checks what is asked of it. The keys come with this schema.
     ///
     /// # Errors
     /// `NotFound` for a table that there is not, `Invalid` for columns or options.
     pub(crate) fn new(
-        context: &Context,
+        context: &ServerContext,
         command: BulkGetCommand,
         keys: &Schema,
-    ) -> Result<BulkGet> {
+    ) -> Result<BulkGetCall> {
         match (&command.table, command.pairs) {
             (Some(path), false) => {
-                TableRead::new(&context.store, path, &command).map(BulkGet::Rows)
+                TableRead::new(&context.store, path, &command).map(BulkGetCall::Rows)
             }
             (None, true) => {
                 let form = KeyForm::of(keys)?;
                 command.pair_options()?;
                 let schema = pairs::schema(form, command.versions);
-                Ok(BulkGet::Pairs { command, form, schema })
+                Ok(BulkGetCall::Pairs { command, form, schema })
             }
             _ => Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         }
@@ -111,8 +111,8 @@ impl BulkGet {
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
-            BulkGet::Rows(read) => read.schema(),
-            BulkGet::Pairs { schema, .. } => schema,
+            BulkGetCall::Rows(read) => read.schema(),
+            BulkGetCall::Pairs { schema, .. } => schema,
         }
     }
 
@@ -123,16 +123,16 @@ impl BulkGet {
     }
 
     fn send_all(self, spool: Arc<KeySpool>, sender: &mut RowSender) -> Result<()> {
-        let keys = SpooledKeys { spool, decoder: Decoder::default(), is_over: false };
+        let keys = SpooledKeys { spool, decoder: FlightDecoder::default(), is_over: false };
         match self {
-            BulkGet::Rows(read) => {
+            BulkGetCall::Rows(read) => {
                 for batch in read.rows(KeySource::batches(keys))? {
                     if !sender.send(&batch?)? {
                         break;
                     }
                 }
             }
-            BulkGet::Pairs { command, form, schema } => {
+            BulkGetCall::Pairs { command, form, schema } => {
                 let options = command.pair_options()?;
                 let failure = Arc::new(std::sync::Mutex::new(None));
                 let keys = PairKeys { keys, failure: failure.clone() };

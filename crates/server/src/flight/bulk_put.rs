@@ -20,15 +20,15 @@ use tracing::Span;
 
 use super::client_stream::{ClientStream, StreamEvent};
 use super::command::{BulkPutCommand, EndRule, parse};
-use super::decode::Decoder;
+use super::decode::FlightDecoder;
 use super::opened_stream::OpenedStream;
 use super::outbox::{Outbox, PutMessage};
 use super::pairs;
 use super::reports::StreamCallbacks;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::{error_code, status};
 use crate::jobs::{JobMembership, JobRequest, JobResult, StreamOutcome};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a stream that waits for its completion looks whether its load still lives.
@@ -64,8 +64,8 @@ enum StreamEnd {
 }
 
 /// A bulk put of one stream.
-pub(crate) struct BulkPut {
-    pub(crate) context: Arc<Context>,
+pub(crate) struct BulkPutCall {
+    pub(crate) context: Arc<ServerContext>,
     pub(crate) command: BulkPutCommand,
     /// Who sends it.
     pub(crate) user: Option<String>,
@@ -86,7 +86,7 @@ struct StreamCursor {
     told: Instant,
 }
 
-impl BulkPut {
+impl BulkPutCall {
     /// Runs the stream to its end; the outbox hears of it.
     pub(super) async fn run(self, opened: OpenedStream) {
         let OpenedStream { first, wire, held, .. } = opened;
@@ -110,7 +110,7 @@ impl BulkPut {
     }
 
     fn run_blocking(&self, first: Box<FlightData>, mut wire: ClientStream) -> Result<()> {
-        let mut decoder = Decoder::default();
+        let mut decoder = FlightDecoder::default();
         let mut batch = decoder.decode(&first)?;
         // A descriptor may come ahead of the schema.
         while decoder.schema().is_none() {
@@ -173,7 +173,7 @@ impl BulkPut {
         &self,
         membership: &JobMembership,
         target: &PutTarget,
-        decoder: &mut Decoder,
+        decoder: &mut FlightDecoder,
         wire: &mut ClientStream,
         brought: &mut StreamCursor,
         first: Option<RecordBatch>,
@@ -212,7 +212,7 @@ impl BulkPut {
         &self,
         membership: &JobMembership,
         target: &PutTarget,
-        decoder: &mut Decoder,
+        decoder: &mut FlightDecoder,
         brought: &mut StreamCursor,
         message: &FlightData,
     ) -> Result<bool> {
@@ -251,7 +251,7 @@ impl BulkPut {
         };
         entries.ttl = target.ttl;
         brought.position = membership.load.push(brought.stream, entries)?;
-        self.context.metrics.rows_in(Listener::flight, rows);
+        self.context.metrics.rows_in(ListenerKind::flight, rows);
         if brought.told.elapsed() >= PROGRESS_INTERVAL {
             brought.told = Instant::now();
             self.outbox.progress(counts(membership, brought.stream));

@@ -9,7 +9,7 @@ use tonnage::{Cancel, CheckOptions, CheckReport, Damage, ErrorKind, Index, Resul
 
 use super::command::parse;
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// How to check.
 #[derive(Debug, Default, Deserialize)]
@@ -25,7 +25,7 @@ struct CheckCommand {
 /// # Errors
 /// What the caller may not do; `TimedOut`, `Cancelled`; what the store says.
 pub(crate) async fn check(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<Vec<Vec<u8>>> {
@@ -40,7 +40,7 @@ pub(crate) async fn check(
     context.cancellable(move |context, cancel| run(context, &command, cancel)).await
 }
 
-fn run(context: &Context, command: &CheckCommand, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
+fn run(context: &ServerContext, command: &CheckCommand, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
     let options = CheckOptions {
         timeout: command.timeout_ms.map(Duration::from_millis),
         cancel: cancel.clone(),
@@ -75,7 +75,7 @@ pub(super) fn damages_json(damages: &[Damage]) -> Json {
 }
 
 /// Mends what a check has found, as `tonnage check --repair` does.
-fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
+fn repair(context: &ServerContext, report: &CheckReport) -> Result<Json> {
     // Unfinished indexes are made to their end first: only an index that is ready can be cleaned.
     for statement in &report.unfinished_indexes {
         context.store.execute(statement)?;

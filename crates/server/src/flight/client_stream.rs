@@ -6,7 +6,7 @@ use arrow_flight::FlightData;
 use tonic::{Code, Status, Streaming};
 use tonnage::{Error, Result};
 
-use crate::drain::{Phase, Phases};
+use crate::drain::{DrainPhase, Phases};
 use crate::listen::BodyEnd;
 
 /// What came next.
@@ -46,7 +46,7 @@ impl ClientStream {
     pub(crate) async fn next(&mut self) -> Result<StreamEvent> {
         let message = tokio::select! {
             message = tokio::time::timeout(self.idle_timeout, self.streaming.message()) => message,
-            () = self.phases.wait_for(Phase::Stopping) => {
+            () = self.phases.wait_for(DrainPhase::Stopping) => {
                 return Err(Error::unavailable("the server shuts down"));
             }
         };

@@ -21,7 +21,7 @@ use crate::json_value::key_value_of;
 /// What a descriptor or a ticket asks for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Command {
+pub(crate) enum FlightCommand {
     /// Entries in.
     BulkPut(BulkPutCommand),
     /// Keys in, rows out.
@@ -407,14 +407,14 @@ mod tests {
 
     #[test]
     fn a_command_that_there_is_not_is_named() {
-        let error = parse::<Command>("the command", br#"{"bulk_pout": {}}"#).unwrap_err();
+        let error = parse::<FlightCommand>("the command", br#"{"bulk_pout": {}}"#).unwrap_err();
         assert!(error.message().contains("bulk_pout"), "{error}");
     }
 
     #[test]
     fn an_option_that_there_is_not_is_named() {
         let error =
-            parse::<Command>("the command", br#"{"bulk_put": {"tabel": "t"}}"#).unwrap_err();
+            parse::<FlightCommand>("the command", br#"{"bulk_put": {"tabel": "t"}}"#).unwrap_err();
         assert!(error.message().contains("tabel"), "{error}");
     }
 
@@ -428,7 +428,8 @@ mod tests {
     #[test]
     fn a_bare_path_needs_no_marker_and_json_does() {
         assert_eq!(BulkPutCommand::of_path(&["t".into()]).end, EndRule::Optional);
-        let Command::BulkPut(put) = parse("x", br#"{"bulk_put": {"table": "t"}}"#).unwrap() else {
+        let FlightCommand::BulkPut(put) = parse("x", br#"{"bulk_put": {"table": "t"}}"#).unwrap()
+        else {
             panic!("a bulk put");
         };
         assert_eq!(put.end, EndRule::Required);

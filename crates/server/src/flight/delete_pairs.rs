@@ -11,7 +11,7 @@ use super::command::{ComponentsCommand, parse};
 use super::frame;
 use super::one_row::key_of;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Which pairs go.
 #[derive(Debug, Default, Deserialize)]
@@ -24,7 +24,11 @@ struct DeletePairsHeader {
 }
 
 /// Deletes them, and tells how many there were.
-pub(super) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn delete(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let frames = frame::read(body)?;
     let [frame] = frames.as_slice() else {
         return Err(Error::invalid("give one frame, with one key"));

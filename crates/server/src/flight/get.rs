@@ -14,8 +14,8 @@ use super::consistency_choice::ConsistencyChoice;
 use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
-use crate::context::Context;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::metrics::ListenerKind;
 
 /// Which row to get.
 #[derive(Debug, Deserialize)]
@@ -32,7 +32,7 @@ struct GetHeader {
 }
 
 /// The row of a whole primary key: a frame with it, or no answer.
-pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frame = only_frame(body)?;
     let header: GetHeader = parse("its header", &frame.header)?;
     let table = context.store.table(&header.table)?;
@@ -45,12 +45,16 @@ pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec
     let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
         return Ok(Vec::new());
     };
-    context.metrics.rows_out(Listener::flight, 1);
+    context.metrics.rows_out(ListenerKind::flight, 1);
     row_answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
 }
 
 /// The pair of a whole key: a frame with its value, or no answer.
-pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn get_pair(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let key = key_of(&only_frame(body)?)?;
     caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
     let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };

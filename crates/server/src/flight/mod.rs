@@ -43,9 +43,9 @@ use axum::{Router, middleware};
 use tonic::service::Routes;
 
 use crate::auth::authenticate;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::counted_body;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::request_id;
 pub(crate) use backup::make as backup;
 pub(crate) use check::check;
@@ -58,16 +58,17 @@ pub(crate) use sql::{plain_batch, plain_schema};
 pub(crate) use table_read::TableRead;
 
 /// The routes of the listener.
-pub(crate) fn router(context: &Arc<Context>) -> Router {
+pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let limit = context.config.message_bytes_max;
     // What goes out is cut to 2 MiB, but for single rows that are larger.
     let service = FlightServiceServer::new(FlightHandler::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
-    let messages = (context.messages.clone(), Listener::flight);
+    let messages = (context.messages.clone(), ListenerKind::flight);
     let holding = middleware::from_fn_with_state(messages, counted_body::count_body);
-    let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), authenticate);
-    let names = (context.request_ids.clone(), Listener::flight);
+    let gate =
+        middleware::from_fn_with_state((context.clone(), ListenerKind::flight), authenticate);
+    let names = (context.request_ids.clone(), ListenerKind::flight);
     let naming = middleware::from_fn_with_state(names, request_id::assign);
     let health = health::router(context);
     let calls = Routes::new(service).into_axum_router().layer(holding).layer(gate);

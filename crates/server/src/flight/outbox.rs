@@ -265,6 +265,7 @@ impl Outbox {
                     }
                     Some(NextMessage::End(None)) => return None,
                     Some(NextMessage::OnDisk) => {}
+                    // `news` keeps a permit: what comes between the look and the wait is not missed.
                     None => outbox.news.notified().await,
                 }
             }

@@ -19,10 +19,10 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use tonnage::{Error, Result};
 
-use super::encode::{Encoder, slices};
-use crate::context::Context;
+use super::encode::{FlightEncoder, slices};
+use crate::context::ServerContext;
 use crate::error::status;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 const QUEUE_MESSAGES: usize = 2;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -34,10 +34,10 @@ type StreamResult = Arc<OnceLock<std::result::Result<(), Status>>>;
 
 /// Where rows are sent to. Dropping it cuts the stream off.
 pub(crate) struct RowSender {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     queue: mpsc::Sender<FlightData>,
     end: StreamResult,
-    encoder: Encoder,
+    encoder: FlightEncoder,
 }
 
 /// Opens a way for rows: the sender is for a thread that may block.
@@ -45,14 +45,14 @@ pub(crate) struct RowSender {
 /// # Errors
 /// `Internal` for a schema that Arrow cannot write.
 pub(crate) fn row_channel(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     schema: &SchemaRef,
 ) -> Result<(RowSender, impl Stream<Item = RowMessage> + use<>)> {
     let (queue, receiver) = mpsc::channel(QUEUE_MESSAGES);
-    let mut encoder = Encoder::default();
+    let mut encoder = FlightEncoder::default();
     let first = encoder.schema(schema);
     // Made by an encoder of its own: dictionaries are told with the rows that need them.
-    let empty = Encoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
+    let empty = FlightEncoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
     let empty = empty.into_iter().last().unwrap_or_default();
     let end = StreamResult::default();
     let sender = RowSender { context: context.clone(), queue, end: end.clone(), encoder };
@@ -84,7 +84,7 @@ fn why_cut_off(end: &StreamResult) -> Option<Status> {
 }
 
 impl RowSender {
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &ServerContext {
         &self.context
     }
 
@@ -99,7 +99,7 @@ impl RowSender {
                     return Ok(false);
                 }
             }
-            self.context.metrics.rows_out(Listener::flight, slice.num_rows() as u64);
+            self.context.metrics.rows_out(ListenerKind::flight, slice.num_rows() as u64);
         }
         Ok(true)
     }

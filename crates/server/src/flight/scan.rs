@@ -10,23 +10,23 @@ use tonnage::{Error, Part, Result, Table, TableScanOptions, cores};
 use super::command::ScanCommand;
 use super::pairs::{self, KeyForm};
 use super::row_sender::RowSender;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Parts that a table may be cut into.
 const PARTS_MAX: usize = 1_024;
 
 /// A scan whose target is known.
-pub(crate) enum Scan {
+pub(crate) enum ScanCall {
     Rows { table: Table, command: ScanCommand, schema: SchemaRef },
     Pairs { command: ScanCommand, schema: SchemaRef },
 }
 
-impl Scan {
+impl ScanCall {
     /// Finds the table, and checks what is asked of it.
     ///
     /// # Errors
     /// `NotFound` for a table that there is not, `Invalid` for columns, parts or options.
-    pub(crate) fn new(context: &Context, command: ScanCommand) -> Result<Scan> {
+    pub(crate) fn new(context: &ServerContext, command: ScanCommand) -> Result<ScanCall> {
         if !(1..=PARTS_MAX).contains(&command.parts) || command.part >= command.parts {
             return Err(Error::invalid(format!(
                 "part {} of {}: parts lie between 1 and {PARTS_MAX}, and are counted from 0",
@@ -51,7 +51,7 @@ impl Scan {
             (None, true) => {
                 command.pair_options()?;
                 let schema = pairs::schema(KeyForm::Components, command.versions);
-                return Ok(Scan::Pairs { command, schema });
+                return Ok(ScanCall::Pairs { command, schema });
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
@@ -66,20 +66,20 @@ impl Scan {
             None => None,
         };
         let schema = table.entry().codec.projected_schema(columns.as_deref())?;
-        Ok(Scan::Rows { table, command, schema })
+        Ok(ScanCall::Rows { table, command, schema })
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
-            Scan::Rows { schema, .. } | Scan::Pairs { schema, .. } => schema,
+            ScanCall::Rows { schema, .. } | ScanCall::Pairs { schema, .. } => schema,
         }
     }
 
     /// Reads and sends all rows. Blocks.
     pub(crate) fn run(self, mut sender: RowSender) {
         let sent = match self {
-            Scan::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
-            Scan::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
+            ScanCall::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
+            ScanCall::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
         };
         sender.end(sent);
     }

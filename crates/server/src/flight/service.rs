@@ -17,11 +17,11 @@ use tonnage::{Error, Result, Table};
 use tracing::Instrument;
 
 use super::actions::{self, ACTIONS};
-use super::bulk_get::{BulkGet, take_keys};
-use super::bulk_put::BulkPut;
+use super::bulk_get::{BulkGetCall, take_keys};
+use super::bulk_put::BulkPutCall;
 use super::client_stream::{ClientStream, StreamEvent};
-use super::command::{BulkPutCommand, Command, parse};
-use super::encode::Encoder;
+use super::command::{BulkPutCommand, FlightCommand, parse};
+use super::encode::FlightEncoder;
 use super::key_spool::KeySpool;
 use super::lob;
 use super::opened_stream::OpenedStream;
@@ -29,13 +29,13 @@ use super::outbox::Outbox;
 use super::report_backlog::ReportBacklog;
 use super::reports::{report_batch, report_schema};
 use super::row_sender::row_channel;
-use super::scan::{Scan, info};
+use super::scan::{ScanCall, info};
 use super::sql;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::status;
 use crate::listen::BodyEnd;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::sessions::SESSION_COOKIE;
 
 type Reply<T> = std::result::Result<Response<T>, Status>;
@@ -43,11 +43,11 @@ type ReplyStream<T> = BoxStream<'static, std::result::Result<T, Status>>;
 
 /// The calls, over one store.
 pub(crate) struct FlightHandler {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
 }
 
 impl FlightHandler {
-    pub(crate) fn new(context: Arc<Context>) -> Self {
+    pub(crate) fn new(context: Arc<ServerContext>) -> Self {
         Self { context }
     }
 
@@ -63,7 +63,7 @@ impl FlightHandler {
             Err(error) => Err(error),
         };
         let outcome = answer.as_ref().map_or_else(|error| error.kind().label(), |_| "ok");
-        self.context.metrics.count_call(Listener::flight, call, outcome, started.elapsed());
+        self.context.metrics.count_call(ListenerKind::flight, call, outcome, started.elapsed());
         answer.map(Response::new).map_err(|error| status(&error))
     }
 
@@ -100,7 +100,8 @@ impl FlightHandler {
         let backlog = ReportBacklog::new(command.reports, command.reports_max(), spool);
         let outbox = Outbox::new(backlog);
         let user = caller.user().map(str::to_owned);
-        let put = BulkPut { context: self.context.clone(), command, user, outbox: outbox.clone() };
+        let put =
+            BulkPutCall { context: self.context.clone(), command, user, outbox: outbox.clone() };
         tokio::spawn(put.run(opened).in_current_span());
         Ok(outbox)
     }
@@ -111,7 +112,7 @@ impl FlightHandler {
         command: super::command::BulkGetCommand,
         mut opened: OpenedStream,
     ) -> Result<ReplyStream<FlightData>> {
-        let mut decoder = super::decode::Decoder::default();
+        let mut decoder = super::decode::FlightDecoder::default();
         decoder.decode(&opened.first)?;
         // The keys' columns decide those of the answer: pairs come back in the form of their keys.
         while decoder.schema().is_none() {
@@ -124,7 +125,7 @@ impl FlightHandler {
         }
         let keys = decoder.schema().cloned().ok_or_else(|| Error::internal("no schema"))?;
         let place = self.context.calls.acquire().await?;
-        let get = BulkGet::new(&self.context, command, &keys)?;
+        let get = BulkGetCall::new(&self.context, command, &keys)?;
         let (sender, stream) = row_channel(&self.context, get.schema())?;
         let memory = self.context.config.key_memory_bytes;
         let spool = Arc::new(KeySpool::new(memory, self.context.spool.clone()));
@@ -166,7 +167,7 @@ fn caller_of<T>(request: &Request<T>) -> Result<Caller> {
     caller.ok_or_else(|| Error::internal("a call came in without its caller"))
 }
 
-fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
+fn command_of(descriptor: &FlightDescriptor) -> Result<Option<FlightCommand>> {
     match (descriptor.path.is_empty(), descriptor.cmd.is_empty()) {
         (false, _) => Ok(None),
         (true, false) => parse("the command", &descriptor.cmd).map(Some),
@@ -178,7 +179,7 @@ fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
 fn exchange_messages(
     outbox: Arc<Outbox>,
 ) -> impl Stream<Item = std::result::Result<FlightData, Status>> {
-    let mut encoder = Encoder::default();
+    let mut encoder = FlightEncoder::default();
     let first = encoder.schema(&report_schema());
     let messages = outbox.messages().map(move |message| {
         let message = message?;
@@ -278,8 +279,8 @@ impl FlightService for FlightHandler {
                 return sql::get(&self.context, &caller, command).await;
             }
             let command = match parse("the ticket", &ticket)? {
-                Command::Scan(command) => command,
-                Command::GetLob(command) => {
+                FlightCommand::Scan(command) => command,
+                FlightCommand::GetLob(command) => {
                     command.check(&caller)?;
                     return lob::get(&self.context, command).await;
                 }
@@ -292,7 +293,7 @@ impl FlightService for FlightHandler {
             // Rights come before the place: who may not read need not wait for one.
             command.check(&caller)?;
             let place = self.context.calls.acquire().await?;
-            let scan = Scan::new(&self.context, command)?;
+            let scan = ScanCall::new(&self.context, command)?;
             let (sender, stream) = row_channel(&self.context, scan.schema())?;
             tokio::task::spawn_blocking(move || {
                 let _place = place;
@@ -312,8 +313,8 @@ impl FlightService for FlightHandler {
             }
             let command = match command_of(&opened.descriptor)? {
                 None => BulkPutCommand::of_path(&opened.descriptor.path),
-                Some(Command::BulkPut(command)) => command,
-                Some(Command::PutLob(command)) => {
+                Some(FlightCommand::BulkPut(command)) => command,
+                Some(FlightCommand::PutLob(command)) => {
                     return Ok(lob::put(&self.context, &caller, command, opened)?.boxed());
                 }
                 Some(_) => return Err(Error::invalid("DoPut takes a bulk_put or a put_lob")),
@@ -336,10 +337,10 @@ impl FlightService for FlightHandler {
             let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
             match command_of(&opened.descriptor)? {
-                Some(Command::BulkPut(command)) => {
+                Some(FlightCommand::BulkPut(command)) => {
                     Ok(exchange_messages(self.put(&caller, command, opened)?).boxed())
                 }
-                Some(Command::BulkGet(command)) => {
+                Some(FlightCommand::BulkGet(command)) => {
                     command.check(&caller)?;
                     self.get(command, opened).await
                 }

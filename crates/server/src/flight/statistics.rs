@@ -3,13 +3,13 @@
 use serde_json::{Value as Json, json};
 use tonnage::{Result, ShardStatistics};
 
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Tells sums, and each shard by itself.
 ///
 /// # Errors
 /// What the store says.
-pub(super) fn statistics(context: &Context) -> Result<Vec<Vec<u8>>> {
+pub(super) fn statistics(context: &ServerContext) -> Result<Vec<Vec<u8>>> {
     let statistics = context.store.statistics()?;
     let told = json!({
         "tables": context.store.tables().len(),

@@ -14,7 +14,7 @@ use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use super::pairs;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// What a frame does. Those of the first frame hold for all of them: `durability` and `ttl_ms`.
 #[derive(Debug, Default, Deserialize)]
@@ -99,7 +99,7 @@ impl WriteHeader {
 }
 
 /// Carries out the operations of the frames, all or none.
-pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frames = frame::read(body)?;
     let at = |number: usize| move |error: Error| error.at(format!("frame {number}"));
     let headers = frames
@@ -135,7 +135,7 @@ pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<V
 }
 
 fn operation(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     header: &WriteHeader,
     frame: &RequestFrame,
@@ -160,7 +160,7 @@ fn operation(
 }
 
 fn write_pair(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     header: &WriteHeader,
     frame: &RequestFrame,

@@ -25,8 +25,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
-use crate::context::{AnswerSender, Context};
-use crate::metrics::Listener;
+use crate::context::{AnswerSender, ServerContext};
+use crate::metrics::ListenerKind;
 
 const QUEUE_PIECES: usize = 4;
 const PIECE_BYTES: usize = 256 << 10;
@@ -85,7 +85,7 @@ impl RowsFormat {
 
 /// Pieces of a body on their way to the network. Dropping the writer cuts the body off.
 pub(super) struct BodyWriter<'a> {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     /// The answer that the body is of, until it begins.
     unopened: Option<(&'a mut AnswerSender<Response>, Response)>,
     queue: mpsc::Sender<Bytes>,
@@ -149,7 +149,7 @@ impl Write for BodyWriter<'_> {
 
 /// The body of an answer: the writer is for a thread that may block.
 pub(super) fn body<'a>(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     answer: &'a mut AnswerSender<Response>,
     kind: &'static str,
 ) -> BodyWriter<'a> {
@@ -177,7 +177,7 @@ pub(super) fn body<'a>(
 /// # Errors
 /// What ended it early, which is the answer if none began before.
 pub(super) fn write_rows(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     answer: &mut AnswerSender<Response>,
     format: RowsFormat,
     schema: &SchemaRef,
@@ -187,7 +187,7 @@ pub(super) fn write_rows(
     let body = body(context, answer, format.media_type());
     let counted = batches.inspect(|batch| {
         if let Ok(batch) = batch {
-            context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
+            context.metrics.rows_out(ListenerKind::http, batch.num_rows() as u64);
         }
     });
     let written = match format {

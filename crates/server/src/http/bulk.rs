@@ -24,11 +24,11 @@ use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
 use crate::jobs::{JobRequest, StreamOutcome, counts_json};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::spool::SpoolReservation;
 
 /// What the query of the request may say.
@@ -128,7 +128,7 @@ fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
 
 /// Takes a body to a temporary file.
 async fn spool_body(
-    context: &Context,
+    context: &ServerContext,
     taken: &mut SpoolReservation,
     body: Body,
 ) -> HandlerResult<NamedTempFile> {
@@ -162,7 +162,7 @@ async fn spool_body(
 }
 
 fn load(
-    context: &Context,
+    context: &ServerContext,
     command: &BulkPutCommand,
     path: &str,
     file: &NamedTempFile,
@@ -194,7 +194,7 @@ fn load(
             rejected += batch.rejected.len() as u64;
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(table.path(), batch, command.ttl()?))?;
-            context.metrics.rows_in(Listener::http, rows);
+            context.metrics.rows_in(ListenerKind::http, rows);
         }
         Ok(())
     };

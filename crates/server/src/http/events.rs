@@ -18,8 +18,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 use super::handler::{CallerExtension, ContextState, HandlerResult};
 use crate::admission::Permit;
 use crate::auth::Caller;
-use crate::context::Context;
-use crate::drain::Phase;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
 use crate::jobs::JobSubscription;
 
 /// Proxies cut off what is silent for longer.
@@ -73,7 +73,7 @@ enum Topic {
 
 /// The events of one client.
 struct EventStream {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     topic: Topic,
     ticks: Interval,
     told: Instant,
@@ -84,7 +84,7 @@ struct EventStream {
 }
 
 impl EventStream {
-    fn new(context: Arc<Context>, place: Permit, topic: Topic) -> Self {
+    fn new(context: Arc<ServerContext>, place: Permit, topic: Topic) -> Self {
         let mut ticks = interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
@@ -108,7 +108,7 @@ impl EventStream {
             let piece = tokio::select! {
                 // In this order: an end that is there is told before further news.
                 biased;
-                () = phases.wait_for(Phase::Draining) => {
+                () = phases.wait_for(DrainPhase::Draining) => {
                     self.is_over = true;
                     event("closing", &json!({}))
                 }
@@ -170,7 +170,7 @@ async fn wait_for_end(topic: &mut Topic) -> Json {
     }
 }
 
-fn counters_of(context: &Context) -> Json {
+fn counters_of(context: &ServerContext) -> Json {
     let metrics = &context.metrics;
     json!({
         "connections": metrics.connections_open(),
@@ -213,7 +213,7 @@ mod tests {
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
         let (_phase, phases) = phases();
         let config = Settings::default().resolve().unwrap();
-        let context = Context::new(Store::open("memory:").unwrap(), config, phases).unwrap();
+        let context = ServerContext::new(Store::open("memory:").unwrap(), config, phases).unwrap();
         let pieces = runtime.block_on(async {
             let place = context.event_streams.acquire().await.unwrap();
             let caller = context.logins.caller(&Default::default(), None).await.unwrap();

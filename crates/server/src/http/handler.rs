@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Result};
 
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::Problem;
 
-pub(super) type ContextState = State<Arc<Context>>;
+pub(super) type ContextState = State<Arc<ServerContext>>;
 pub(super) type CallerExtension = Extension<Caller>;
 pub(super) type HandlerResult<T> = std::result::Result<T, Problem>;
 

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult};
-use crate::drain::Phase;
+use crate::drain::DrainPhase;
 
 /// The process turns.
 pub(super) async fn live() -> &'static str {
@@ -17,7 +17,7 @@ pub(super) async fn live() -> &'static str {
 /// The server takes calls.
 pub(super) async fn ready(State(context): ContextState) -> HandlerResult<&'static str> {
     match context.phases.current() {
-        Phase::Running => Ok("ready\n"),
+        DrainPhase::Running => Ok("ready\n"),
         _ => Err(Error::unavailable("the server shuts down").into()),
     }
 }

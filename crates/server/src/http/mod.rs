@@ -28,17 +28,17 @@ use tonnage::Error;
 
 use self::handler::ContextState;
 use crate::auth::authenticate;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::counted_body;
 use crate::error::{PROBLEM_TYPE, Problem};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::request_id;
 
 /// More is not kept of what the framework says of a request that it refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// The routes of the listener.
-pub(crate) fn router(context: &Arc<Context>) -> Router {
+pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let calls = Router::new()
         .route("/v1/tables", get(tables::list).post(tables::define))
         .route("/v1/tables/{path}", get(tables::describe).delete(tables::drop))
@@ -62,7 +62,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/admin/check", post(admin::check))
         .route("/v1/admin/backup", post(admin::backup))
         .route_layer(middleware::from_fn_with_state(
-            (context.bodies.clone(), Listener::http),
+            (context.bodies.clone(), ListenerKind::http),
             counted_body::count_body,
         ))
         // This one goes to the disk as it comes.
@@ -70,7 +70,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state(
-            (context.clone(), Listener::http),
+            (context.clone(), ListenerKind::http),
             authenticate,
         ));
     Router::new()
@@ -82,7 +82,7 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
         .layer(middleware::from_fn_with_state(
-            (context.request_ids.clone(), Listener::http),
+            (context.request_ids.clone(), ListenerKind::http),
             request_id::assign,
         ))
         .with_state(context.clone())
@@ -140,6 +140,6 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         status if status.is_client_error() => "refused",
         _ => "failed",
     };
-    context.metrics.count_call(Listener::http, call, outcome, started.elapsed());
+    context.metrics.count_call(ListenerKind::http, call, outcome, started.elapsed());
     response
 }

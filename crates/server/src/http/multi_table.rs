@@ -16,11 +16,11 @@ use super::answer::{columns_json, row_text};
 use super::get::{command_of, keys_of};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_json};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
 use crate::jobs::{counts_json, failures_json};
 use crate::json_value::{key_value_of_text, value_of_text};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// Rows that one answer of a multi-get may have in memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -94,7 +94,7 @@ pub(super) fn problem(error: &Error) -> String {
 
 /// The answer to one request, as JSON; `bytes` counts what all of them hold.
 fn get_one(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     mut request: Map<String, Json>,
     bytes: &mut usize,
@@ -122,7 +122,7 @@ fn get_one(
                 "the answers have more than {ANSWER_BYTES_MAX} bytes: ask for fewer rows at once, or at /v1/tables/{path}/get"
             )));
         }
-        context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::http, batch.num_rows() as u64);
         for row in 0..batch.num_rows() {
             rows.push(row_text(&batch, row)?);
         }
@@ -156,7 +156,7 @@ pub(super) async fn multi_put(
         }
         // All rows are read by now: a body with a fault in it stores nothing.
         let put = context.store.multi_put(requests, &options)?;
-        context.metrics.rows_in(Listener::http, put.report.total.read);
+        context.metrics.rows_in(ListenerKind::http, put.report.total.read);
         let answers = put.report.streams.iter().map(|stream| {
             let mut answer = counts_json(&stream.counts);
             answer["failures"] = failures_json(&put, stream.stream);

@@ -25,8 +25,8 @@ use tonnage::{
 use super::answer::{BodyWriter, body};
 use super::handler::{CallerExtension, ContextState, HandlerResult};
 use crate::auth::{Caller, Right};
-use crate::context::Context;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::metrics::ListenerKind;
 
 /// Pairs that are read at a time.
 const BATCH_ROWS_MAX: usize = 8_192;
@@ -91,7 +91,7 @@ pub(super) async fn list(
 }
 
 fn write_lines(
-    context: &Context,
+    context: &ServerContext,
     body: &mut BodyWriter<'_>,
     pairs: impl Iterator<Item = Result<PairBatch>>,
     limit: u64,
@@ -105,7 +105,7 @@ fn write_lines(
         for index in 0..taken as usize {
             writeln!(body, "{}", line(&batch, index, keys_only)?).map_err(broken)?;
         }
-        context.metrics.rows_out(Listener::http, taken);
+        context.metrics.rows_out(ListenerKind::http, taken);
         left -= taken;
         if left == 0 {
             break;

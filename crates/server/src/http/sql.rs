@@ -15,9 +15,9 @@ use super::answer::{RowsFormat, columns_json, row_text, write_rows};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use super::multi_table::problem;
 use crate::budget::bytes_of;
-use crate::context::{AnswerSender, Context};
+use crate::context::{AnswerSender, ServerContext};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
 use crate::statements::RunningStatement;
@@ -66,7 +66,7 @@ fn keep_running(response: Response, running: RunningStatement) -> Response {
 }
 
 fn write(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     rows: Rows,
     format: RowsFormat,
     limit: Option<u64>,
@@ -139,7 +139,7 @@ pub(super) async fn fetch_all(
 
 /// The answer to one statement, as JSON; `bytes` counts what all of them hold.
 fn answer_json(
-    context: &Context,
+    context: &ServerContext,
     answer: Answer,
     limit: Option<u64>,
     bytes: &mut usize,
@@ -162,7 +162,7 @@ fn answer_json(
                  at once, or at /v1/sql"
             )));
         }
-        context.metrics.rows_out(Listener::http, taken.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::http, taken.num_rows() as u64);
         for row in 0..taken.num_rows() {
             told.push(row_text(&taken, row)?);
         }

@@ -18,12 +18,12 @@ use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
 use super::first_read::FirstReadDeadline;
-use super::socket::{Incoming, Socket};
+use super::socket::{Incoming, ListenerSocket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
-use crate::context::Context;
-use crate::drain::Phase;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
+use crate::metrics::ListenerKind;
 use crate::tls::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
@@ -90,13 +90,13 @@ impl Drop for CountedConnection {
 /// Accepts and serves connections, until the server drains.
 #[derive(Clone)]
 pub(crate) struct Acceptor {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     limits: ConnectionLimits,
     connections: TaskTracker,
 }
 
 impl Acceptor {
-    pub(crate) fn new(context: Arc<Context>) -> Self {
+    pub(crate) fn new(context: Arc<ServerContext>) -> Self {
         let limits = ConnectionLimits {
             free: Arc::new(Semaphore::new(context.config.connections_max)),
             by_address: Arc::default(),
@@ -106,11 +106,16 @@ impl Acceptor {
     }
 
     /// Accepts connections of a listener until the server drains.
-    pub(crate) async fn accept(self, listener: Listener, socket: Socket, router: Router) {
+    pub(crate) async fn accept(
+        self,
+        listener: ListenerKind,
+        socket: ListenerSocket,
+        router: Router,
+    ) {
         loop {
             let accepted = tokio::select! {
                 accepted = socket.accept() => accepted,
-                () = self.context.phases.wait_for(Phase::Draining) => return,
+                () = self.context.phases.wait_for(DrainPhase::Draining) => return,
             };
             match accepted {
                 Ok(incoming) => match self.limits.admit(incoming.peer()) {
@@ -124,7 +129,7 @@ impl Acceptor {
 
     fn start(
         &self,
-        listener: Listener,
+        listener: ListenerKind,
         incoming: Incoming,
         counted: CountedConnection,
         router: Router,
@@ -173,7 +178,7 @@ impl Acceptor {
         tokio::select! {
             // What is wrong with a connection its client has met already.
             _ = &mut connection => return,
-            () = self.context.phases.wait_for(Phase::Draining) => {}
+            () = self.context.phases.wait_for(DrainPhase::Draining) => {}
         }
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;

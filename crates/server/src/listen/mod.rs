@@ -8,5 +8,5 @@ mod tls;
 
 pub(crate) use accept::Acceptor;
 pub(crate) use body_end::{BodyEnd, WatchedBody};
-pub(crate) use socket::Socket;
+pub(crate) use socket::ListenerSocket;
 pub(crate) use tls::acceptor;

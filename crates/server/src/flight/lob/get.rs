@@ -13,7 +13,7 @@ use serde_json::json;
 use tonic::Status;
 use tonnage::{Error, LobReader, Result};
 
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::lob_command::GetLobCommand;
 use crate::flight::row_sender::{RowSender, row_channel};
 
@@ -30,7 +30,7 @@ type LobStream = BoxStream<'static, std::result::Result<FlightData, Status>>;
 /// # Errors
 /// `NotFound` when there is none; `Conflict` when it is not of the version wanted; `Invalid` for an
 /// offset behind its end.
-pub(crate) async fn get(context: &Arc<Context>, command: GetLobCommand) -> Result<LobStream> {
+pub(crate) async fn get(context: &Arc<ServerContext>, command: GetLobCommand) -> Result<LobStream> {
     let limit = command.limit.unwrap_or(u64::MAX);
     let reader = context.blocking(move |context| open(context, &command)).await?;
     let schema = schema_of(&reader);
@@ -44,7 +44,7 @@ pub(crate) async fn get(context: &Arc<Context>, command: GetLobCommand) -> Resul
     Ok(stream.boxed())
 }
 
-fn open(context: &Context, command: &GetLobCommand) -> Result<LobReader> {
+fn open(context: &ServerContext, command: &GetLobCommand) -> Result<LobReader> {
     let key = command.key()?;
     let reader = context.store.kv().get_lob_with(&key, &command.options())?;
     let mut reader =

@@ -24,15 +24,15 @@ use tonnage::{Error, LobWriter, Result};
 use tracing::{Instrument, Span};
 
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::status;
 use crate::flight::client_stream::StreamEvent;
 use crate::flight::command::parse;
-use crate::flight::decode::Decoder;
+use crate::flight::decode::FlightDecoder;
 use crate::flight::lob_command::{PutLobCommand, PutLobMode};
 use crate::flight::opened_stream::OpenedStream;
 use crate::flight::plain_bytes::plain_bytes;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// `ready`, and `stored` or an error: the sender never waits for a client that does not read.
 const ANSWERS_MAX: usize = 2;
@@ -58,7 +58,7 @@ struct BytesEndMarker {
 /// # Errors
 /// What the caller may not do, and a key that is none.
 pub(crate) fn put(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: PutLobCommand,
     opened: OpenedStream,
@@ -101,7 +101,7 @@ fn send_error(answers: &mpsc::Sender<LobAnswer>, error: &Error) {
 
 /// Writes what comes, until the end marker. Blocks.
 fn write(
-    context: &Context,
+    context: &ServerContext,
     command: &PutLobCommand,
     opened: OpenedStream,
     answers: &mpsc::Sender<LobAnswer>,
@@ -109,7 +109,7 @@ fn write(
     let mut writer = writer(context, command)?;
     send_message(answers, &json!({"ready": {"position": writer.position()}}));
     let OpenedStream { mut first, mut wire, .. } = opened;
-    let mut decoder = Decoder::default();
+    let mut decoder = FlightDecoder::default();
     let mut brought = 0;
     loop {
         if let Some(batch) = decoder.decode(&first)? {
@@ -132,12 +132,12 @@ fn write(
     }
     // Only a marked end gets here. All others drop the writer, whose draft can be resumed.
     let info = writer.finish()?;
-    context.metrics.rows_in(Listener::flight, 1);
+    context.metrics.rows_in(ListenerKind::flight, 1);
     send_message(answers, &json!({"stored": {"bytes": info.bytes, "version": info.version}}));
     Ok(())
 }
 
-fn writer(context: &Context, command: &PutLobCommand) -> Result<LobWriter> {
+fn writer(context: &ServerContext, command: &PutLobCommand) -> Result<LobWriter> {
     let (kv, key, options) = (context.store.kv(), command.key()?, command.options());
     match command.mode {
         PutLobMode::Put => kv.put_lob(&key, &options),

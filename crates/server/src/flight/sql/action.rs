@@ -20,7 +20,7 @@ use super::plain::plain_schema;
 use super::session;
 use super::statement::{StatementTicket, no_transaction};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::command::parse;
 
 /// The actions, with what they do.
@@ -65,7 +65,7 @@ impl ActionAnswer {
 /// `Unsupported` for transactions and Substrait; what is wrong with its body; what the statement
 /// says.
 pub(crate) async fn run(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     action: Action,
 ) -> Result<ActionAnswer> {
@@ -118,7 +118,7 @@ fn unreadable(error: &prost::DecodeError) -> Error {
 }
 
 async fn prepare(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     request: ActionCreatePreparedStatementRequest,
 ) -> Result<Vec<u8>> {
@@ -142,7 +142,7 @@ async fn prepare(
 }
 
 /// Cancels the statements whose tickets an info holds.
-fn cancel(context: &Context, info: &FlightInfo) -> Result<CancelStatus> {
+fn cancel(context: &ServerContext, info: &FlightInfo) -> Result<CancelStatus> {
     let mut found = false;
     for ticket in info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref()) {
         if let Some(Command::TicketStatementQuery(query)) = command_of(&ticket.ticket)? {

@@ -15,7 +15,7 @@ use super::message::wrong_call;
 use super::statement::{FlightDataStream, StatementTicket};
 use super::{ingest, metadata, statement, update};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::command::parse;
 use crate::flight::opened_stream::OpenedStream;
 
@@ -24,7 +24,7 @@ use crate::flight::opened_stream::OpenedStream;
 /// # Errors
 /// What carrying it out would say of its text.
 pub(in crate::flight) async fn schema(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<SchemaRef> {
@@ -39,7 +39,7 @@ pub(in crate::flight) async fn schema(
 /// # Errors
 /// What carrying it out would say of its text.
 pub(in crate::flight) async fn info(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
     descriptor: FlightDescriptor,
@@ -79,7 +79,7 @@ fn flight_info(
 /// # Errors
 /// What the statement says before its first row.
 pub(in crate::flight) async fn get(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<FlightDataStream> {
@@ -100,6 +100,7 @@ pub(in crate::flight) async fn get(
             let handle: StatementTicket = parse("the ticket", &ticket.statement_handle)?;
             statement::fetch(context, caller, handle).await
         }
+        // A client may skip GetFlightInfo: its command is then prepared and fetched in one call.
         Command::CommandPreparedStatementQuery(_) | Command::CommandStatementQuery(_) => {
             let handle = statement::prepare_fetch(context, caller, command).await?.handle;
             statement::fetch(context, caller, handle).await
@@ -113,7 +114,7 @@ pub(in crate::flight) async fn get(
 /// # Errors
 /// What the statement or the load says.
 pub(in crate::flight) async fn put(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
     opened: OpenedStream,

@@ -28,13 +28,13 @@ use tonnage::{
 use super::names::{CATALOG, SCHEMA};
 use super::update;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::choice::ExistingChoice;
 use crate::flight::client_stream::{ClientStream, StreamEvent};
-use crate::flight::decode::Decoder;
+use crate::flight::decode::FlightDecoder;
 use crate::flight::opened_stream::OpenedStream;
 use crate::jobs::{JobMembership, JobRequest, StreamOutcome};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
 /// The option, and behind `tonnage.` the metadata, that names the key of a new table.
@@ -43,7 +43,7 @@ const ON_EXISTING: &str = "on_existing";
 
 /// Takes a table in.
 pub(super) async fn ingest(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandStatementIngest,
     opened: OpenedStream,
@@ -61,7 +61,7 @@ pub(super) async fn ingest(
 }
 
 struct TableIngest {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     caller: Caller,
     path: String,
     if_missing: TableNotExistOption,
@@ -72,7 +72,7 @@ struct TableIngest {
 
 /// The table that is loaded. One that was to replace another goes when the load fails.
 struct IngestTarget {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     table: Table,
     /// The table whose place it takes in the end.
     replaces: Option<String>,
@@ -120,7 +120,7 @@ impl FirstFailure {
 
 impl TableIngest {
     fn new(
-        context: Arc<Context>,
+        context: Arc<ServerContext>,
         caller: Caller,
         command: CommandStatementIngest,
     ) -> Result<TableIngest> {
@@ -153,7 +153,7 @@ impl TableIngest {
     }
 
     fn run(self, mut opened: OpenedStream) -> Result<u64> {
-        let mut decoder = Decoder::default();
+        let mut decoder = FlightDecoder::default();
         let mut batch = decoder.decode(&opened.first)?;
         let schema = loop {
             if let Some(schema) = decoder.schema() {
@@ -217,7 +217,7 @@ impl TableIngest {
     fn read(
         &self,
         membership: &JobMembership,
-        decoder: &mut Decoder,
+        decoder: &mut FlightDecoder,
         wire: &mut ClientStream,
         push: &mut impl FnMut(arrow::array::RecordBatch) -> Result<()>,
     ) -> Result<()> {
@@ -253,7 +253,7 @@ impl TableIngest {
         let rows = batch.num_rows() as u64;
         let path: Arc<str> = table.path().into();
         membership.load.push(stream, EntryBatch::rows(path, batch))?;
-        self.context.metrics.rows_in(Listener::flight, rows);
+        self.context.metrics.rows_in(ListenerKind::flight, rows);
         Ok(())
     }
 

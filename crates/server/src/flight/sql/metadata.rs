@@ -14,7 +14,7 @@ use tonnage::{Error, Result, TableSchema};
 
 use super::names::{CATALOG, SCHEMA};
 use super::{info, types};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 static SQL_INFO: LazyLock<Result<SqlInfoData>> = LazyLock::new(info::sql_info);
 static TYPE_INFO: LazyLock<Result<XdbcTypeInfoData>> = LazyLock::new(types::type_info);
@@ -61,7 +61,7 @@ pub(super) fn schema(command: &Command) -> Result<SchemaRef> {
 /// # Errors
 /// `Internal` when Arrow cannot hold it.
 pub(super) fn answer(
-    context: &Context,
+    context: &ServerContext,
     command: Command,
     is_visible: impl Fn(&str) -> bool,
 ) -> Result<RecordBatch> {

@@ -8,7 +8,7 @@ use tonnage::{Error, Result};
 
 use super::names::{CATALOG, SCHEMA};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::sessions::SessionOptions;
 
 #[derive(Clone, PartialEq, Message)]
@@ -67,7 +67,11 @@ const CLOSED: i32 = 1;
 const NOT_CLOSEABLE: i32 = 3;
 
 /// Sets options, and gives the answer with the session's name.
-pub(super) fn set(context: &Context, caller: &Caller, body: &[u8]) -> Result<(Vec<u8>, String)> {
+pub(super) fn set(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<(Vec<u8>, String)> {
     let asked = SessionOptionMap::decode(body).map_err(|error| {
         Error::invalid(format!("the options of the session cannot be read: {error}"))
     })?;
@@ -110,7 +114,7 @@ fn set_one(
 }
 
 /// The options of a session.
-pub(super) fn get(context: &Context, caller: &Caller) -> Vec<u8> {
+pub(super) fn get(context: &ServerContext, caller: &Caller) -> Vec<u8> {
     let options = context.sessions.options(caller.session());
     let text = |text: &str| SessionOptionValue { value: Some(SessionValue::Text(text.to_owned())) };
     let mut told =
@@ -126,7 +130,7 @@ pub(super) fn get(context: &Context, caller: &Caller) -> Vec<u8> {
 }
 
 /// Ends a session.
-pub(super) fn close(context: &Context, caller: &Caller) -> Vec<u8> {
+pub(super) fn close(context: &ServerContext, caller: &Caller) -> Vec<u8> {
     let status = if context.sessions.close(caller.session()) { CLOSED } else { NOT_CLOSEABLE };
     CloseSessionResult { status }.encode_to_vec()
 }

@@ -16,10 +16,10 @@ use tonnage_sql::{Answer, Parameters, Request};
 use super::message::wrong_call;
 use super::plain::{plain_batch, plain_schema};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::outcome::{changes_json, outcome_json};
 use crate::flight::row_sender::row_channel;
-use crate::prepared::{BoundRows, PreparedStatement};
+use crate::prepared::{BoundRows, OwnedStatement};
 use crate::random::random_name;
 use crate::statements::{FetchedStatement, PendingStatement, RunningStatement, StatementSource};
 
@@ -58,7 +58,7 @@ type StatementRows = (SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch>>>);
 
 /// The columns of a statement's answer; that of a change is a count.
 pub(super) async fn schema(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<SchemaRef> {
@@ -68,7 +68,7 @@ pub(super) async fn schema(
 
 /// Describes a statement, and says how its answer is fetched.
 pub(super) async fn prepare_fetch(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<StatementInfo> {
@@ -108,7 +108,7 @@ struct StatementDescription {
 }
 
 async fn describe(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: &Command,
 ) -> Result<StatementDescription> {
@@ -162,13 +162,13 @@ fn handle_text(handle: &[u8]) -> Result<String> {
 }
 
 /// A statement that runs under a name of its own.
-pub(super) fn start_unnamed(context: &Arc<Context>) -> Result<RunningStatement> {
+pub(super) fn start_unnamed(context: &Arc<ServerContext>) -> Result<RunningStatement> {
     Ok(context.statements.start(random_name()?))
 }
 
 /// Carries out the statement of a ticket and streams its rows.
 pub(super) async fn fetch(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     handle: StatementTicket,
 ) -> Result<FlightDataStream> {
@@ -201,7 +201,7 @@ pub(super) async fn fetch(
 }
 
 fn fetch_once(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     id: &str,
     request: &Request,
@@ -216,7 +216,7 @@ fn fetch_once(
 }
 
 fn carry_out(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     pending: PendingStatement,
     request: &Request,
@@ -299,7 +299,7 @@ fn rows_of_answer(answer: Answer) -> Result<StatementRows> {
 
 /// The rows of a prepared statement for each row that is bound, one after another.
 fn each_bound(
-    statement: &Arc<PreparedStatement>,
+    statement: &Arc<OwnedStatement>,
     bound: BoundRows,
     request: &Request,
 ) -> Result<StatementRows> {
@@ -334,12 +334,12 @@ fn each_bound(
 /// Carries out what gives rows on a thread that may block, and streams them once their columns are
 /// known. Where the client goes away, `running` is dropped, and the statement ends.
 pub(super) async fn stream<F>(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     running: RunningStatement,
     open: F,
 ) -> Result<FlightDataStream>
 where
-    F: FnOnce(&Context, &Cancel) -> Result<StatementRows> + Send + 'static,
+    F: FnOnce(&ServerContext, &Cancel) -> Result<StatementRows> + Send + 'static,
 {
     let cancel = running.cancel().clone();
     let rows = context.blocking_with_answer(move |context, answer| {

@@ -14,14 +14,14 @@ use tonnage_sql::{Answer, Request};
 
 use super::statement::{no_transaction, start_unnamed};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::client_stream::StreamEvent;
-use crate::flight::decode::Decoder;
+use crate::flight::decode::FlightDecoder;
 use crate::flight::opened_stream::OpenedStream;
 
 /// Carries out a statement, and tells how many rows it changed.
 pub(super) async fn carry_out(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandStatementUpdate,
 ) -> Result<Vec<u8>> {
@@ -46,7 +46,7 @@ pub(super) async fn carry_out(
 
 /// Carries out a prepared statement for each row that comes, or that is bound.
 pub(super) async fn carry_out_prepared(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementUpdate,
     opened: OpenedStream,
@@ -87,7 +87,7 @@ pub(super) async fn carry_out_prepared(
 
 /// Binds rows to the parameters of a prepared statement.
 pub(super) async fn bind(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementQuery,
     opened: OpenedStream,
@@ -111,7 +111,7 @@ fn batches(
     mut opened: OpenedStream,
     mut take: impl FnMut(RecordBatch) -> Result<()>,
 ) -> Result<bool> {
-    let mut decoder = Decoder::default();
+    let mut decoder = FlightDecoder::default();
     let mut came = false;
     let mut message = opened.first;
     loop {
