@@ -9,14 +9,14 @@ const TLS: &str = "grpc+tls://";
 
 /// The address of a Flight listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct ServerAddress {
     /// Name or number, IPv6 without its brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) is_tls: bool,
 }
 
-impl Address {
+impl ServerAddress {
     /// Whether a text is the address of a server, right or wrong.
     pub(crate) fn is_one(text: &str) -> bool {
         PLAIN.iter().any(|lead| text.starts_with(lead)) || text.starts_with(TLS)
@@ -60,7 +60,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_tls { TLS } else { PLAIN[0] })?;
         f.write_str(&self.authority())
@@ -78,7 +78,7 @@ mod tests {
             ("grpc+tcp://10.0.0.1:1/", "10.0.0.1", 1, false),
             ("grpc+tls://[::1]:7411", "::1", 7411, true),
         ] {
-            let address = Address::parse(text).unwrap();
+            let address = ServerAddress::parse(text).unwrap();
             assert_eq!((address.host.as_str(), address.port, address.is_tls), (host, port, is_tls));
         }
     }
@@ -86,14 +86,14 @@ mod tests {
     #[test]
     fn what_is_no_address_is_told_with_the_form_of_one() {
         for text in ["grpc://localhost", "grpc://:1", "grpc://a:b", "grpc://::1:7", "http://a:1"] {
-            let error = Address::parse(text).unwrap_err();
+            let error = ServerAddress::parse(text).unwrap_err();
             assert!(error.message().contains("grpc://HOST:PORT"), "{text}: {error}");
         }
     }
 
     #[test]
     fn a_password_in_an_address_is_refused() {
-        let error = Address::parse("grpc://ann:secret@localhost:7411").unwrap_err();
+        let error = ServerAddress::parse("grpc://ann:secret@localhost:7411").unwrap_err();
         assert!(error.message().contains("no user or password"), "{error}");
     }
 }

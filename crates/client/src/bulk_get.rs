@@ -1,4 +1,4 @@
-//! Bulk get: keys go out, rows come in, both at a time.
+//! Bulk get: one thread sends keys while rows come back.
 
 use std::sync::PoisonError;
 
@@ -65,6 +65,8 @@ impl BulkGetRequest {
         command.insert("direction".to_owned(), json!(direction_of(self.direction)));
         command.insert("keys_only".to_owned(), json!(self.keys_only));
         command.insert("versions".to_owned(), json!(self.versions));
+        // The server refuses members that it does not know, so what has its default stays out: an
+        // older server then still takes the command.
         if self.table.is_none() {
             command.insert("depth".to_owned(), json!(depth_of(self.depth)));
         }
@@ -215,7 +217,7 @@ impl Client {
             });
         let (mut flight, exchange) = (self.flight(), self.request(messages));
         let begun = async move { flight.do_exchange(exchange).await };
-        let stream = self.answered(self.wait(&limits, begun)?)?.into_inner();
+        let stream = self.checked(self.wait(&limits, begun)?)?.into_inner();
         let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
         Rows::open(self.clone(), limits, decoder, source)
     }

@@ -1,4 +1,4 @@
-//! The connection below the calls: TCP, and TLS where it is asked for.
+//! The connection below the calls: TCP, with TLS if the address asks for it.
 
 use std::future::Future;
 use std::io;
@@ -17,7 +17,7 @@ use tonic::codegen::http::Uri;
 use tonic::transport::{Channel, Endpoint};
 use tower_service::Service;
 
-use crate::address::Address;
+use crate::address::ServerAddress;
 
 /// A peer that answers no ping for so long is gone.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
@@ -28,7 +28,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
 
 /// Connects.
 pub(crate) async fn connect(
-    address: Address,
+    address: ServerAddress,
     tls: Option<TlsConnector>,
     timeout: Duration,
 ) -> Result<Channel, tonic::transport::Error> {
@@ -46,24 +46,24 @@ pub(crate) async fn connect(
 
 #[derive(Clone)]
 struct Connector {
-    address: Arc<Address>,
+    address: Arc<ServerAddress>,
     tls: Option<TlsConnector>,
 }
 
 impl Connector {
-    async fn open(self) -> io::Result<TokioIo<Socket>> {
+    async fn open(self) -> io::Result<TokioIo<ClientSocket>> {
         let socket = TcpStream::connect((self.address.host.as_str(), self.address.port)).await?;
         socket.set_nodelay(true)?;
-        let Some(tls) = self.tls else { return Ok(TokioIo::new(Socket::Plain(socket))) };
+        let Some(tls) = self.tls else { return Ok(TokioIo::new(ClientSocket::Plain(socket))) };
         let name = ServerName::try_from(self.address.host.clone()).map_err(io::Error::other)?;
-        Ok(TokioIo::new(Socket::Tls(Box::new(tls.connect(name, socket).await?))))
+        Ok(TokioIo::new(ClientSocket::Tls(Box::new(tls.connect(name, socket).await?))))
     }
 }
 
 impl Service<Uri> for Connector {
-    type Response = TokioIo<Socket>;
+    type Response = TokioIo<ClientSocket>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<TokioIo<Socket>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<TokioIo<ClientSocket>>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -75,47 +75,47 @@ impl Service<Uri> for Connector {
 }
 
 /// A socket, with TLS or without.
-pub(crate) enum Socket {
+pub(crate) enum ClientSocket {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for ClientSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Socket::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
-            Socket::Tls(socket) => Pin::new(socket).poll_read(context, buffer),
+            ClientSocket::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
+            ClientSocket::Tls(socket) => Pin::new(socket).poll_read(context, buffer),
         }
     }
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for ClientSocket {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Socket::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
-            Socket::Tls(socket) => Pin::new(socket).poll_write(context, bytes),
+            ClientSocket::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
+            ClientSocket::Tls(socket) => Pin::new(socket).poll_write(context, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Socket::Plain(socket) => Pin::new(socket).poll_flush(context),
-            Socket::Tls(socket) => Pin::new(socket).poll_flush(context),
+            ClientSocket::Plain(socket) => Pin::new(socket).poll_flush(context),
+            ClientSocket::Tls(socket) => Pin::new(socket).poll_flush(context),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Socket::Plain(socket) => Pin::new(socket).poll_shutdown(context),
-            Socket::Tls(socket) => Pin::new(socket).poll_shutdown(context),
+            ClientSocket::Plain(socket) => Pin::new(socket).poll_shutdown(context),
+            ClientSocket::Tls(socket) => Pin::new(socket).poll_shutdown(context),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The connection to a server, and how its calls are waited for.
+//! The connection to a server, and how a call waits for its answer.
 
 use std::fmt;
 use std::future::Future;
@@ -18,8 +18,8 @@ use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonnage::{Cancel, Error, Result};
 
-use crate::address::Address;
-use crate::limits::Limits;
+use crate::address::ServerAddress;
+use crate::limits::CallLimits;
 use crate::options::ClientOptions;
 use crate::{channel, failure, tls};
 
@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// One for the connection, one for what encodes and decodes.
 const THREADS: usize = 2;
 
-/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may be
-/// made from several at a time.
+/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may
+/// be made from several at a time.
 #[derive(Clone)]
 pub struct Client {
     connection: Arc<Connection>,
@@ -57,18 +57,18 @@ impl Client {
     /// Whether a text is the address of a server, right or wrong: `grpc://`, `grpc+tcp://` or
     /// `grpc+tls://`.
     pub fn is_address(text: &str) -> bool {
-        Address::is_one(text)
+        ServerAddress::is_one(text)
     }
 
-    /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`, and
-    /// says who calls.
+    /// Connects to the Flight listener of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`,
+    /// and says who calls.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none, certificates that cannot be read, and credentials that
-    /// the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes too
-    /// long.
+    /// `Invalid` for an address that is none, certificates that cannot be read, and credentials
+    /// that the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes
+    /// too long.
     pub fn connect(address: &str, options: ClientOptions) -> Result<Client> {
-        let address = Address::parse(address)?;
+        let address = ServerAddress::parse(address)?;
         if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {
             return Err(Error::invalid(format!(
                 "{address}: certificates are given, but there is no TLS: write grpc+tls://{}",
@@ -93,7 +93,7 @@ impl Client {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
         let server = address.to_string();
-        let limits = Limits::begin(&options.cancel, Some(options.connect_timeout));
+        let limits = CallLimits::begin(&options.cancel, Some(options.connect_timeout));
         let connecting = channel::connect(address, tls, options.connect_timeout);
         let channel = wait(&runtime, &limits, connecting)
             .map_err(|error| failure::of_silence(&server, error))
@@ -108,13 +108,13 @@ impl Client {
         };
         let (cancel, timeout) = (options.cancel, options.timeout);
         let client = Client { connection: Arc::new(connection), cancel, timeout };
-        let introduced = client.introduce(&limits);
+        let introduced = client.log_in(&limits);
         introduced.map_err(|error| failure::of_silence(&client.connection.server, error))?;
         Ok(client)
     }
 
-    /// The same connection for calls that are called off by another `cancel`, or take no longer than
-    /// a time of their own.
+    /// The same connection for calls that are called off by another `cancel`, or take no longer
+    /// than a time of their own.
     #[must_use]
     pub fn with_limits(&self, cancel: &Cancel, timeout: Option<Duration>) -> Client {
         let timeout = timeout.or(self.timeout);
@@ -161,14 +161,14 @@ impl Client {
     }
 
     /// Tells the server who calls, so that wrong credentials are heard of at once.
-    fn introduce(&self, limits: &Limits) -> Result<()> {
+    fn log_in(&self, limits: &CallLimits) -> Result<()> {
         let mut flight = self.flight();
         let hello = futures::stream::iter([HandshakeRequest::default()]);
         let request = self.request(hello);
         let call = async move {
             flight.handshake(request).await?.into_inner().try_for_each(async |_| Ok(())).await
         };
-        self.answered(self.wait(limits, call)?)
+        self.checked(self.wait(limits, call)?)
     }
 
     /// An action, with the bodies of its results.
@@ -194,8 +194,8 @@ impl Client {
     }
 
     /// The limits of a call that begins now.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits::begin(&self.cancel, self.timeout)
+    pub(crate) fn limits(&self) -> CallLimits {
+        CallLimits::begin(&self.cancel, self.timeout)
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
@@ -211,20 +211,24 @@ impl Client {
         &self,
         call: impl Future<Output = std::result::Result<T, Status>>,
     ) -> Result<T> {
-        self.answered(self.wait(&self.limits(), call)?)
+        self.checked(self.wait(&self.limits(), call)?)
     }
 
     /// An answer that cannot be read.
-    pub(crate) fn strange(&self) -> Error {
+    pub(crate) fn unreadable_answer(&self) -> Error {
         Error::internal(format!("{}: an answer is of another version", self.server()))
     }
 
-    pub(crate) fn answered<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
+    pub(crate) fn checked<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
         answer.map_err(|status| failure::of_status(self.server(), &status))
     }
 
     /// Waits for something, as long as the limits allow.
-    pub(crate) fn wait<T>(&self, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
+    pub(crate) fn wait<T>(
+        &self,
+        limits: &CallLimits,
+        future: impl Future<Output = T>,
+    ) -> Result<T> {
         wait(self.runtime()?, limits, future)
     }
 
@@ -241,7 +245,7 @@ impl Client {
 
 /// Carries a call on in the thread that waits for it: an answer wakes this thread, and no other one
 /// before it. Unlike tokio's own ways to block, that may be done anywhere.
-fn wait<T>(runtime: &Runtime, limits: &Limits, future: impl Future<Output = T>) -> Result<T> {
+fn wait<T>(runtime: &Runtime, limits: &CallLimits, future: impl Future<Output = T>) -> Result<T> {
     limits.check()?;
     let _inside = runtime.enter();
     let waiter = Arc::new(Waiter { thread: thread::current(), is_woken: AtomicBool::new(false) });

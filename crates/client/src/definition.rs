@@ -1,4 +1,4 @@
-//! Definitions of a server's tables, and what is known of a table because of them.
+//! Sends table definitions to a server, and rebuilds the schema of a table from its DESCRIBE.
 
 use std::sync::Arc;
 
@@ -15,7 +15,10 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn define(&self, text: &str) -> Result<Vec<DdlOutcome>> {
         let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
-        answers.iter().map(|answer| outcome_of(answer).ok_or_else(|| strange(self))).collect()
+        answers
+            .iter()
+            .map(|answer| outcome_of(answer).ok_or_else(|| unreadable_definition(self)))
+            .collect()
     }
 
     /// Makes a table.
@@ -47,7 +50,7 @@ impl Client {
         for end in ends.chain([path.len()]) {
             let asked = format!("DESCRIBE {}", quoted(&path[..end]));
             let Some(DdlOutcome::Description(ddl)) = self.define(&asked)?.pop() else {
-                return Err(strange(self));
+                return Err(unreadable_definition(self));
             };
             copy.execute(&ddl)?;
         }
@@ -61,7 +64,7 @@ fn quoted(path: &str) -> String {
     names.collect::<Vec<_>>().join(".")
 }
 
-fn strange(client: &Client) -> Error {
+fn unreadable_definition(client: &Client) -> Error {
     let server = client.server();
     Error::internal(format!("{server}: the answer to a definition is of another version"))
 }
@@ -71,6 +74,7 @@ pub(crate) fn outcome_of(answer: &[u8]) -> Option<DdlOutcome> {
     let (name, told) = answer.as_object()?.iter().next()?;
     let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());
     let flag = |member: &str| told.get(member)?.as_bool();
+    // The server writes these names in `flight/outcome.rs`: both sides get new kinds of outcomes.
     Some(match name.as_str() {
         "created" => DdlOutcome::Created { table: text("table")?, new: flag("new")? },
         "dropped" => DdlOutcome::Dropped { table: text("table")?, existed: flag("existed")? },

@@ -1,4 +1,4 @@
-//! What a server answers when it cannot, as the store's own errors.
+//! Turns statuses of the server, and failures of the connection, into errors of the store.
 
 use std::error::Error as _;
 
@@ -29,6 +29,7 @@ const KINDS: [ErrorKind; 10] = [
 /// calls the server's address leads the message.
 pub(crate) fn of_status(server: &str, status: &Status) -> Error {
     let told = |header| status.metadata().get(header).and_then(|value| value.to_str().ok());
+    // The server's header comes first: gRPC's codes are coarser, and proxies have nothing else.
     if let Some(kind) = told(KIND_HEADER).and_then(of_label) {
         return with_code(Error::new(kind, status.message()), told(CODE_HEADER));
     }
@@ -47,6 +48,7 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
             "{server}: {}: is this the Flight listener of a tonnage serve?",
             status.message()
         )),
+        // The usual mistake is the port of HTTP, and a lost connection would not tell it.
         _ if is_http(status) => Error::invalid(format!(
             "{server}: the answer is no gRPC: give the address of the Flight listener, which \
              `tonnage serve` prints, not that of HTTP"

@@ -8,7 +8,7 @@ use tonnage::{Error, Result, Value};
 use crate::client::Client;
 use crate::definition::outcome_of;
 use crate::failure::of_label;
-use crate::frame::{self, Frame};
+use crate::frame::{self, AnswerFrame};
 use crate::row_batch::type_of;
 use crate::sql::Changes;
 
@@ -49,7 +49,7 @@ impl Client {
             let asked = Json::Array(asked.collect::<Result<_>>()?);
             let told = self.act("tonnage.FetchAll", asked.to_string().into_bytes())?;
             if told.len() != some.len() {
-                return Err(self.strange());
+                return Err(self.unreadable_answer());
             }
             answers.extend(told.iter().map(|answer| self.fetched(answer)));
         }
@@ -57,7 +57,8 @@ impl Client {
     }
 
     fn fetched(&self, answer: &[u8]) -> Result<Fetched> {
-        let Frame { header, rows } = frame::read(answer).ok_or_else(|| self.strange())?;
+        let AnswerFrame { header, rows } =
+            frame::read(answer).ok_or_else(|| self.unreadable_answer())?;
         if let Some(error) = header.get("error") {
             let text = |name: &str| error.get(name).and_then(Json::as_str).unwrap_or_default();
             let kind = of_label(text("kind")).unwrap_or(tonnage::ErrorKind::Internal);
@@ -66,20 +67,21 @@ impl Client {
         if let Some((schema, batches)) = rows {
             return Ok(Fetched::Rows(schema, batches));
         }
-        let ok = header.get("ok").ok_or_else(|| self.strange())?;
+        let ok = header.get("ok").ok_or_else(|| self.unreadable_answer())?;
         match ok.get("changed") {
             Some(_) => serde_json::from_value(ok.clone()).ok().map(Fetched::Changed),
             None => outcome_of(ok.to_string().as_bytes()).map(Fetched::Done),
         }
-        .ok_or_else(|| self.strange())
+        .ok_or_else(|| self.unreadable_answer())
     }
 }
 
-/// A value as JSON, with its type where JSON alone does not tell it: the server reads the same value.
+/// A value as JSON, with its type where JSON alone does not tell it: the server reads the same
+/// value.
 ///
 /// # Errors
 /// `Invalid` for a number with more digits than any NUMBER has.
-fn told(value: &Value) -> Result<(Json, Option<String>)> {
+fn parameter_json(value: &Value) -> Result<(Json, Option<String>)> {
     Ok(match value {
         Value::Null => (Json::Null, None),
         Value::Boolean(truth) => (json!(truth), None),
@@ -108,11 +110,11 @@ mod tests {
             (Value::Double(f64::NAN), "NaN", "DOUBLE"),
             (Value::Json("[1.0]".to_owned()), "[1.0]", "JSON"),
         ] {
-            let (json, told) = told(&value).unwrap();
+            let (json, told) = parameter_json(&value).unwrap();
             assert_eq!((json, told.as_deref()), (json!(text), Some(kind)));
             let back = Value::parse(text, kind.parse().unwrap()).unwrap();
             assert_eq!(format!("{back:?}"), format!("{value:?}"));
         }
-        assert_eq!(told(&Value::Long(7)).unwrap(), (json!(7), None));
+        assert_eq!(parameter_json(&Value::Long(7)).unwrap(), (json!(7), None));
     }
 }

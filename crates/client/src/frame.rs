@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use tonnage::{Error, Result};
 
 /// A frame that came: its header, and its rows if it has any.
-pub(crate) struct Frame {
+pub(crate) struct AnswerFrame {
     pub(crate) header: Json,
     pub(crate) rows: Option<(SchemaRef, Vec<RecordBatch>)>,
 }
@@ -40,16 +40,16 @@ pub(crate) fn write(header: &Json, batch: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 /// Reads the frame that an answer is.
-pub(crate) fn read(mut answer: &[u8]) -> Option<Frame> {
+pub(crate) fn read(mut answer: &[u8]) -> Option<AnswerFrame> {
     let header = serde_json::from_slice(take(&mut answer)?).ok()?;
     let data = take(&mut answer)?;
     if data.is_empty() {
-        return Some(Frame { header, rows: None });
+        return Some(AnswerFrame { header, rows: None });
     }
     let reader = StreamReader::try_new(Cursor::new(data), None).ok()?;
     let schema = reader.schema();
     let batches = reader.collect::<std::result::Result<Vec<_>, _>>().ok()?;
-    Some(Frame { header, rows: Some((schema, batches)) })
+    Some(AnswerFrame { header, rows: Some((schema, batches)) })
 }
 
 fn take<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {

@@ -1,4 +1,4 @@
-//! The row or the pair of a whole key.
+//! Get one row or one pair by its full key.
 
 use arrow::array::{Array, AsArray};
 use serde_json::{Map, Value as Json, json};
@@ -6,7 +6,7 @@ use tonnage::{GetOptions, Key, Pair, Result, Row, StoredRow};
 
 use crate::bulk_get::consistency_of;
 use crate::client::Client;
-use crate::frame::Frame;
+use crate::frame::AnswerFrame;
 use crate::pairs::batch_of_pairs;
 use crate::{frame, row_batch};
 
@@ -43,15 +43,18 @@ impl Client {
         if let Some(timeout) = options.timeout {
             header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
         }
+        // The values go out as they are: learning the table's columns would cost a second call.
         let values = key.iter().map(|(name, value)| (name.to_owned(), value));
         let batch = row_batch::batch_of_values(values)?;
         let body = frame::write(&Json::Object(header), &batch)?;
-        let Some(Found { frame, version, expires_at_ms }) = self.found("tonnage.Get", body)? else {
+        let Some(GetAnswer { frame, version, expires_at_ms }) =
+            self.get_answer("tonnage.Get", body)?
+        else {
             return Ok(None);
         };
         let batches = frame.rows.map(|(_, batches)| batches).unwrap_or_default();
         let row = batches.first().filter(|batch| batch.num_rows() == 1);
-        let row = row.ok_or_else(|| self.strange())?;
+        let row = row.ok_or_else(|| self.unreadable_answer())?;
         Ok(Some(StoredRow::new(Row::from_batch(row, 0)?, version, expires_at_ms)))
     }
 
@@ -62,7 +65,8 @@ impl Client {
     pub fn get_pair(&self, key: &Key) -> Result<Option<Pair>> {
         let batch = batch_of_pairs([(key, b"".as_slice())].into_iter())?;
         let body = frame::write(&json!({}), &batch)?;
-        let Some(Found { frame, version, expires_at_ms }) = self.found("tonnage.GetPair", body)?
+        let Some(GetAnswer { frame, version, expires_at_ms }) =
+            self.get_answer("tonnage.GetPair", body)?
         else {
             return Ok(None);
         };
@@ -70,25 +74,25 @@ impl Client {
             let value = batches.first()?.column(0).as_binary_opt::<i32>()?.clone();
             (!value.is_empty()).then(|| value.value(0).to_vec())
         });
-        let value = value.ok_or_else(|| self.strange())?;
+        let value = value.ok_or_else(|| self.unreadable_answer())?;
         Ok(Some(Pair { key: key.clone(), value, version, expires_at_ms }))
     }
 
-    fn found(&self, action: &str, body: Vec<u8>) -> Result<Option<Found>> {
+    fn get_answer(&self, action: &str, body: Vec<u8>) -> Result<Option<GetAnswer>> {
         let answers = self.act(action, body)?;
         let Some(answer) = answers.first() else { return Ok(None) };
         let found = frame::read(answer).and_then(|frame| {
             let version = frame.header.get("version")?.as_u64()?;
             let expires_at_ms = frame.header.get("expires_at_ms")?.as_u64()?;
-            Some(Found { frame, version, expires_at_ms })
+            Some(GetAnswer { frame, version, expires_at_ms })
         });
-        found.map(Some).ok_or_else(|| self.strange())
+        found.map(Some).ok_or_else(|| self.unreadable_answer())
     }
 }
 
 /// What a key stands for.
-struct Found {
-    frame: Frame,
+struct GetAnswer {
+    frame: AnswerFrame,
     version: u64,
     expires_at_ms: u64,
 }

@@ -1,4 +1,4 @@
-//! How long a call may go on.
+//! The time limit and the cancellation of a call.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +6,12 @@ use tonnage::{Cancel, Error, Result};
 
 /// How long a call may go on: until it is called off, or its time is over.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct CallLimits {
     cancel: Cancel,
     end: Option<(Instant, Duration)>,
 }
 
-impl Limits {
+impl CallLimits {
     /// The time of the call begins now.
     pub(crate) fn begin(cancel: &Cancel, timeout: Option<Duration>) -> Self {
         let end = timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));

@@ -1,4 +1,4 @@
-//! Large objects, in pieces both ways.
+//! Large objects: write and read them in pieces.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tonnage::{
 
 use crate::bulk_get::consistency_of;
 use crate::client::Client;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::rows::Rows;
 use crate::write::{condition_of, durability_of};
 
@@ -33,19 +33,19 @@ const METADATA: &str = "tonnage.lob";
 
 /// Where a writer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum LobWriteMode {
     Put,
     Append,
     Resume,
 }
 
 /// Writes a large object behind a server, as [`tonnage::LobWriter`] does in a store. The object is
-/// there when [`LobWriter::finish`] returns, and not at all before. A writer that is dropped, or loses
-/// its connection, leaves what the server has stored, for [`Client::resume_lob`].
+/// there when [`LobWriter::finish`] returns, and not at all before. A writer that is dropped, or
+/// loses its connection, leaves what the server has stored, for [`Client::resume_lob`].
 #[derive(Debug)]
 pub struct LobWriter {
     client: Client,
-    limits: Limits,
+    limits: CallLimits,
     /// Nothing once the server has refused more.
     queue: Option<mpsc::Sender<RecordBatch>>,
     end: Option<tokio::sync::oneshot::Sender<FlightData>>,
@@ -98,8 +98,8 @@ impl LobWriter {
     /// Makes the object what was written.
     ///
     /// # Errors
-    /// `Conflict` when the condition of the options does not hold, or another writer has begun on the
-    /// key. `Unavailable` when the connection was lost: the object may or may not be stored.
+    /// `Conflict` when the condition of the options does not hold, or another writer has begun on
+    /// the key. `Unavailable` when the connection was lost: the object may or may not be stored.
     pub fn finish(mut self) -> Result<LobInfo> {
         if !self.piece.is_empty() {
             self.send_piece()?;
@@ -111,17 +111,17 @@ impl LobWriter {
         self.queue = None;
         let told = self.answer()?.ok_or_else(|| self.unheard())?;
         let info = told.get("stored").and_then(info_of);
-        info.ok_or_else(|| self.client.strange())
+        info.ok_or_else(|| self.client.unreadable_answer())
     }
 
     /// What the server says next; nothing at its end.
     fn answer(&mut self) -> Result<Option<Json>> {
         let next = self.client.wait(&self.limits, self.answers.message())?;
-        let answer = self.client.answered(next)?;
+        let answer = self.client.checked(next)?;
         answer
             .map(|answer| serde_json::from_slice(&answer.app_metadata))
             .transpose()
-            .map_err(|_| self.client.strange())
+            .map_err(|_| self.client.unreadable_answer())
     }
 
     /// Why the server takes no more.
@@ -189,7 +189,7 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
-        self.write_lob(key, options, Mode::Put)
+        self.write_lob(key, options, LobWriteMode::Put)
     }
 
     /// Opens a writer that appends to a large object, or makes it where there is none.
@@ -197,7 +197,7 @@ impl Client {
     /// # Errors
     /// As [`Client::put_lob`].
     pub fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
-        self.write_lob(key, options, Mode::Append)
+        self.write_lob(key, options, LobWriteMode::Append)
     }
 
     /// Goes on with a writer that was cut short; nothing when there is none.
@@ -206,13 +206,13 @@ impl Client {
     /// # Errors
     /// As [`Client::put_lob`].
     pub fn resume_lob(&self, key: &Key, options: &LobOptions) -> Result<Option<LobWriter>> {
-        match self.write_lob(key, options, Mode::Resume) {
+        match self.write_lob(key, options, LobWriteMode::Resume) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }
     }
 
-    fn write_lob(&self, key: &Key, options: &LobOptions, mode: Mode) -> Result<LobWriter> {
+    fn write_lob(&self, key: &Key, options: &LobOptions, mode: LobWriteMode) -> Result<LobWriter> {
         let limits = self.limits();
         let descriptor = FlightDescriptor::new_cmd(command_of(key, options, mode).to_string());
         let schema = Arc::new(Schema::new(vec![Field::new("bytes", DataType::Binary, false)]));
@@ -227,7 +227,7 @@ impl Client {
         let marker = futures::stream::once(ended).filter_map(|end| std::future::ready(end.ok()));
         let (mut flight, request) = (self.flight(), self.request(messages.chain(marker)));
         let begun = async move { flight.do_put(request).await };
-        let answers = self.answered(self.wait(&limits, begun)?)?.into_inner();
+        let answers = self.checked(self.wait(&limits, begun)?)?.into_inner();
         let mut writer = LobWriter {
             client: self.clone(),
             limits,
@@ -241,7 +241,7 @@ impl Client {
         };
         let told = writer.answer()?.ok_or_else(|| writer.unheard())?;
         let ready = told.get("ready").and_then(|ready| ready.get("position")?.as_u64());
-        writer.position = ready.ok_or_else(|| self.strange())?;
+        writer.position = ready.ok_or_else(|| self.unreadable_answer())?;
         Ok(writer)
     }
 
@@ -279,9 +279,10 @@ impl Client {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             pieces => pieces?,
         };
+        // Length and version come with the schema: they are known before the first piece is.
         let told = pieces.schema().metadata().get(METADATA);
         let info = told.and_then(|told| info_of(&serde_json::from_str(told).ok()?));
-        let info = info.ok_or_else(|| self.strange())?;
+        let info = info.ok_or_else(|| self.unreadable_answer())?;
         Ok(Some(LobReader { info, pieces, piece: None }))
     }
 
@@ -308,14 +309,14 @@ impl Client {
         }
         let answers = self.act("tonnage.DeleteLob", command.to_string().into_bytes())?;
         let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
-        told.and_then(|told| told.get("deleted")?.as_bool()).ok_or_else(|| self.strange())
+        told.and_then(|told| told.get("deleted")?.as_bool()).ok_or_else(|| self.unreadable_answer())
     }
 
     /// Stores many large objects, several at a time, as [`tonnage::KeyValue::put_lobs`] does.
     ///
     /// # Errors
-    /// `Invalid` for no threads; what the source of objects says; `Cancelled`. Objects that are stored
-    /// by then stay.
+    /// `Invalid` for no threads; what the source of objects says; `Cancelled`. Objects that are
+    /// stored by then stay.
     pub fn put_lobs<I>(
         &self,
         objects: I,
@@ -338,16 +339,16 @@ impl Client {
     }
 }
 
-fn command_of(key: &Key, options: &LobOptions, mode: Mode) -> Json {
+fn command_of(key: &Key, options: &LobOptions, mode: LobWriteMode) -> Json {
     let mut command = Map::new();
     let mut set = |name: &str, value: Json| command.insert(name.to_owned(), value);
     set("key", json!(key.to_string()));
     set(
         "mode",
         json!(match mode {
-            Mode::Put => "put",
-            Mode::Append => "append",
-            Mode::Resume => "resume",
+            LobWriteMode::Put => "put",
+            LobWriteMode::Append => "append",
+            LobWriteMode::Resume => "resume",
         }),
     );
     set("chunk_bytes", json!(options.chunk_bytes));

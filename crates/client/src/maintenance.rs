@@ -1,4 +1,4 @@
-//! What administrators ask of a server: figures, checks, backups.
+//! What administrators call: statistics, checks, backups.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Repaired {
 }
 
 #[derive(Deserialize)]
-struct ShardTold {
+struct ShardAnswer {
     place: String,
     rows_estimate: u64,
     disk_bytes: u64,
@@ -38,7 +38,7 @@ struct ShardTold {
 }
 
 #[derive(Deserialize)]
-struct CheckTold {
+struct CheckAnswer {
     rows: BTreeMap<String, u64>,
     pairs: u64,
     large_objects: u64,
@@ -46,30 +46,30 @@ struct CheckTold {
     leftover_rows: u64,
     stale_index_entries: u64,
     unfinished_indexes: Vec<String>,
-    verified: VerifiedTold,
-    damages: Vec<DamageTold>,
+    verified: VerifiedAnswer,
+    damages: Vec<DamageAnswer>,
     damage_count: u64,
     repaired: Option<Repaired>,
 }
 
 #[derive(Deserialize)]
-struct VerifiedTold {
+struct VerifiedAnswer {
     rows: u64,
     bytes: u64,
 }
 
 #[derive(Deserialize)]
-struct DamageTold {
+struct DamageAnswer {
     place: String,
     what: String,
 }
 
 #[derive(Deserialize)]
-struct BackupsTold {
+struct VerifyBackupsAnswer {
     backups: Vec<u64>,
     files: u64,
     bytes: u64,
-    damages: Vec<DamageTold>,
+    damages: Vec<DamageAnswer>,
 }
 
 impl Client {
@@ -79,11 +79,11 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn shard_statistics(&self) -> Result<(u64, Statistics)> {
         #[derive(Deserialize)]
-        struct Told {
+        struct StatisticsAnswer {
             tables: u64,
-            shards: Vec<ShardTold>,
+            shards: Vec<ShardAnswer>,
         }
-        let told: Told = self.told("tonnage.Statistics", &Json::Null)?;
+        let told: StatisticsAnswer = self.act_json("tonnage.Statistics", &Json::Null)?;
         let shards = told.shards.into_iter().map(ShardStatistics::from).collect();
         Ok((told.tables, Statistics { shards }))
     }
@@ -94,7 +94,7 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn check(&self, repair: bool) -> Result<(CheckReport, Option<Repaired>)> {
-        let mut told: CheckTold = self.told("tonnage.Check", &json!({"repair": repair}))?;
+        let mut told: CheckAnswer = self.act_json("tonnage.Check", &json!({"repair": repair}))?;
         let repaired = told.repaired.take();
         Ok((told.into(), repaired))
     }
@@ -104,7 +104,7 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn backup(&self, directory: &str, copy_always: bool) -> Result<BackupReport> {
-        self.told("tonnage.Backup", &json!({"directory": directory, "copy": copy_always}))
+        self.act_json("tonnage.Backup", &json!({"directory": directory, "copy": copy_always}))
     }
 
     /// The backups of such a directory, the oldest first.
@@ -112,7 +112,7 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn list_backups(&self, directory: &str) -> Result<Vec<BackupInfo>> {
-        self.told("tonnage.ListBackups", &json!({"directory": directory}))
+        self.act_json("tonnage.ListBackups", &json!({"directory": directory}))
     }
 
     /// Reads all files of a backup, or of all of them, and compares their checksums.
@@ -125,7 +125,7 @@ impl Client {
         backup: Option<u64>,
     ) -> Result<BackupVerifyReport> {
         let asked = json!({"directory": directory, "backup": backup});
-        let told: BackupsTold = self.told("tonnage.VerifyBackups", &asked)?;
+        let told: VerifyBackupsAnswer = self.act_json("tonnage.VerifyBackups", &asked)?;
         let mut report = BackupVerifyReport::default();
         report.backups = told.backups;
         (report.files, report.bytes) = (told.files, told.bytes);
@@ -138,20 +138,20 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn prune_backups(&self, directory: &str, keep: usize) -> Result<PruneReport> {
-        self.told("tonnage.PruneBackups", &json!({"directory": directory, "keep": keep}))
+        self.act_json("tonnage.PruneBackups", &json!({"directory": directory, "keep": keep}))
     }
 
     /// An action whose one answer is JSON.
-    fn told<T: DeserializeOwned>(&self, action: &str, body: &Json) -> Result<T> {
+    fn act_json<T: DeserializeOwned>(&self, action: &str, body: &Json) -> Result<T> {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let answers = self.act(action, body)?;
         let told = answers.first().and_then(|told| serde_json::from_slice(told).ok());
-        told.ok_or_else(|| self.strange())
+        told.ok_or_else(|| self.unreadable_answer())
     }
 }
 
-impl From<ShardTold> for ShardStatistics {
-    fn from(told: ShardTold) -> Self {
+impl From<ShardAnswer> for ShardStatistics {
+    fn from(told: ShardAnswer) -> Self {
         Self {
             place: told.place,
             rows_estimate: told.rows_estimate,
@@ -166,14 +166,14 @@ impl From<ShardTold> for ShardStatistics {
     }
 }
 
-impl From<DamageTold> for Damage {
-    fn from(told: DamageTold) -> Self {
+impl From<DamageAnswer> for Damage {
+    fn from(told: DamageAnswer) -> Self {
         Self { place: told.place, what: told.what }
     }
 }
 
-impl From<CheckTold> for CheckReport {
-    fn from(told: CheckTold) -> Self {
+impl From<CheckAnswer> for CheckReport {
+    fn from(told: CheckAnswer) -> Self {
         let mut report = Self::default();
         report.rows = told.rows;
         report.pairs = told.pairs;

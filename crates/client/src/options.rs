@@ -1,4 +1,4 @@
-//! How to connect.
+//! Options of a connection.
 
 use std::fmt;
 use std::path::PathBuf;

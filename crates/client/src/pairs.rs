@@ -64,7 +64,8 @@ impl Client {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 let key = key_of_row(&batch, row)?;
-                let value = column(&batch, "value")?.as_binary_opt::<i32>().ok_or_else(strange)?;
+                let value =
+                    column(&batch, "value")?.as_binary_opt::<i32>().ok_or_else(unreadable_pairs)?;
                 pairs.push((key, value.value(row).to_vec()));
             }
         }
@@ -116,16 +117,16 @@ fn batch_of<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatc
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch.column_by_name(name).ok_or_else(strange)
+    batch.column_by_name(name).ok_or_else(unreadable_pairs)
 }
 
 fn components(batch: &RecordBatch, name: &str, row: usize) -> Result<Vec<Vec<u8>>> {
-    let lists = column(batch, name)?.as_list_opt::<i32>().ok_or_else(strange)?;
+    let lists = column(batch, name)?.as_list_opt::<i32>().ok_or_else(unreadable_pairs)?;
     let list = lists.value(row);
-    let parts = list.as_binary_opt::<i32>().ok_or_else(strange)?;
+    let parts = list.as_binary_opt::<i32>().ok_or_else(unreadable_pairs)?;
     Ok((0..parts.len()).map(|part| parts.value(part).to_vec()).collect())
 }
 
-fn strange() -> Error {
+fn unreadable_pairs() -> Error {
     Error::internal("pairs came in columns of another version")
 }

@@ -1,4 +1,4 @@
-//! Statements that are kept at the server, and values for their parameters.
+//! Prepared statements: the server keeps them, with values for their parameters.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ use prost::Message;
 use tonnage::{Error, Result, Value};
 
 use crate::client::Client;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::row_batch::batch_of_values;
 use crate::sql::Answer;
 
@@ -82,10 +82,10 @@ impl PreparedStatement {
             self.bind(&limits, &command, values)?;
             self.is_bound.store(!values.is_empty(), Ordering::Release);
         }
-        self.client.ask(limits, command)
+        self.client.execute_command(limits, command)
     }
 
-    fn bind(&self, limits: &Limits, command: &[u8], values: &[Value]) -> Result<()> {
+    fn bind(&self, limits: &CallLimits, command: &[u8], values: &[Value]) -> Result<()> {
         let names = (1..=values.len()).map(|number| format!("${number}"));
         let batch = batch_of_values(names.zip(values))?;
         let rows = FlightDataEncoderBuilder::new()
@@ -97,7 +97,7 @@ impl PreparedStatement {
         let bound = async move {
             flight.do_put(request).await?.into_inner().try_for_each(async |_| Ok(())).await
         };
-        self.client.answered(self.client.wait(limits, bound)?)
+        self.client.checked(self.client.wait(limits, bound)?)
     }
 
     fn handle(&self) -> prost::bytes::Bytes {

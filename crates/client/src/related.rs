@@ -1,4 +1,4 @@
-//! Rows of several tables in one bulk get: parents with their children.
+//! Bulk get over several tables: parents with their children.
 
 use std::sync::Arc;
 
@@ -41,6 +41,7 @@ impl Client {
     {
         let rows = self.exchange_keys(keys, request)?;
         let schema = rows.schema();
+        // Without relatives the server sends the table's own columns, else a struct for each table.
         let is_alone = request.relatives.is_empty();
         let tables = match is_alone {
             true => {
@@ -53,7 +54,7 @@ impl Client {
                     DataType::Struct(columns) => {
                         Ok((Arc::from(field.name().as_str()), Schema::new(columns.clone()).into()))
                     }
-                    _ => Err(self.strange()),
+                    _ => Err(self.unreadable_answer()),
                 });
                 columns.collect::<Result<Vec<_>>>()?
             }
@@ -68,16 +69,17 @@ impl RelatedRows {
         &self.tables
     }
 
-    fn parted(&self, batch: &RecordBatch) -> Result<RelatedBatch> {
+    fn split_by_table(&self, batch: &RecordBatch) -> Result<RelatedBatch> {
         if self.is_alone {
             let path = self.tables[0].0.clone();
             let order = vec![0; batch.num_rows()];
             return Ok(RelatedBatch { batches: vec![(path, batch.clone())], order });
         }
+        // Each row is of one table: its struct has a value there, and is NULL in all others.
         let mut order = vec![u32::MAX; batch.num_rows()];
         let mut batches = Vec::with_capacity(self.tables.len());
         for (column, (path, schema)) in batch.columns().iter().zip(&self.tables) {
-            let rows = column.as_struct_opt().ok_or_else(strange)?;
+            let rows = column.as_struct_opt().ok_or_else(unreadable_rows)?;
             let here: Vec<usize> = (0..rows.len()).filter(|row| rows.is_valid(*row)).collect();
             if here.is_empty() {
                 continue;
@@ -87,10 +89,11 @@ impl RelatedRows {
             let cells = rows.columns().iter().map(|cells| filter(cells, &mask));
             let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
             let rows = cells.and_then(|cells| RecordBatch::try_new(schema.clone(), cells));
-            batches.push((path.clone(), rows.map_err(|_| strange())?));
+            batches.push((path.clone(), rows.map_err(|_| unreadable_rows())?));
         }
+        // A row that no struct has comes from another version: it must not get lost silently.
         match order.contains(&u32::MAX) {
-            true => Err(strange()),
+            true => Err(unreadable_rows()),
             false => Ok(RelatedBatch { batches, order }),
         }
     }
@@ -101,10 +104,10 @@ impl Iterator for RelatedRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.rows.next()?;
-        Some(batch.and_then(|batch| self.parted(&batch)))
+        Some(batch.and_then(|batch| self.split_by_table(&batch)))
     }
 }
 
-fn strange() -> Error {
+fn unreadable_rows() -> Error {
     Error::internal("rows of several tables came in columns of another version")
 }

@@ -1,4 +1,4 @@
-//! Rows as record batches.
+//! Builds record batches out of rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use tonnage::{Column, ColumnType, Error, Result, Row, TableSchema, Value};
 /// `Invalid` for a column that the table does not have, or a value that does not fit.
 pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
     let mut places = Vec::new();
+    // A column that no row names stays out: the server then puts its default or a number there.
     for (name, _) in rows.iter().flat_map(Row::iter) {
         let place = table.require_column(name)?;
         if !places.contains(&place) {
@@ -26,6 +27,7 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
     for place in places {
         let column = &table.columns[place];
         let values = || rows.iter().map(|row| row.get(&column.name).unwrap_or(&Value::Null));
+        // A rounded key would find or overwrite the row of another key.
         let is_text = table.is_key(place) && values().any(|value| is_rounded(value, column));
         let cells = values().map(|value| {
             let cell = match (is_text, value) {
@@ -65,15 +67,15 @@ pub(crate) struct RowColumn {
 }
 
 /// Rows that fit their columns, and what is wrong with the others.
-pub(crate) struct Fitting {
+pub(crate) struct FittedRows {
     pub(crate) batch: RecordBatch,
     /// The numbers of the rows in the batch.
     pub(crate) kept: Vec<usize>,
-    pub(crate) misfits: Vec<Misfit>,
+    pub(crate) misfits: Vec<RejectedRow>,
 }
 
 /// What is wrong with a row.
-pub(crate) struct Misfit {
+pub(crate) struct RejectedRow {
     pub(crate) row: usize,
     pub(crate) column: String,
     pub(crate) reason: String,
@@ -83,20 +85,22 @@ pub(crate) struct Misfit {
 ///
 /// # Errors
 /// `Internal` for what Arrow cannot hold.
-pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fitting> {
+pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<FittedRows> {
     let mut arrays: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows.len()); columns.len()];
     let (mut kept, mut misfits) = (Vec::with_capacity(rows.len()), Vec::new());
+    // A row is taken as a whole or not at all, so that all columns have the same rows.
     for (number, row) in rows.iter().enumerate() {
         match cells_of(columns, row) {
             Ok(cells) => {
                 kept.push(number);
                 arrays.iter_mut().zip(cells).for_each(|(array, cell)| array.push(cell));
             }
-            Err((column, reason)) => misfits.push(Misfit { row: number, column, reason }),
+            Err((column, reason)) => misfits.push(RejectedRow { row: number, column, reason }),
         }
     }
     let fields = columns.iter().map(|of| of.column.to_arrow().with_nullable(true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    // Arrow does not join a list of no arrays.
     let batch = match kept.is_empty() {
         true => RecordBatch::new_empty(schema),
         false => {
@@ -110,7 +114,7 @@ pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fittin
                 .map_err(|error| Error::internal(format!("rows as a batch: {error}")))?
         }
     };
-    Ok(Fitting { batch, kept, misfits })
+    Ok(FittedRows { batch, kept, misfits })
 }
 
 /// The cells of a row, or the column that is wrong and why.
@@ -118,6 +122,7 @@ fn cells_of(
     columns: &[RowColumn],
     row: &Row,
 ) -> std::result::Result<Vec<ArrayRef>, (String, String)> {
+    // Columns look for their values below: a value without a column would get lost silently.
     if let Some((name, _)) =
         row.iter().find(|(name, _)| !columns.iter().any(|of| of.column.is_named(name)))
     {

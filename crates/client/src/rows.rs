@@ -1,4 +1,4 @@
-//! Rows from a server, pulled.
+//! Rows from a server. The caller pulls them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use tonnage::{Error, Result};
 
 use crate::client::Client;
 use crate::failure;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 
 /// What went wrong with what the client itself sends.
 pub(crate) type SourceFailure = Arc<Mutex<Option<Error>>>;
@@ -21,20 +21,20 @@ pub(crate) type SourceFailure = Arc<Mutex<Option<Error>>>;
 #[derive(Debug)]
 pub struct Rows {
     client: Client,
-    limits: Limits,
+    limits: CallLimits,
     schema: SchemaRef,
     /// Nothing once all rows came.
     decoder: Option<FlightDataDecoder>,
     source: SourceFailure,
 }
 
-type Decoded = Option<std::result::Result<DecodedFlightData, FlightError>>;
+type DecodedMessage = Option<std::result::Result<DecodedFlightData, FlightError>>;
 
 impl Rows {
     /// Takes the schema in, which comes first.
     pub(crate) fn open(
         client: Client,
-        limits: Limits,
+        limits: CallLimits,
         decoder: FlightDataDecoder,
         source: SourceFailure,
     ) -> Result<Self> {
@@ -58,7 +58,7 @@ impl Rows {
     fn payload(&mut self) -> Result<Option<DecodedPayload>> {
         let Some(mut decoder) = self.decoder.take() else { return Ok(None) };
         let next = async move {
-            let next: Decoded = decoder.next().await;
+            let next: DecodedMessage = decoder.next().await;
             (decoder, next)
         };
         let (decoder, next) = self.client.wait(&self.limits, next)?;

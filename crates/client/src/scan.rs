@@ -1,4 +1,4 @@
-//! All rows of a table, and all pairs.
+//! Scan all rows of a table, or all pairs.
 
 use std::num::NonZeroUsize;
 

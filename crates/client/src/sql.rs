@@ -1,4 +1,4 @@
-//! Statements, over Flight SQL.
+//! SQL statements over Flight SQL.
 
 use arrow_flight::decode::FlightDataDecoder;
 use arrow_flight::error::FlightError;
@@ -11,7 +11,7 @@ use tonnage::{DdlOutcome, Error, Result};
 
 use crate::client::Client;
 use crate::definition::outcome_of;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::rows::{Rows, SourceFailure};
 
 /// What a statement answers.
@@ -66,15 +66,15 @@ impl Client {
     pub fn sql(&self, statement: &str) -> Result<Answer> {
         let query = statement.to_owned();
         let command = CommandStatementQuery { query, transaction_id: None };
-        self.ask(self.limits(), command.as_any().encode_to_vec())
+        self.execute_command(self.limits(), command.as_any().encode_to_vec())
     }
 
     /// Carries out what a command of Flight SQL asks for.
-    pub(crate) fn ask(&self, limits: Limits, command: Vec<u8>) -> Result<Answer> {
+    pub(crate) fn execute_command(&self, limits: CallLimits, command: Vec<u8>) -> Result<Answer> {
         let descriptor = FlightDescriptor::new_cmd(command);
         let (mut flight, request) = (self.flight(), self.request(descriptor));
         let asked = async move { flight.get_flight_info(request).await };
-        let info = self.answered(self.wait(&limits, asked)?)?.into_inner();
+        let info = self.checked(self.wait(&limits, asked)?)?.into_inner();
         // A statement that changes something has no columns before it was carried out.
         let is_change = info.schema.is_empty();
         let tickets = info.endpoint.into_iter().filter_map(|endpoint| endpoint.ticket);
@@ -89,16 +89,16 @@ impl Client {
     }
 
     /// Fetches the rows of a ticket.
-    pub(crate) fn fetch(&self, limits: Limits, ticket: Ticket) -> Result<Rows> {
+    pub(crate) fn fetch(&self, limits: CallLimits, ticket: Ticket) -> Result<Rows> {
         let (mut flight, request) = (self.flight(), self.request(ticket));
         let got = async move { flight.do_get(request).await };
-        let stream = self.answered(self.wait(&limits, got)?)?.into_inner();
+        let stream = self.checked(self.wait(&limits, got)?)?.into_inner();
         let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
         Rows::open(self.clone(), limits, decoder, SourceFailure::default())
     }
 
-    /// A change answers the one column `count` and tells in its schema what it did; but for one whose
-    /// answer is rows.
+    /// A change answers the one column `count` and tells in its schema what it did; but for one
+    /// whose answer is rows.
     fn counted(&self, rows: Rows) -> Result<Answer> {
         let told = rows.schema().metadata();
         let (changes, done) = (told.get("tonnage.changes"), told.get("tonnage.done"));

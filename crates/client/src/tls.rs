@@ -1,4 +1,4 @@
-//! TLS: the server's certificate is always checked.
+//! TLS. The client always checks the server's certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

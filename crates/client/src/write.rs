@@ -1,4 +1,4 @@
-//! Single rows and pairs under conditions.
+//! Write single rows and pairs under conditions.
 
 use serde_json::{Map, Value as Json, json};
 use tonnage::{
@@ -23,8 +23,8 @@ impl Client {
     /// Carries out operations on rows of one shard key, all or none.
     ///
     /// # Errors
-    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations were
-    /// carried out is not known then.
+    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations
+    /// were carried out is not known then.
     pub fn write(
         &self,
         operations: &[RowOperation],
@@ -90,7 +90,7 @@ impl Client {
         let body = frame::write(&Json::Object(header), &batch)?;
         let answers = self.act("tonnage.DeletePairs", body)?;
         let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
-        told.and_then(|told| told.get("deleted")?.as_u64()).ok_or_else(|| self.strange())
+        told.and_then(|told| told.get("deleted")?.as_u64()).ok_or_else(|| self.unreadable_answer())
     }
 
     fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
@@ -105,7 +105,7 @@ impl Client {
                 },
             })
         });
-        result.ok_or_else(|| self.strange())
+        result.ok_or_else(|| self.unreadable_answer())
     }
 }
 

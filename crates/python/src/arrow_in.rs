@@ -1,4 +1,5 @@
-//! Record batches out of any object that speaks Arrow's C interface: pyarrow, polars, pandas, DuckDB.
+//! Reads record batches from any object that exports Arrow's C interface: pyarrow, polars, pandas,
+//! DuckDB.
 
 use std::sync::Arc;
 
@@ -13,19 +14,19 @@ use pyo3::types::{PyCapsule, PyTuple};
 use tonnage::Error;
 
 /// Record batches that come without Python's help, once the stream is there.
-pub(crate) type Reader = Box<dyn RecordBatchReader + Send>;
+pub(crate) type ArrowReader = Box<dyn RecordBatchReader + Send>;
 
 /// The record batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`; nothing for
 /// another object.
 ///
 /// # Errors
 /// What the object raises; `ValueError` for a capsule that holds no such thing.
-pub(crate) fn reader_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Reader>> {
+pub(crate) fn reader_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrowReader>> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
-        // SAFETY: a capsule of that name holds a stream, by Arrow's PyCapsule interface. It is moved
-        // out, which leaves nothing for the capsule to release.
+        // SAFETY: a capsule of that name holds a stream, by Arrow's PyCapsule interface. It is
+        // moved out, which leaves nothing for the capsule to release.
         let stream = unsafe {
             FFI_ArrowArrayStream::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
         };

@@ -1,4 +1,4 @@
-//! Record batches for any object that speaks Arrow's C interface.
+//! Exports record batches through Arrow's C interface.
 
 use arrow::array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow::datatypes::{Schema, SchemaRef};
@@ -17,7 +17,7 @@ pub(crate) fn stream_capsule<'py>(
     schema: SchemaRef,
     batches: BatchIterator,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let stream = FFI_ArrowArrayStream::new(Box::new(Exported { schema, batches }));
+    let stream = FFI_ArrowArrayStream::new(Box::new(ExportedBatches { schema, batches }));
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
@@ -44,12 +44,12 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("the rows cannot be handed over as Arrow: {error}"))
 }
 
-struct Exported {
+struct ExportedBatches {
     schema: SchemaRef,
     batches: BatchIterator,
 }
 
-impl Iterator for Exported {
+impl Iterator for ExportedBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -58,7 +58,7 @@ impl Iterator for Exported {
     }
 }
 
-impl RecordBatchReader for Exported {
+impl RecordBatchReader for ExportedBatches {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }

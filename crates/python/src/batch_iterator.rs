@@ -1,4 +1,4 @@
-//! Where the batches of a result come from.
+//! An iterator over the batches of a result.
 
 use arrow::array::RecordBatch;
 use pyo3::prelude::*;

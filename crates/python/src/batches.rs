@@ -1,4 +1,4 @@
-//! Rows on their way out: a stream of record batches, pulled and bounded.
+//! Rows for Python: a bounded stream of record batches, which the caller pulls.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,22 +11,22 @@ use tonnage::Cancel;
 use crate::arrow_out::{batch_capsules, schema_capsule, stream_capsule};
 use crate::batch_iterator::BatchIterator;
 use crate::error::OrRaise;
-use crate::handle::OfProcess;
+use crate::handle::ProcessBound;
 use crate::record_cells::rows_of;
 
-type Native = arrow::array::RecordBatch;
+type ArrowBatch = arrow::array::RecordBatch;
 
 /// The rows of a query or a bulk get: an iterator of record batches, drawn as they are asked for.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Batches {
     schema: SchemaRef,
-    batches: OfProcess<Mutex<Option<BatchIterator>>>,
+    batches: ProcessBound<Mutex<Option<BatchIterator>>>,
     cancel: Cancel,
 }
 
 impl Batches {
     pub(crate) fn new(schema: SchemaRef, batches: BatchIterator, cancel: Cancel) -> Self {
-        Self { schema, batches: OfProcess::new(Mutex::new(Some(batches))), cancel }
+        Self { schema, batches: ProcessBound::new(Mutex::new(Some(batches))), cancel }
     }
 
     /// The same rows, all of them read by now.
@@ -39,7 +39,7 @@ impl Batches {
         Ok(Self::new(self.schema.clone(), batches, self.cancel.clone()))
     }
 
-    fn draw(&self, py: Python<'_>) -> PyResult<Option<Native>> {
+    fn draw(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
         let batches = self.batches.get()?;
         let drawn = py.detach(|| {
             let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +112,7 @@ impl Batches {
 
 /// Some rows, column by column.
 #[pyclass(frozen, module = "tonnage._tonnage")]
-pub(crate) struct RecordBatch(pub(crate) Native);
+pub(crate) struct RecordBatch(pub(crate) ArrowBatch);
 
 #[pymethods]
 impl RecordBatch {
@@ -148,21 +148,21 @@ impl RecordBatch {
 }
 
 /// Batches with the path of the table of each.
-type Tables = Box<dyn Iterator<Item = tonnage::Result<(String, Native)>> + Send>;
+type TableBatchStream = Box<dyn Iterator<Item = tonnage::Result<(String, ArrowBatch)>> + Send>;
 
 /// Rows of several tables: an iterator of the path of a table and a batch of its rows.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct TableBatches {
-    rows: OfProcess<Mutex<Option<Tables>>>,
+    rows: ProcessBound<Mutex<Option<TableBatchStream>>>,
     cancel: Cancel,
 }
 
 impl TableBatches {
     pub(crate) fn new(
-        rows: impl Iterator<Item = tonnage::Result<(String, Native)>> + Send + 'static,
+        rows: impl Iterator<Item = tonnage::Result<(String, ArrowBatch)>> + Send + 'static,
         cancel: Cancel,
     ) -> Self {
-        Self { rows: OfProcess::new(Mutex::new(Some(Box::new(rows)))), cancel }
+        Self { rows: ProcessBound::new(Mutex::new(Some(Box::new(rows)))), cancel }
     }
 }
 

@@ -1,7 +1,7 @@
-//! Bulk puts: sources out of Python's objects, a load on a thread of its own, callbacks in batches.
+//! Bulk puts: turns Python's objects into sources, and runs the load on a thread of its own.
 //!
-//! The calling thread waits in short steps, with the interpreter's lock let go. Between the steps
-//! it looks for Ctrl-C, tells the progress, and hands on what the load reported. Thus callbacks run
+//! The calling thread waits in steps of 50 ms, without the interpreter's lock. Between the steps it
+//! checks for Ctrl-C, reports the progress, and passes on what the load reported. So callbacks run
 //! on the caller's thread, in batches, and may use the store.
 
 use std::path::PathBuf;
@@ -21,8 +21,8 @@ use tonnage_files::{ReadOptions, RecordReader, Source};
 
 use crate::arrow_in::{failed, reader_of};
 use crate::error::{OrRaise, to_exception};
-use crate::place::Place;
-use crate::python_rows::{PairStream, Raised, RowStream};
+use crate::put_destination::PutDestination;
+use crate::python_rows::{PairStream, RaisedError, RowStream};
 use crate::read_options::seconds;
 use crate::write_options::{durability, on_existing};
 
@@ -104,34 +104,34 @@ impl PutArguments<'_> {
 }
 
 /// What the load tells the caller.
-enum Report {
+enum EntryReport {
     Failed { stream: usize, position: u64, column: Option<String>, reason: String },
     Exists { stream: usize, position: u64, table: String, key: Vec<(String, tonnage::Value)> },
     Completed(StreamReport),
 }
 
 /// Hands reports to the calling thread, of those kinds that it asked for.
-struct Reporting {
-    reports: Sender<Report>,
+struct ReportSender {
+    reports: Sender<EntryReport>,
     failed: bool,
     exists: bool,
     completed: bool,
 }
 
-impl BulkPutCallbacks for Reporting {
+impl BulkPutCallbacks for ReportSender {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         if self.exists {
             let (table, key) = entry.table_and_key()?;
             let key = key.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
             let (stream, position) = (entry.stream, entry.position);
-            let _ = self.reports.send(Report::Exists { stream, position, table, key });
+            let _ = self.reports.send(EntryReport::Exists { stream, position, table, key });
         }
         Ok(())
     }
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         if self.failed {
-            let _ = self.reports.send(Report::Failed {
+            let _ = self.reports.send(EntryReport::Failed {
                 stream: entry.stream,
                 position: entry.position,
                 column: entry.column.map(str::to_owned),
@@ -143,7 +143,7 @@ impl BulkPutCallbacks for Reporting {
 
     fn completed(&self, stream: &StreamReport) {
         if self.completed {
-            let _ = self.reports.send(Report::Completed(stream.clone()));
+            let _ = self.reports.send(EntryReport::Completed(stream.clone()));
         }
     }
 }
@@ -159,7 +159,7 @@ pub(crate) type SourceArgument<'py> = (String, Option<String>, Option<f64>, Boun
 /// For sources and options that do not fit: then nothing was read.
 pub(crate) fn bulk_put<'py>(
     py: Python<'py>,
-    place: &Place,
+    place: &PutDestination,
     sources: Vec<SourceArgument<'py>>,
     arguments: &PutArguments<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -168,7 +168,7 @@ pub(crate) fn bulk_put<'py>(
             "a server does not tell the keys that exist: leave on_exists out, or ask it first",
         )));
     }
-    let raised = Raised::default();
+    let raised = RaisedError::default();
     let streams = sources
         .into_iter()
         .map(|source| stream_of(py, place, source, &raised))
@@ -178,7 +178,7 @@ pub(crate) fn bulk_put<'py>(
     let cancel = options.cancel.clone();
     let (reports, reported) = bounded(REPORTS_MAX);
     options.progress = Some(progress.clone());
-    options.callbacks = Arc::new(Reporting {
+    options.callbacks = Arc::new(ReportSender {
         reports,
         failed: arguments.on_failed.is_some(),
         exists: arguments.on_exists.is_some(),
@@ -197,27 +197,27 @@ pub(crate) fn bulk_put<'py>(
         let error = tonnage::Error::unavailable(format!("no thread for the bulk put: {error}"));
         return Err(to_exception(&error));
     }
-    let watch = PutWatch { arguments, progress: &progress, reported: &reported };
-    let ended = watch.until_it_ends(py, &ended, &cancel, &raised);
+    let watch = PutMonitor { arguments, progress: &progress, reported: &reported };
+    let ended = watch.wait_for_end(py, &ended, &cancel, &raised);
     report_of(py, ended, raised.take())
 }
 
-struct PutWatch<'a, 'py> {
+struct PutMonitor<'a, 'py> {
     arguments: &'a PutArguments<'py>,
     progress: &'a Progress,
-    reported: &'a Receiver<Report>,
+    reported: &'a Receiver<EntryReport>,
 }
 
-type Ended = std::result::Result<BulkPutReport, BulkPutError>;
+type PutOutcome = std::result::Result<BulkPutReport, BulkPutError>;
 
-impl PutWatch<'_, '_> {
-    fn until_it_ends(
+impl PutMonitor<'_, '_> {
+    fn wait_for_end(
         &self,
         py: Python<'_>,
-        ended: &Receiver<Ended>,
+        ended: &Receiver<PutOutcome>,
         cancel: &tonnage::Cancel,
-        raised: &Raised,
-    ) -> Ended {
+        raised: &RaisedError,
+    ) -> PutOutcome {
         let mut is_over = false;
         loop {
             let end = py.detach(|| ended.recv_timeout(STEP));
@@ -227,7 +227,7 @@ impl PutWatch<'_, '_> {
                     self.reported.try_iter().for_each(drop);
                     Ok(())
                 }
-                false => self.tell(py),
+                false => self.run_callbacks(py),
             });
             if let Err(error) = told {
                 raised.set(error);
@@ -246,24 +246,25 @@ impl PutWatch<'_, '_> {
     }
 
     /// Calls back with what came since the last time.
-    fn tell(&self, py: Python<'_>) -> PyResult<()> {
+    fn run_callbacks(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(progress) = &self.arguments.progress {
             progress.call1((counts_of(py, &self.progress.total())?,))?;
         }
         let (failed, exists) = (PyList::empty(py), PyList::empty(py));
+        // The load goes on meanwhile: an endless batch would leave no time to look for Ctrl-C.
         for report in self.reported.try_iter().take(REPORTS_MAX) {
             match report {
-                Report::Failed { stream, position, column, reason } => {
+                EntryReport::Failed { stream, position, column, reason } => {
                     failed.append((stream, position, column, reason))?;
                 }
-                Report::Exists { stream, position, table, key } => {
+                EntryReport::Exists { stream, position, table, key } => {
                     let row = PyDict::new(py);
                     for (name, value) in key {
                         row.set_item(name, crate::record_cells::value_of(py, &value)?)?;
                     }
                     exists.append((stream, position, table, row))?;
                 }
-                Report::Completed(stream) => {
+                EntryReport::Completed(stream) => {
                     if let Some(completed) = &self.arguments.on_completed {
                         completed.call1((stream_report(py, &stream)?,))?;
                     }
@@ -284,7 +285,7 @@ impl PutWatch<'_, '_> {
 
 fn report_of<'py>(
     py: Python<'py>,
-    ended: Ended,
+    ended: PutOutcome,
     raised: Option<PyErr>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (report, error, too_many_errors) = match ended {
@@ -324,9 +325,9 @@ fn stream_report<'py>(py: Python<'py>, stream: &StreamReport) -> PyResult<Bound<
 /// A stream of entries out of what Python gave.
 fn stream_of(
     py: Python<'_>,
-    place: &Place,
+    place: &PutDestination,
     (name, table, ttl, source): SourceArgument<'_>,
-    raised: &Raised,
+    raised: &RaisedError,
 ) -> PyResult<Box<dyn EntryStream>> {
     let ttl = seconds(ttl)?;
     let stream = match table {
@@ -342,7 +343,7 @@ fn stream_of(
     })
 }
 
-fn pairs_of(source: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn EntryStream>> {
+fn pairs_of(source: &Bound<'_, PyAny>, raised: &RaisedError) -> PyResult<Box<dyn EntryStream>> {
     let pairs = match source.cast::<PyDict>() {
         Ok(dict) => dict.call_method0("items")?,
         Err(_) => source.clone(),
@@ -354,9 +355,10 @@ fn rows_of(
     table: &TableSchema,
     name: String,
     source: &Bound<'_, PyAny>,
-    raised: &Raised,
+    raised: &RaisedError,
 ) -> PyResult<Box<dyn EntryStream>> {
     let path: Arc<str> = table.path.as_str().into();
+    // The order matters: data frames, texts and dicts are iterables, too, but not of rows.
     if let Some(reader) = reader_of(source)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok(record_batch_stream(name, path, batches));
@@ -366,7 +368,7 @@ fn rows_of(
         let schema = Some(table.arrow_schema());
         let options = ReadOptions { schema, ..ReadOptions::default() };
         let reader = RecordReader::open(&file, &options).or_raise()?;
-        return Ok(Box::new(FileStream { reader, name, table: path }));
+        return Ok(Box::new(FileRowStream { reader, name, table: path }));
     }
     if let Ok(columns) = source.cast::<PyDict>() {
         return rows_of(table, name, &rows_of_columns(columns)?, raised);
@@ -388,13 +390,13 @@ fn rows_of_columns<'py>(columns: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyA
 }
 
 /// Rows of a file. Records that cannot be read are told of as failed.
-struct FileStream {
+struct FileRowStream {
     reader: RecordReader,
     name: String,
     table: Arc<str>,
 }
 
-impl EntryStream for FileStream {
+impl EntryStream for FileRowStream {
     fn name(&self) -> String {
         self.name.clone()
     }

@@ -1,4 +1,4 @@
-//! Definitions of tables out of Arrow schemas.
+//! Table definitions out of Arrow schemas.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,6 +27,7 @@ pub(crate) fn table_definition(
                 field.data_type()
             ))
         })?;
+        // Arrow calls most columns nullable, but a column of the key never is.
         let nullable = !primary_key.contains(field.name());
         Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
     });
@@ -39,6 +40,7 @@ pub(crate) fn table_definition(
     Ok(TableDefinition {
         path,
         columns,
+        // An empty list says nothing of the shard key, which is then the whole primary key.
         shard_key_len: (!shard.is_empty()).then_some(shard.len()),
         key: primary_key,
         ttl_ms: seconds(ttl)?.map(|ttl| ttl.as_millis() as u64),

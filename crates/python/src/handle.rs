@@ -2,8 +2,8 @@
 //!
 //! A forked child has the memory of its parent, but none of its threads: locks may be held by
 //! nobody, and RocksDB would wait for threads that do not exist. So what was opened before a fork
-//! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to the
-//! process, not to a store: when the parent has used them, the child can open no store on disk.
+//! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to
+//! the process, not to a store: when the parent has used them, the child can open no store on disk.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -81,13 +81,13 @@ fn exit_early() {
 fn exit_early() {}
 
 /// What belongs to the process that made it.
-pub(crate) struct OfProcess<T> {
+pub(crate) struct ProcessBound<T> {
     /// There until it is dropped.
     value: Option<T>,
     forks: u64,
 }
 
-impl<T> OfProcess<T> {
+impl<T> ProcessBound<T> {
     pub(crate) fn new(value: T) -> Self {
         Self { value: Some(value), forks: FORKS.load(Ordering::Relaxed) }
     }
@@ -110,7 +110,7 @@ impl<T> OfProcess<T> {
     }
 }
 
-impl<T> Drop for OfProcess<T> {
+impl<T> Drop for ProcessBound<T> {
     fn drop(&mut self) {
         if !self.is_of_this_process() {
             std::mem::forget(self.value.take());
@@ -120,30 +120,30 @@ impl<T> Drop for OfProcess<T> {
 
 /// An open store, until it is closed.
 #[derive(Clone)]
-pub(crate) struct Handle {
-    opened: Arc<OfProcess<RwLock<Option<Arc<Opened>>>>>,
+pub(crate) struct StoreHandle {
+    opened: Arc<ProcessBound<RwLock<Option<Arc<OpenedStore>>>>>,
     url: Arc<str>,
 }
 
-struct Opened {
+struct OpenedStore {
     store: Store,
     /// The memory for blocks, where that was said.
     cache_bytes: Option<usize>,
     sql: OnceLock<Sql>,
 }
 
-impl Handle {
+impl StoreHandle {
     pub(crate) fn new(store: Store, url: String, cache_bytes: Option<usize>) -> Self {
-        let opened = Opened { store, cache_bytes, sql: OnceLock::new() };
+        let opened = OpenedStore { store, cache_bytes, sql: OnceLock::new() };
         let opened = RwLock::new(Some(Arc::new(opened)));
-        Self { opened: Arc::new(OfProcess::new(opened)), url: url.into() }
+        Self { opened: Arc::new(ProcessBound::new(opened)), url: url.into() }
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    fn opened(&self) -> PyResult<Arc<Opened>> {
+    fn opened(&self) -> PyResult<Arc<OpenedStore>> {
         let opened = self.opened.get()?.read().unwrap_or_else(PoisonError::into_inner);
         opened.clone().ok_or_else(|| {
             exception_of(ErrorKind::Unavailable, "this store is closed: connect to it again")
@@ -161,7 +161,7 @@ impl Handle {
     /// A table of the store, as it is defined now.
     ///
     /// # Errors
-    /// As [`Handle::store`]; when there is no such table.
+    /// As [`StoreHandle::store`]; when there is no such table.
     pub(crate) fn table(&self, path: &str) -> PyResult<Table> {
         self.opened()?.store.table(path).or_raise()
     }
@@ -169,7 +169,7 @@ impl Handle {
     /// The SQL session, with threads of its own, made when it is first asked for.
     ///
     /// # Errors
-    /// As [`Handle::store`]; when no threads can be had.
+    /// As [`StoreHandle::store`]; when no threads can be had.
     pub(crate) fn sql(&self) -> PyResult<Sql> {
         let opened = self.opened()?;
         if let Some(sql) = opened.sql.get() {

@@ -13,17 +13,17 @@ use tonnage::{BulkPairs, Cancel, Condition, PairBatch};
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::error::OrRaise;
-use crate::handle::Handle;
+use crate::handle::StoreHandle;
 use crate::key::{from_native_key, to_native_key};
-use crate::python_rows::{Raised, pair_keys};
+use crate::python_rows::{RaisedError, pair_keys};
 use crate::read_options::{PairArguments, depth, key_range};
 use crate::value::bytes_of;
-use crate::write_options::{durability, to_condition, told, write_options};
+use crate::write_options::{durability, to_condition, write_options, write_outcome};
 
 /// The key/value pairs of a store.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct KeyValue {
-    pub(crate) handle: Handle,
+    pub(crate) handle: StoreHandle,
 }
 
 /// A pair: key, value, version, expiry in ms or nothing.
@@ -46,7 +46,7 @@ impl KeyValue {
         let condition = to_condition(condition)?;
         let options = write_options(durability, ttl)?;
         let result = py.detach(|| pairs.put_if(&key, &value, condition, &options));
-        Ok(told(result.or_raise()?))
+        Ok(write_outcome(result.or_raise()?))
     }
 
     fn get<'py>(
@@ -107,7 +107,7 @@ impl KeyValue {
         let pairs = self.handle.store()?.kv();
         let cancel = Cancel::new();
         let options = arguments.options(&cancel)?;
-        let keys = pair_keys(keys.try_iter()?.unbind(), Raised::default());
+        let keys = pair_keys(keys.try_iter()?.unbind(), RaisedError::default());
         let found = py.detach(|| pairs.try_bulk_get(keys, &options)).or_raise()?;
         Ok(batches(found, cancel, true))
     }

@@ -1,8 +1,8 @@
 //! Tonnage in Python: the extension module `tonnage._tonnage`.
 //!
 //! It is thin. It opens stores, turns Python's values into Tonnage's and back, and passes record
-//! batches through Arrow's C interface. What users call is in `python/tonnage`, in Python, on top of
-//! it.
+//! batches through Arrow's C interface. What users call is in `python/tonnage`, in Python, on top
+//! of it.
 //!
 //! 1. The interpreter's lock is never held while the store works: every call into the store is
 //!    detached, and threads of the store attach for a batch of rows, not for each.
@@ -20,7 +20,7 @@ mod error;
 mod handle;
 mod key;
 mod key_value;
-mod place;
+mod put_destination;
 mod python_rows;
 mod read_options;
 mod record_cells;

@@ -1,7 +1,7 @@
-//! Rows and keys out of Python's iterators.
+//! Reads rows and keys from Python's iterators.
 //!
-//! A thread of the store attaches to the interpreter, takes some thousand items, turns them into
-//! values and lets go again: one attach for each batch.
+//! A thread of the store attaches to the interpreter, takes up to 4,096 items, turns them into
+//! values, and detaches: once for each batch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,9 +23,9 @@ const BATCH_TIME_MAX: Duration = Duration::from_millis(50);
 
 /// The exception that a source raised, for the caller to raise again.
 #[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct RaisedError(Arc<Mutex<Option<PyErr>>>);
 
-impl Raised {
+impl RaisedError {
     pub(crate) fn set(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
@@ -36,13 +36,13 @@ impl Raised {
 }
 
 /// An iterator of Python's, drawn from in batches.
-struct Items {
+struct PythonItems {
     iterator: Option<Py<PyIterator>>,
     what: String,
-    raised: Raised,
+    raised: RaisedError,
 }
 
-impl Items {
+impl PythonItems {
     /// Gives each of the next items to `take`; false at the end.
     fn draw(&mut self, mut take: impl FnMut(&Bound<'_, PyAny>) -> PyResult<()>) -> Result<bool> {
         let Some(iterator) = &self.iterator else { return Ok(false) };
@@ -54,6 +54,7 @@ impl Items {
                     Some(item) => take(&item?)?,
                     None => return Ok(false),
                 }
+                // The interpreter's lock is held here: a slow source would starve other threads.
                 if begun.elapsed() > BATCH_TIME_MAX {
                     break;
                 }
@@ -68,6 +69,7 @@ impl Items {
                 Ok(goes_on)
             }
             Some(Err(error)) => {
+                // The store gets the error as text. The caller raises the exception itself.
                 let told = from_python(&self.what, &error);
                 self.raised.set(error);
                 self.end();
@@ -86,7 +88,7 @@ impl Items {
 
 /// Rows for one table, out of mappings or sequences.
 pub(crate) struct RowStream {
-    items: Items,
+    items: PythonItems,
     name: String,
     table: Arc<str>,
     columns: Vec<String>,
@@ -99,11 +101,11 @@ impl RowStream {
         name: String,
         table: Arc<str>,
         columns: Vec<String>,
-        raised: Raised,
+        raised: RaisedError,
     ) -> Self {
         let what = format!("the rows for table '{table}'");
         Self {
-            items: Items { iterator: Some(rows), what, raised },
+            items: PythonItems { iterator: Some(rows), what, raised },
             name,
             table,
             columns,
@@ -127,6 +129,7 @@ impl EntryStream for RowStream {
                     rows.push(row);
                     positions.push(*position);
                 }
+                // An item that is no row fails alone: errors_max decides whether the load goes on.
                 Err(error) => unread.push(UnreadEntry {
                     position: *position,
                     column: None,
@@ -140,6 +143,7 @@ impl EntryStream for RowStream {
             return Ok(None);
         }
         Ok(Some(EntryBatch {
+            // Items that failed leave gaps, so rows do not follow each other in the source.
             positions: Some(positions),
             unread,
             ..Payload::Rows { table: self.table.clone(), rows }.into()
@@ -149,14 +153,14 @@ impl EntryStream for RowStream {
 
 /// Key/value pairs, out of tuples of a key and bytes.
 pub(crate) struct PairStream {
-    items: Items,
+    items: PythonItems,
     position: u64,
 }
 
 impl PairStream {
-    pub(crate) fn new(pairs: Py<PyIterator>, raised: Raised) -> Self {
+    pub(crate) fn new(pairs: Py<PyIterator>, raised: RaisedError) -> Self {
         let what = "the source of pairs".to_owned();
-        Self { items: Items { iterator: Some(pairs), what, raised }, position: 0 }
+        Self { items: PythonItems { iterator: Some(pairs), what, raised }, position: 0 }
     }
 }
 
@@ -177,6 +181,7 @@ impl EntryStream for PairStream {
                 .and_then(|(key, value)| {
                     pairs.push(&key, &value).map_err(|error| error.message().to_owned())
                 });
+            // An item that is no pair fails alone, and errors_max decides whether the load goes on.
             match pushed {
                 Ok(()) => positions.push(*position),
                 Err(reason) => {
@@ -198,7 +203,7 @@ type MakeKey<K> = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<K> + Send>;
 
 /// An iterator of keys, each made by `make`.
 pub(crate) struct KeyItems<K> {
-    items: Items,
+    items: PythonItems,
     waiting: std::vec::IntoIter<K>,
     make: MakeKey<K>,
 }
@@ -233,21 +238,21 @@ impl<K> Iterator for KeyItems<K> {
 pub(crate) fn table_keys(
     keys: Py<PyIterator>,
     key_columns: Vec<String>,
-    raised: Raised,
+    raised: RaisedError,
 ) -> KeyItems<BulkKey> {
     let what = "the source of keys".to_owned();
     KeyItems {
-        items: Items { iterator: Some(keys), what, raised },
+        items: PythonItems { iterator: Some(keys), what, raised },
         waiting: Vec::new().into_iter(),
         make: Box::new(move |key| to_key(key, &key_columns).map(BulkKey::Row)),
     }
 }
 
 /// Keys of pairs.
-pub(crate) fn pair_keys(keys: Py<PyIterator>, raised: Raised) -> KeyItems<Key> {
+pub(crate) fn pair_keys(keys: Py<PyIterator>, raised: RaisedError) -> KeyItems<Key> {
     let what = "the source of keys".to_owned();
     KeyItems {
-        items: Items { iterator: Some(keys), what, raised },
+        items: PythonItems { iterator: Some(keys), what, raised },
         waiting: Vec::new().into_iter(),
         make: Box::new(to_native_key),
     }

@@ -1,4 +1,4 @@
-//! The options of reads, out of Python's keyword arguments.
+//! Options of reads, out of Python's keyword arguments.
 
 use std::time::Duration;
 

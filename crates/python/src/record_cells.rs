@@ -1,4 +1,4 @@
-//! Cells of record batches as Python's values.
+//! Turns cells of record batches into Python's values.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{
@@ -18,7 +18,7 @@ use tonnage::internal::{is_json, timestamp_unit};
 const EPOCH_ORDINAL: i64 = 719_163;
 
 /// Makes Python's values of one kind out of the numbers in cells.
-struct Makers {
+struct CellConstructors {
     timedelta: Py<PyAny>,
     date_of_ordinal: Py<PyAny>,
     time: Py<PyAny>,
@@ -28,14 +28,14 @@ struct Makers {
     epoch: Py<PyAny>,
 }
 
-static MAKERS: PyOnceLock<Makers> = PyOnceLock::new();
+static MAKERS: PyOnceLock<CellConstructors> = PyOnceLock::new();
 
-fn makers(py: Python<'_>) -> PyResult<&'static Makers> {
+fn constructors(py: Python<'_>) -> PyResult<&'static CellConstructors> {
     MAKERS.get_or_try_init(py, || {
         let of = |module: &str, name: &str| -> PyResult<Py<PyAny>> {
             Ok(py.import(module)?.getattr(name)?.unbind())
         };
-        Ok(Makers {
+        Ok(CellConstructors {
             epoch: of("datetime", "datetime")?.call1(py, (1970, 1, 1))?,
             timedelta: of("datetime", "timedelta")?,
             date_of_ordinal: py
@@ -61,6 +61,7 @@ pub(crate) fn rows_of<'py>(
     as_tuples: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let schema = batch.schema();
+    // Names become objects of Python once for all rows: dicts then hash each of them once.
     let names: Vec<Bound<'py, PyString>> =
         schema.fields().iter().map(|field| PyString::new(py, field.name())).collect();
     let columns = schema
@@ -108,6 +109,7 @@ fn cell_of<'py>(
     if array.is_null(row) {
         return Ok(py.None().into_bound(py));
     }
+    // `value_of` makes the values of single rows: both must give the same class for a type.
     Ok(match array.data_type() {
         DataType::Null => py.None().into_bound(py),
         DataType::Boolean => array.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any(),
@@ -135,15 +137,15 @@ fn cell_of<'py>(
         }
         DataType::Decimal128(..) => {
             let text = array.as_primitive::<Decimal128Type>().value_as_string(row);
-            makers(py)?.decimal.bind(py).call1((text,))?
+            constructors(py)?.decimal.bind(py).call1((text,))?
         }
         DataType::Decimal256(..) => {
             let text = array.as_primitive::<Decimal256Type>().value_as_string(row);
-            makers(py)?.decimal.bind(py).call1((text,))?
+            constructors(py)?.decimal.bind(py).call1((text,))?
         }
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>().value(row);
-            makers(py)?.date_of_ordinal.bind(py).call1((i64::from(days) + EPOCH_ORDINAL,))?
+            constructors(py)?.date_of_ordinal.bind(py).call1((i64::from(days) + EPOCH_ORDINAL,))?
         }
         DataType::Time64(TimeUnit::Nanosecond) => {
             time_of_day(py, array.as_primitive::<Time64NanosecondType>().value(row))?
@@ -202,7 +204,7 @@ fn is_binary(field: &Field) -> bool {
 
 fn text<'py>(py: Python<'py>, field: &Field, text: &str) -> PyResult<Bound<'py, PyAny>> {
     if is_json(field) {
-        return makers(py)?.json.bind(py).call1((text,));
+        return constructors(py)?.json.bind(py).call1((text,));
     }
     Ok(PyString::new(py, text).into_any())
 }
@@ -210,12 +212,12 @@ fn text<'py>(py: Python<'py>, field: &Field, text: &str) -> PyResult<Bound<'py, 
 fn time_of_day(py: Python<'_>, nanos: i64) -> PyResult<Bound<'_, PyAny>> {
     let (seconds, micros) = (nanos / 1_000_000_000, nanos % 1_000_000_000 / 1_000);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    makers(py)?.time.bind(py).call1((hour, minute, second, micros))
+    constructors(py)?.time.bind(py).call1((hour, minute, second, micros))
 }
 
 /// A naive datetime in UTC. Digits below the microsecond are cut off: Arrow keeps them.
 fn timestamp(py: Python<'_>, value: i64, per_second: i64) -> PyResult<Bound<'_, PyAny>> {
-    let makers = makers(py)?;
+    let makers = constructors(py)?;
     let (seconds, rest) = (value.div_euclid(per_second), value.rem_euclid(per_second));
     let micros = if per_second >= 1_000_000 {
         rest / (per_second / 1_000_000)
@@ -238,12 +240,12 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
         Value::Double(value) => value.into_pyobject(py)?.into_any(),
         Value::String(value) => PyString::new(py, value).into_any(),
         Value::Binary(value) => PyBytes::new(py, value).into_any(),
-        Value::Json(text) => makers(py)?.json.bind(py).call1((text,))?,
+        Value::Json(text) => constructors(py)?.json.bind(py).call1((text,))?,
         Value::Timestamp { value, precision } => {
             timestamp(py, *value, units_per_second(*precision))?
         }
         Value::Date(days) => {
-            makers(py)?.date_of_ordinal.bind(py).call1((i64::from(*days) + EPOCH_ORDINAL,))?
+            constructors(py)?.date_of_ordinal.bind(py).call1((i64::from(*days) + EPOCH_ORDINAL,))?
         }
         Value::Time(nanos) => time_of_day(py, *nanos)?,
         Value::Uuid(bytes) => uuid(py, bytes)?,
@@ -260,15 +262,15 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
         }
         Value::WideNumber(number) => {
             let text = format!("{}E{}", number.unscaled(), -i32::from(number.scale()));
-            makers(py)?.decimal.bind(py).call1((text,))?
+            constructors(py)?.decimal.bind(py).call1((text,))?
         }
         Value::Number { unscaled, scale } => {
             let text = format!("{unscaled}E{}", -i32::from(*scale));
-            let number = makers(py)?.decimal.bind(py).call1((text,))?;
+            let number = constructors(py)?.decimal.bind(py).call1((text,))?;
             // Without an exponent, as the column shows it.
             match *scale >= 0 {
                 true => number,
-                false => makers(py)?
+                false => constructors(py)?
                     .decimal
                     .bind(py)
                     .call1((number.call_method1("__format__", ("f",))?,))?,
@@ -280,7 +282,7 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
 fn uuid<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let arguments = PyDict::new(py);
     arguments.set_item("bytes", PyBytes::new(py, bytes))?;
-    makers(py)?.uuid.bind(py).call((), Some(&arguments))
+    constructors(py)?.uuid.bind(py).call((), Some(&arguments))
 }
 
 fn units_per_second(precision: u8) -> i64 {

@@ -1,4 +1,4 @@
-//! SQL: statements in, rows or counts out.
+//! Runs SQL statements, and returns their rows or counts.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -9,7 +9,7 @@ use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::bulk_put::Cancel;
 use crate::error::{OrRaise, to_exception};
-use crate::handle::{Handle, OfProcess};
+use crate::handle::{ProcessBound, StoreHandle};
 use crate::read_options::seconds;
 use crate::value::to_value;
 
@@ -23,11 +23,11 @@ pub(crate) enum SqlAnswer {
 
 /// A statement that is kept for many executions.
 #[pyclass(frozen, module = "tonnage._tonnage")]
-pub(crate) struct Prepared(OfProcess<tonnage_sql::Prepared>);
+pub(crate) struct Prepared(ProcessBound<tonnage_sql::Prepared>);
 
 impl Prepared {
     pub(crate) fn new(prepared: tonnage_sql::Prepared) -> Self {
-        Self(OfProcess::new(prepared))
+        Self(ProcessBound::new(prepared))
     }
 }
 
@@ -49,7 +49,7 @@ impl Prepared {
 
 pub(crate) fn execute(
     py: Python<'_>,
-    handle: &Handle,
+    handle: &StoreHandle,
     text: &str,
     values: Option<&Bound<'_, PyAny>>,
     timeout: Option<f64>,
@@ -67,7 +67,7 @@ pub(crate) fn execute(
 
 pub(crate) fn query_table(
     py: Python<'_>,
-    handle: &Handle,
+    handle: &StoreHandle,
     table: &str,
     text: &str,
 ) -> PyResult<SqlAnswer> {
@@ -79,7 +79,7 @@ pub(crate) fn query_table(
 /// The answer of each statement, or the exception that it ended with.
 pub(crate) fn fetch_all<'py>(
     py: Python<'py>,
-    handle: &Handle,
+    handle: &StoreHandle,
     statements: &[(String, Option<Bound<'py, PyAny>>)],
 ) -> PyResult<Bound<'py, PyList>> {
     let sql = handle.sql()?;

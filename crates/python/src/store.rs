@@ -1,4 +1,4 @@
-//! A store: opening it, tables by name, bulk puts, upkeep.
+//! A store: open it, get its tables, put in bulk, maintain it.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::batches::Batches;
 use crate::bulk_put::{PutArguments, SourceArgument, bulk_put};
 use crate::definition::table_definition;
 use crate::error::{OrRaise, to_exception};
-use crate::handle::{Handle, before_open};
+use crate::handle::{StoreHandle, before_open};
 use crate::key_value::KeyValue;
-use crate::place::Place;
-use crate::python_rows::Raised;
+use crate::put_destination::PutDestination;
+use crate::python_rows::RaisedError;
 use crate::read_options::ReadArguments;
 use crate::sql::{self, Prepared, SqlAnswer};
 use crate::table::{Table, key_source};
@@ -28,7 +28,7 @@ pub(crate) type OperationArgument<'py> =
 /// An open store.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Store {
-    pub(crate) handle: Handle,
+    pub(crate) handle: StoreHandle,
 }
 
 #[pymethods]
@@ -50,7 +50,7 @@ impl Store {
             builder = builder.cache_bytes(bytes);
         }
         let store = py.detach(|| builder.open()).or_raise()?;
-        Ok(Self { handle: Handle::new(store, url, cache_bytes) })
+        Ok(Self { handle: StoreHandle::new(store, url, cache_bytes) })
     }
 
     #[getter]
@@ -86,7 +86,7 @@ impl Store {
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.handle.store()?;
         let report = py.detach(|| store.check()).or_raise()?;
-        told_of_check(py, report)
+        check_report(py, report)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -139,7 +139,7 @@ impl Store {
         sources: Vec<SourceArgument<'py>>,
         arguments: PutArguments<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        bulk_put(py, &Place::Store(self.handle.store()?), sources, &arguments)
+        bulk_put(py, &PutDestination::Store(self.handle.store()?), sources, &arguments)
     }
 
     /// Answers each request of a table and keys with batches or an exception.
@@ -151,7 +151,7 @@ impl Store {
     ) -> PyResult<Bound<'py, PyList>> {
         let store = self.handle.store()?;
         let options = arguments.bulk_get(&NativeCancel::new())?;
-        let raised = Raised::default();
+        let raised = RaisedError::default();
         let mut asked = Vec::new();
         for (path, keys) in &requests {
             let keys = match store.table(path) {
@@ -255,7 +255,7 @@ impl Store {
 }
 
 /// What a check found, as a dict.
-pub(crate) fn told_of_check(
+pub(crate) fn check_report(
     py: Python<'_>,
     report: tonnage::CheckReport,
 ) -> PyResult<Bound<'_, PyDict>> {

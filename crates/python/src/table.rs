@@ -8,16 +8,18 @@ use crate::arrow_in::{failed, reader_of};
 use crate::batch_iterator::BatchIterator;
 use crate::batches::{Batches, TableBatches};
 use crate::error::OrRaise;
-use crate::handle::Handle;
-use crate::python_rows::{Raised, table_keys};
+use crate::handle::StoreHandle;
+use crate::python_rows::{RaisedError, table_keys};
 use crate::read_options::{ReadArguments, field_range};
 use crate::value::{to_key, to_row};
-use crate::write_options::{Stored, durability, stored_row, to_condition, told, write_options};
+use crate::write_options::{
+    StoredRowTuple, durability, stored_row, to_condition, write_options, write_outcome,
+};
 
 /// A table by its path, looked up anew for each call, so that it is as it is defined then.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Table {
-    pub(crate) handle: Handle,
+    pub(crate) handle: StoreHandle,
     pub(crate) path: String,
 }
 
@@ -87,11 +89,15 @@ impl Table {
         let condition = to_condition(condition)?;
         let options = write_options(durability, ttl)?;
         let result = py.detach(|| table.put_if(&row, condition, &options));
-        Ok(told(result.or_raise()?))
+        Ok(write_outcome(result.or_raise()?))
     }
 
     /// The row of a whole key.
-    fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Stored<'py>>> {
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<StoredRowTuple<'py>>> {
         let table = self.native()?;
         let key = to_key(key, &key_columns(&table))?;
         let row = py.detach(|| table.get(&key)).or_raise()?;
@@ -143,7 +149,7 @@ impl Table {
         let table = self.native()?;
         let cancel = Cancel::new();
         let options = arguments.bulk_get(&cancel)?;
-        let raised = Raised::default();
+        let raised = RaisedError::default();
         let (keys, needs_python) = key_source(keys, &table, &raised)?;
         let rows = py.detach(|| table.bulk_get(keys, &options)).or_raise()?;
         Ok(batches(rows, cancel, needs_python))
@@ -159,7 +165,7 @@ impl Table {
         let table = self.native()?;
         let cancel = Cancel::new();
         let options = arguments.bulk_get(&cancel)?;
-        let (keys, _) = key_source(keys, &table, &Raised::default())?;
+        let (keys, _) = key_source(keys, &table, &RaisedError::default())?;
         let rows = py.detach(|| table.bulk_get(keys, &options)).or_raise()?;
         let rows = rows.map(|batch| batch.map(|batch| (batch.table.to_string(), batch.rows)));
         Ok(TableBatches::new(rows, cancel))
@@ -211,7 +217,7 @@ fn batches(rows: BulkGet, cancel: Cancel, needs_python: bool) -> Batches {
 pub(crate) fn key_source(
     keys: &Bound<'_, PyAny>,
     table: &tonnage::Table,
-    raised: &Raised,
+    raised: &RaisedError,
 ) -> PyResult<(KeySource, bool)> {
     if let Some(reader) = reader_of(keys)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));

@@ -1,4 +1,4 @@
-//! Python's values as Tonnage's.
+//! Turns Python's values into Tonnage's.
 
 use arrow::datatypes::i256;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -10,7 +10,7 @@ use pyo3::types::{
 use tonnage::{Row, Value};
 
 /// The classes of Python's library whose values have a column type of their own.
-struct Classes {
+struct PythonClasses {
     datetime: Py<PyType>,
     date: Py<PyType>,
     time: Py<PyType>,
@@ -19,14 +19,14 @@ struct Classes {
     json: Py<PyAny>,
 }
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+static CLASSES: PyOnceLock<PythonClasses> = PyOnceLock::new();
 
-fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
+fn classes(py: Python<'_>) -> PyResult<&'static PythonClasses> {
     CLASSES.get_or_try_init(py, || {
         let class = |module: &str, name: &str| -> PyResult<Py<PyType>> {
             Ok(py.import(module)?.getattr(name)?.cast_into::<PyType>()?.unbind())
         };
-        Ok(Classes {
+        Ok(PythonClasses {
             datetime: class("datetime", "datetime")?,
             date: class("datetime", "date")?,
             time: class("datetime", "time")?,
@@ -50,7 +50,7 @@ pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::String(text.to_str()?.to_owned()));
     }
     if object.is_exact_instance_of::<PyInt>() {
-        return whole(object);
+        return integer_value(object);
     }
     if let Ok(number) = object.cast_exact::<PyFloat>() {
         return Ok(Value::Double(number.value()));
@@ -64,7 +64,7 @@ pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     other(object)
 }
 
-fn whole(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn integer_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = object.extract::<i64>() {
         return Ok(Value::Long(number));
     }
@@ -124,7 +124,7 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Boolean(object.extract()?));
     }
     if object.is_instance_of::<PyInt>() {
-        return whole(object);
+        return integer_value(object);
     }
     if object.is_instance_of::<PyFloat>() {
         return Ok(Value::Double(object.extract()?));
@@ -193,6 +193,7 @@ fn decimal(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// # Errors
 /// As [`to_value`], naming the column; `ValueError` for a sequence of another length.
 pub(crate) fn to_row(object: &Bound<'_, PyAny>, columns: &[String]) -> PyResult<Row> {
+    // Dicts, tuples and lists are the usual rows, and asking for them costs next to nothing.
     if let Ok(mapping) = object.cast::<PyDict>() {
         let mut row = Row::with_capacity(mapping.len());
         for (name, value) in mapping.iter() {
@@ -208,6 +209,7 @@ pub(crate) fn to_row(object: &Bound<'_, PyAny>, columns: &[String]) -> PyResult<
     if let Ok(list) = object.cast::<PyList>() {
         return row_of(list.iter(), list.len(), columns);
     }
+    // Other mappings say by `keys` that they are such, as they do to `dict.update`.
     if object.hasattr("keys")? {
         let dict = PyDict::new(object.py());
         dict.update(object.cast()?)?;

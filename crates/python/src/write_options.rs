@@ -1,4 +1,4 @@
-//! The options of writes, out of Python's arguments, and what writes answer.
+//! Options of writes, out of Python's arguments, and their results.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,10 +51,13 @@ pub(crate) fn to_condition(condition: Option<&Bound<'_, PyAny>>) -> PyResult<Con
 }
 
 /// A stored row as Python takes it: values, version, expiry in ms or nothing.
-pub(crate) type Stored<'py> = (Bound<'py, PyDict>, u64, Option<u64>);
+pub(crate) type StoredRowTuple<'py> = (Bound<'py, PyDict>, u64, Option<u64>);
 
 /// The row of a table, or the answer that there is none.
-pub(crate) fn stored_row<'py>(py: Python<'py>, row: &tonnage::StoredRow) -> PyResult<Stored<'py>> {
+pub(crate) fn stored_row<'py>(
+    py: Python<'py>,
+    row: &tonnage::StoredRow,
+) -> PyResult<StoredRowTuple<'py>> {
     let dict = PyDict::new(py);
     for (name, value) in row.row.iter() {
         dict.set_item(name, crate::record_cells::value_of(py, value)?)?;
@@ -63,7 +66,7 @@ pub(crate) fn stored_row<'py>(py: Python<'py>, row: &tonnage::StoredRow) -> PyRe
 }
 
 /// Whether a write was carried out, and the version of what is stored.
-pub(crate) fn told(result: WriteResult) -> (bool, Option<u64>) {
+pub(crate) fn write_outcome(result: WriteResult) -> (bool, Option<u64>) {
     match result {
         WriteResult::Stored { version } => (true, Some(version)),
         WriteResult::ConditionFailed { current, .. } => (false, current),

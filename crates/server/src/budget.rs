@@ -1,4 +1,4 @@
-//! Bytes in memory that calls share.
+//! A budget of memory that calls share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ pub(crate) fn bytes_of(batch: &RecordBatch) -> usize {
 
 /// So many bytes, for all calls together.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct MemoryBudget {
     taken: AtomicUsize,
     bytes_max: usize,
     what: &'static str,
@@ -22,28 +22,28 @@ pub(crate) struct Budget {
 
 /// What somebody has of them; dropping it gives that back.
 #[derive(Debug)]
-pub(crate) struct Taken {
-    budget: Arc<Budget>,
+pub(crate) struct MemoryReservation {
+    budget: Arc<MemoryBudget>,
     bytes: usize,
 }
 
-impl Budget {
+impl MemoryBudget {
     pub(crate) fn new(bytes_max: usize, what: &'static str) -> Arc<Self> {
         Arc::new(Self { taken: AtomicUsize::new(0), bytes_max, what })
     }
 
-    pub(crate) fn begin(self: &Arc<Self>) -> Taken {
-        Taken { budget: self.clone(), bytes: 0 }
+    pub(crate) fn reservation(self: &Arc<Self>) -> MemoryReservation {
+        MemoryReservation { budget: self.clone(), bytes: 0 }
     }
 }
 
-impl Taken {
+impl MemoryReservation {
     /// Takes more bytes.
     ///
     /// # Errors
     /// `Exhausted` when others have too many.
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
-        let Budget { taken, bytes_max, what } = &*self.budget;
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
+        let MemoryBudget { taken, bytes_max, what } = &*self.budget;
         let before = taken.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) <= *bytes_max {
             self.bytes += bytes;
@@ -56,7 +56,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         self.budget.taken.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -68,15 +68,15 @@ mod tests {
 
     #[test]
     fn what_one_gives_back_another_may_take() {
-        let budget = Budget::new(10, "words");
-        let mut first = budget.begin();
-        first.take(8).unwrap();
-        let mut second = budget.begin();
-        second.take(2).unwrap();
-        let refused = second.take(1).unwrap_err();
+        let budget = MemoryBudget::new(10, "words");
+        let mut first = budget.reservation();
+        first.grow(8).unwrap();
+        let mut second = budget.reservation();
+        second.grow(2).unwrap();
+        let refused = second.grow(1).unwrap_err();
         assert!(refused.message().starts_with("words have all of the 10 bytes"), "{refused}");
         drop(first);
-        second.take(8).unwrap();
+        second.grow(8).unwrap();
         drop(second);
         assert_eq!(budget.taken.load(Ordering::Relaxed), 0);
     }

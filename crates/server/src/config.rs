@@ -183,6 +183,7 @@ impl Settings {
     /// These settings, and those of `other` where these are silent.
     #[must_use]
     pub fn or(self, other: Settings) -> Settings {
+        // Each field stands here, without `..other`: one that is forgotten does not compile.
         Settings {
             http: self.http.or(other.http),
             flight: self.flight.or(other.flight),
@@ -292,6 +293,7 @@ impl Settings {
             drain_wait: time("drain_wait", self.drain_wait.as_deref(), 0)?,
             drain_timeout: time("drain_timeout", self.drain_timeout.as_deref(), 30)?,
         };
+        // Rules that tie settings together are checked last, when their defaults are known.
         config.check()?;
         Ok(config)
     }

@@ -1,4 +1,4 @@
-//! What all calls share.
+//! The state that all calls share.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use tonnage::{Cancel, Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
-use crate::admit::Places;
+use crate::admission::ConcurrencyLimit;
 use crate::auth::{Audit, Logins, Users};
-use crate::budget::Budget;
+use crate::budget::MemoryBudget;
 use crate::config::Config;
-use crate::drain::{Phase, Phases};
+use crate::drain::{DrainPhase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::prepared::PreparedStatements;
 use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
 use crate::spool::Spool;
-use crate::statements::Statements;
+use crate::statements::StatementRegistry;
 use crate::table_cuts::TableCuts;
 use crate::tls::Tls;
 
@@ -32,7 +32,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// What all calls share.
-pub(crate) struct Context {
+pub(crate) struct ServerContext {
     pub(crate) store: Store,
     pub(crate) sql: Sql,
     pub(crate) config: Config,
@@ -41,7 +41,7 @@ pub(crate) struct Context {
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) jobs: Jobs,
-    pub(crate) statements: Arc<Statements>,
+    pub(crate) statements: Arc<StatementRegistry>,
     pub(crate) prepared: PreparedStatements,
     pub(crate) sessions: Sessions,
     pub(crate) table_cuts: TableCuts,
@@ -49,31 +49,32 @@ pub(crate) struct Context {
     /// What waits on the disk.
     pub(crate) spool: Arc<Spool>,
     /// For bodies over HTTP in memory.
-    pub(crate) bodies: Arc<Budget>,
+    pub(crate) bodies: Arc<MemoryBudget>,
     /// For messages over Flight whose calls have not begun.
-    pub(crate) messages: Arc<Budget>,
+    pub(crate) messages: Arc<MemoryBudget>,
     /// For streams of loads.
-    pub(crate) streams: Places,
+    pub(crate) streams: ConcurrencyLimit,
     /// For streams of events.
-    pub(crate) event_streams: Places,
+    pub(crate) event_streams: ConcurrencyLimit,
     /// For everything else that holds a thread.
-    pub(crate) calls: Places,
+    pub(crate) calls: ConcurrencyLimit,
 }
 
-impl Context {
-    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<Context>> {
+impl ServerContext {
+    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<ServerContext>> {
         let wait = config.admission_wait;
         let options = SqlOptions {
             memory_bytes_max: config.sql_memory_bytes,
             column_cache_bytes_max: Some(config.column_cache_bytes),
             timeout: config.statement_timeout,
+            // Users share the session: SET would hold for others, and files are the server's.
             is_local: false,
             ..SqlOptions::default()
         };
         let users = config.users.as_deref().map(Users::read).transpose()?;
         let tls = Tls::read(&config)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose()?;
-        Ok(Arc::new(Context {
+        Ok(Arc::new(ServerContext {
             logins: Logins::new(users, audit)?,
             tls,
             sql: Sql::new(store.clone(), options)?,
@@ -84,37 +85,37 @@ impl Context {
             table_cuts: TableCuts::default(),
             request_ids: Arc::new(RequestIds::new()?),
             spool: Arc::new(Spool::new(config.spool_bytes_max)),
-            bodies: Budget::new(config.bodies_bytes_max(), "bodies of requests"),
-            messages: Budget::new(config.messages_bytes_max(), "messages of calls"),
+            bodies: MemoryBudget::new(config.bodies_bytes_max(), "bodies of requests"),
+            messages: MemoryBudget::new(config.messages_bytes_max(), "messages of calls"),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),
-            streams: Places::new(config.streams_max, "streams", "streams_max", wait),
-            event_streams: Places::new(
+            streams: ConcurrencyLimit::new(config.streams_max, "streams", "streams_max", wait),
+            event_streams: ConcurrencyLimit::new(
                 config.event_streams_max,
                 "streams of events",
                 "event_streams_max",
                 wait,
             ),
-            calls: Places::new(config.calls_max, "calls", "calls_max", wait),
+            calls: ConcurrencyLimit::new(config.calls_max, "calls", "calls_max", wait),
             config,
         }))
     }
 
     /// Refuses new work once the server drains.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.phases.now() >= Phase::Draining {
+        if self.phases.current() >= DrainPhase::Draining {
             return Err(Error::unavailable("the server shuts down: ask another one, or later"));
         }
         Ok(())
     }
 
-    /// Runs a call that takes long as [`Context::blocking`] does. It is cancelled with its client, and
-    /// when the server stops.
+    /// Runs a call that takes long as [`ServerContext::blocking`] does. It is cancelled with its
+    /// client, and when the server stops.
     pub(crate) async fn cancellable<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Context, &Cancel) -> Result<T> + Send + 'static,
+        F: FnOnce(&ServerContext, &Cancel) -> Result<T> + Send + 'static,
     {
         let cancel = Cancel::new();
         // Dropped with the call where the client goes away.
@@ -123,7 +124,7 @@ impl Context {
         let mut work = std::pin::pin!(self.blocking(move |context| call(context, &shared)));
         tokio::select! {
             done = &mut work => return done,
-            () = self.phases.reached(Phase::Stopping) => cancel.cancel(),
+            () = self.phases.wait_for(DrainPhase::Stopping) => cancel.cancel(),
         }
         work.await
     }
@@ -132,10 +133,10 @@ impl Context {
     pub(crate) async fn blocking<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Context) -> Result<T> + Send + 'static,
+        F: FnOnce(&ServerContext) -> Result<T> + Send + 'static,
     {
         self.check_open()?;
-        let place = self.calls.take().await?;
+        let place = self.calls.acquire().await?;
         let (context, span) = (self.clone(), Span::current());
         let call = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -145,20 +146,20 @@ impl Context {
     }
     /// The same for a call that goes on behind its answer, such as one that writes a body. An error
     /// is the answer if none was told before.
-    pub(crate) async fn answering<T, F>(self: &Arc<Self>, call: F) -> Result<T>
+    pub(crate) async fn blocking_with_answer<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Arc<Context>, &mut Telling<T>) -> Result<()> + Send + 'static,
+        F: FnOnce(&Arc<ServerContext>, &mut AnswerSender<T>) -> Result<()> + Send + 'static,
     {
         self.check_open()?;
-        let place = self.calls.take().await?;
+        let place = self.calls.acquire().await?;
         let (context, span) = (self.clone(), Span::current());
         let (told, answer) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let _place = place;
-            let mut telling = Telling(Some(told));
-            if let Err(error) = span.in_scope(|| call(&context, &mut telling)) {
-                telling.send(Err(error));
+            let mut sender = AnswerSender(Some(told));
+            if let Err(error) = span.in_scope(|| call(&context, &mut sender)) {
+                sender.send_result(Err(error));
             }
         });
         answer.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
@@ -166,15 +167,15 @@ impl Context {
 }
 
 /// Where a call tells its answer, once.
-pub(crate) struct Telling<T>(Option<oneshot::Sender<Result<T>>>);
+pub(crate) struct AnswerSender<T>(Option<oneshot::Sender<Result<T>>>);
 
-impl<T> Telling<T> {
+impl<T> AnswerSender<T> {
     /// Tells the answer. Returns whether anybody waits for it and for what follows.
-    pub(crate) fn tell(&mut self, answer: T) -> bool {
-        self.send(Ok(answer))
+    pub(crate) fn send(&mut self, answer: T) -> bool {
+        self.send_result(Ok(answer))
     }
 
-    fn send(&mut self, answer: Result<T>) -> bool {
+    fn send_result(&mut self, answer: Result<T>) -> bool {
         self.0.take().is_some_and(|told| told.send(answer).is_ok())
     }
 }

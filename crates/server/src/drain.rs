@@ -1,10 +1,11 @@
-//! The phases of a server that ends.
+//! The phases in which a server shuts down.
 //!
 //! 1. **Running.** The first signal ends it.
-//! 2. **Closing.** `/health/ready` answers 503, so that balancers look elsewhere. Calls are still
-//!    taken for `drain_wait`.
-//! 3. **Draining.** No connection and no call is taken. What runs may go on for `drain_timeout`.
-//! 4. **Stopping.** What still runs is stopped: loads store what they have and say so.
+//! 2. **Closing.** `/health/ready` answers 503, so that load balancers stop sending. The server
+//!    still accepts calls for `drain_wait`.
+//! 3. **Draining.** The server accepts no connection and no call. Running calls may go on for
+//!    `drain_timeout`.
+//! 4. **Stopping.** The server stops what still runs: loads store what they have and say so.
 //!
 //! A second signal ends the process at once.
 
@@ -12,7 +13,7 @@ use tokio::sync::watch;
 
 /// Where a server is on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
+pub(crate) enum DrainPhase {
     Running,
     Closing,
     Draining,
@@ -21,31 +22,31 @@ pub(crate) enum Phase {
 
 /// The phase, for whoever must know of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Phases(watch::Receiver<Phase>);
+pub(crate) struct Phases(watch::Receiver<DrainPhase>);
 
 /// Moves a server from phase to phase.
 #[derive(Debug)]
-pub(crate) struct PhaseSetter(watch::Sender<Phase>);
+pub(crate) struct PhaseSetter(watch::Sender<DrainPhase>);
 
 /// A running server's phase, and what changes it.
 pub(crate) fn phases() -> (PhaseSetter, Phases) {
-    let (setter, phase) = watch::channel(Phase::Running);
+    let (setter, phase) = watch::channel(DrainPhase::Running);
     (PhaseSetter(setter), Phases(phase))
 }
 
 impl PhaseSetter {
-    pub(crate) fn set(&self, phase: Phase) {
+    pub(crate) fn set(&self, phase: DrainPhase) {
         self.0.send_replace(phase);
     }
 }
 
 impl Phases {
-    pub(crate) fn now(&self) -> Phase {
+    pub(crate) fn current(&self) -> DrainPhase {
         *self.0.borrow()
     }
 
     /// Waits until the server is in this phase or a later one.
-    pub(crate) async fn reached(&self, phase: Phase) {
+    pub(crate) async fn wait_for(&self, phase: DrainPhase) {
         let mut phases = self.0.clone();
         // An error says that the server is gone, which is later than any phase.
         let _ = phases.wait_for(|now| *now >= phase).await;

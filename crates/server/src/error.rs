@@ -1,4 +1,4 @@
-//! Errors as each protocol tells them.
+//! Errors as gRPC statuses and HTTP problems.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,7 +7,7 @@ use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 use tonnage::{Error, ErrorKind, TooManyErrors};
 
-use crate::auth::Denied;
+use crate::auth::AccessDenied;
 use crate::request_id::{REQUEST_ID_HEADER, RequestId};
 
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
@@ -48,7 +48,7 @@ pub(crate) fn status(error: &Error) -> Status {
 
 /// Whether the caller may not do what they asked for.
 fn is_denied(error: &Error) -> bool {
-    std::error::Error::source(error).is_some_and(|source| source.is::<Denied>())
+    std::error::Error::source(error).is_some_and(|source| source.is::<AccessDenied>())
 }
 
 fn code(kind: ErrorKind) -> Code {

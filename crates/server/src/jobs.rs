@@ -1,11 +1,11 @@
-//! The loads that run, and those that ended lately.
+//! Running loads, and those that ended lately.
 //!
-//! A job is one load with one stream or more. Streams that name the same job share its load, from
-//! whatever connections they come. The job ends with its last stream.
+//! A job is one load with one stream or more. Streams that name the same job share its load, even
+//! over different connections. The job ends with its last stream.
 //!
-//! Streams without a name share a load, too, once all places for loads are taken: many small
-//! writers then neither wait for each other nor are refused. Such a load takes streams in for
-//! [`SHARED_MAX`], so that it ends, and each stream hears of itself alone.
+//! Streams without a name also share a load once all permits for loads are taken. So many small
+//! writers neither wait for each other nor are refused. Such a load accepts streams for
+//! [`SHARED_MAX`], so that it ends. Each stream gets the report of itself alone.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use tonnage::{
     Progress, Result, Store, StreamReport,
 };
 
-use crate::admit::{Place, Places};
+use crate::admission::{ConcurrencyLimit, Permit};
 use crate::config::Config;
 
 /// Ended jobs that can still be asked for.
@@ -31,7 +31,7 @@ const SHARED_MAX: Duration = Duration::from_secs(5);
 
 /// How a stream leaves its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaving {
+pub(crate) enum StreamOutcome {
     /// Its client said that it sent everything, and all of it is stored.
     Completed,
     /// Its client ended it without saying so.
@@ -42,13 +42,13 @@ pub(crate) enum Leaving {
     Stopped,
 }
 
-impl Leaving {
+impl StreamOutcome {
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Leaving::Completed => "completed",
-            Leaving::Unmarked => "ended_without_marker",
-            Leaving::Abandoned => "abandoned",
-            Leaving::Stopped => "stopped",
+            StreamOutcome::Completed => "completed",
+            StreamOutcome::Unmarked => "ended_without_marker",
+            StreamOutcome::Abandoned => "abandoned",
+            StreamOutcome::Stopped => "stopped",
         }
     }
 }
@@ -68,23 +68,23 @@ pub(crate) struct JobRequest {
 
 /// All jobs.
 pub(crate) struct Jobs {
-    loads: Places,
+    loads: ConcurrencyLimit,
     memory_bytes: usize,
     next: AtomicU64,
     /// Held by name while a load of that name is opened, so that two streams do not open it twice.
     opening: Mutex<HashMap<String, Weak<Mutex<()>>>>,
-    known: Mutex<Known>,
+    registry: Mutex<JobRegistry>,
 }
 
 #[derive(Default)]
-struct Known {
+struct JobRegistry {
     /// Those whose streams have all left are among them until their loads have ended.
-    running: Vec<Arc<Job>>,
+    running: Vec<Arc<LoadJob>>,
     ended: VecDeque<serde_json::Value>,
 }
 
 /// A load with the streams that share it.
-pub(crate) struct Job {
+pub(crate) struct LoadJob {
     pub(crate) id: String,
     request: JobRequest,
     cancel: Cancel,
@@ -93,19 +93,19 @@ pub(crate) struct Job {
     pub(crate) callbacks: Arc<dyn std::any::Any + Send + Sync>,
     started: Instant,
     progress: Progress,
-    shared: Mutex<Shared>,
+    state: Mutex<JobState>,
     /// What became of it, once it has ended.
     outcome: watch::Sender<Option<Arc<serde_json::Value>>>,
-    _place: Place,
+    _place: Permit,
 }
 
 /// A job that somebody watches. It holds no place among the loads.
-pub(crate) struct Followed {
-    job: Weak<Job>,
+pub(crate) struct JobSubscription {
+    job: Weak<LoadJob>,
     outcome: watch::Receiver<Option<Arc<serde_json::Value>>>,
 }
 
-impl Followed {
+impl JobSubscription {
     /// How the job stands; nothing once it has ended.
     pub(crate) fn view(&self) -> Option<serde_json::Value> {
         let is_over = self.outcome.borrow().is_some();
@@ -113,45 +113,50 @@ impl Followed {
     }
 
     /// Waits for the end of the job, and tells what became of it.
-    pub(crate) async fn ended(&mut self) -> Option<Arc<serde_json::Value>> {
+    pub(crate) async fn wait_for_end(&mut self) -> Option<Arc<serde_json::Value>> {
         // An error says that the job is gone without a word.
         self.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone())
     }
 }
 
-struct Shared {
+struct JobState {
     load: Option<Arc<Load>>,
     streams: usize,
     incomplete: HashSet<usize>,
-    worst: Leaving,
+    worst: StreamOutcome,
 }
 
 /// A stream's part in a job.
-pub(crate) struct Membership {
-    pub(crate) job: Arc<Job>,
+pub(crate) struct JobMembership {
+    pub(crate) job: Arc<LoadJob>,
     pub(crate) load: Arc<Load>,
 }
 
 /// What the last stream that leaves a job hears.
-pub(crate) struct Ended {
+pub(crate) struct JobResult {
     pub(crate) result: std::result::Result<BulkPutReport, BulkPutError>,
-    pub(crate) job: Arc<Job>,
+    pub(crate) job: Arc<LoadJob>,
 }
 
 impl Jobs {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            loads: Places::new(config.loads_max, "loads", "loads_max", config.admission_wait),
+            loads: ConcurrencyLimit::new(
+                config.loads_max,
+                "loads",
+                "loads_max",
+                config.admission_wait,
+            ),
             memory_bytes: config.memory_bytes_per_load(),
             next: AtomicU64::new(1),
             opening: Mutex::default(),
-            known: Mutex::default(),
+            registry: Mutex::default(),
         }
     }
 
     /// How many loads run.
-    pub(crate) fn loads_taken(&self) -> usize {
-        self.loads.taken()
+    pub(crate) fn running_loads(&self) -> usize {
+        self.loads.in_use()
     }
 
     /// Joins the job of this name, or opens one. Blocks.
@@ -165,29 +170,31 @@ impl Jobs {
         request: JobRequest,
         mut options: BulkPutOptions,
         callbacks: Arc<C>,
-    ) -> Result<Membership>
+    ) -> Result<JobMembership>
     where
         C: BulkPutCallbacks + Send + Sync + 'static,
     {
-        let opening = request.name.as_deref().map(|name| self.opening(name));
+        let opening = request.name.as_deref().map(|name| self.opening_lock(name));
         let _opening =
             opening.as_ref().map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }
-        let place = match self.loads.take_free() {
+        // Sharing is the last resort: an error of the store stops all streams of a load.
+        let place = match self.loads.try_acquire() {
             Some(place) => place,
             None => match self.join_shared(&request) {
                 Some(shared) => return Ok(shared),
-                None => Handle::current().block_on(self.loads.take())?,
+                None => Handle::current().block_on(self.loads.acquire())?,
             },
         };
+        // A client may ask for less memory than the share of a load, and never for more.
         let asked = options.memory_bytes_max.unwrap_or(usize::MAX);
         options.memory_bytes_max = Some(self.memory_bytes.min(asked));
         options.callbacks = callbacks.clone();
         let cancel = options.cancel.clone();
         let load = Arc::new(store.load(&options)?);
-        let job = Arc::new(Job {
+        let job = Arc::new(LoadJob {
             id: format!("b-{}", self.next.fetch_add(1, Ordering::Relaxed)),
             request,
             cancel,
@@ -195,21 +202,22 @@ impl Jobs {
             callbacks,
             started: Instant::now(),
             progress: load.progress(),
-            shared: Mutex::new(Shared {
+            state: Mutex::new(JobState {
                 load: Some(load.clone()),
                 streams: 1,
                 incomplete: HashSet::new(),
-                worst: Leaving::Completed,
+                worst: StreamOutcome::Completed,
             }),
             outcome: watch::Sender::new(None),
             _place: place,
         });
-        self.known().running.push(job.clone());
-        Ok(Membership { job, load })
+        // Listed only now: opening a load may take long, and must not lock the registry.
+        self.registry().running.push(job.clone());
+        Ok(JobMembership { job, load })
     }
 
     /// What whoever opens a load of this name holds meanwhile.
-    fn opening(&self, name: &str) -> Arc<Mutex<()>> {
+    fn opening_lock(&self, name: &str) -> Arc<Mutex<()>> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         opening.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = opening.get(name).and_then(Weak::upgrade) {
@@ -220,10 +228,10 @@ impl Jobs {
         lock
     }
 
-    fn join_running(&self, request: &JobRequest) -> Result<Option<Membership>> {
+    fn join_running(&self, request: &JobRequest) -> Result<Option<JobMembership>> {
         let Some(name) = &request.name else { return Ok(None) };
-        let known = self.known();
-        let is_meant = |job: &&Arc<Job>| {
+        let known = self.registry();
+        let is_meant = |job: &&Arc<LoadJob>| {
             let of = (&job.request.name, &job.request.user);
             of == (&request.name, &request.user) && job.is_open()
         };
@@ -239,28 +247,28 @@ impl Jobs {
     }
 
     /// Joins a load of streams without a name.
-    fn join_shared(&self, request: &JobRequest) -> Option<Membership> {
-        let is_meant = |job: &&Arc<Job>| {
+    fn join_shared(&self, request: &JobRequest) -> Option<JobMembership> {
+        let is_meant = |job: &&Arc<LoadJob>| {
             request.shares && job.request == *request && job.started.elapsed() < SHARED_MAX
         };
-        self.known().running.iter().filter(is_meant).find_map(Job::join)
+        self.registry().running.iter().filter(is_meant).find_map(LoadJob::join)
     }
 
     /// Leaves a job. The last stream ends the load, and hears what came of it. Blocks.
     pub(crate) fn leave(
         &self,
-        membership: Membership,
+        membership: JobMembership,
         stream: usize,
-        leaving: Leaving,
-    ) -> Option<Ended> {
-        let Membership { job, load } = membership;
+        leaving: StreamOutcome,
+    ) -> Option<JobResult> {
+        let JobMembership { job, load } = membership;
         let load = {
             // Held, so that nobody joins meanwhile.
-            let _known = self.known();
-            let mut shared = job.shared();
+            let _known = self.registry();
+            let mut shared = job.state();
             drop(load);
             shared.streams -= 1;
-            if leaving != Leaving::Completed {
+            if leaving != StreamOutcome::Completed {
                 shared.incomplete.insert(stream);
                 shared.worst = leaving;
             }
@@ -274,9 +282,9 @@ impl Jobs {
             Ok(load) => load.finish(),
             Err(_) => Err(Error::internal("a load is used after its last stream").into()),
         };
-        let ended = Ended { result, job };
+        let ended = JobResult { result, job };
         let view = ended.view();
-        self.known().end(&ended.job, view.clone());
+        self.registry().end(&ended.job, view.clone());
         // Who hears of the end finds the job among those that have ended.
         ended.job.outcome.send_replace(Some(Arc::new(view)));
         Some(ended)
@@ -284,13 +292,13 @@ impl Jobs {
 
     /// All jobs, those that ended first.
     pub(crate) fn list(&self) -> Vec<serde_json::Value> {
-        let known = self.known();
+        let known = self.registry();
         known.ended.iter().cloned().chain(known.running.iter().map(|job| job.view())).collect()
     }
 
     /// The jobs that run.
     pub(crate) fn running(&self) -> Vec<serde_json::Value> {
-        self.known().running.iter().map(|job| job.view()).collect()
+        self.registry().running.iter().map(|job| job.view()).collect()
     }
 
     /// A job by its number or name; of those that have ended the last of that name.
@@ -298,7 +306,7 @@ impl Jobs {
     /// # Errors
     /// `NotFound` when none is known.
     pub(crate) fn of_id(&self, id: &str) -> Result<serde_json::Value> {
-        let known = self.known();
+        let known = self.registry();
         let is_meant = |job: &&serde_json::Value| job["job"] == id || job["name"] == id;
         let running = known.running(id).map(|job| job.view());
         let found = running.or_else(|| known.ended.iter().rev().find(is_meant).cloned());
@@ -309,13 +317,13 @@ impl Jobs {
     ///
     /// # Errors
     /// As [`Jobs::of_id`].
-    pub(crate) fn follow(&self, id: &str) -> Result<Followed> {
-        if let Some(job) = self.known().running(id) {
+    pub(crate) fn subscribe(&self, id: &str) -> Result<JobSubscription> {
+        if let Some(job) = self.registry().running(id) {
             let outcome = job.outcome.subscribe();
-            return Ok(Followed { job: Arc::downgrade(job), outcome });
+            return Ok(JobSubscription { job: Arc::downgrade(job), outcome });
         }
         let ended = self.of_id(id)?;
-        Ok(Followed { job: Weak::new(), outcome: watch::channel(Some(Arc::new(ended))).1 })
+        Ok(JobSubscription { job: Weak::new(), outcome: watch::channel(Some(Arc::new(ended))).1 })
     }
 
     /// Cancels a job by its number or name.
@@ -323,7 +331,7 @@ impl Jobs {
     /// # Errors
     /// `NotFound` when none of that name runs.
     pub(crate) fn cancel(&self, id: &str) -> Result<()> {
-        let known = self.known();
+        let known = self.registry();
         let job =
             known.running(id).ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
         job.cancel.cancel();
@@ -331,21 +339,22 @@ impl Jobs {
         Ok(())
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn registry(&self) -> MutexGuard<'_, JobRegistry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl JobRegistry {
     /// The job of a number or name, if it runs.
-    fn running(&self, id: &str) -> Option<&Arc<Job>> {
-        let is_meant = |job: &&Arc<Job>| job.id == id || job.request.name.as_deref() == Some(id);
+    fn running(&self, id: &str) -> Option<&Arc<LoadJob>> {
+        let is_meant =
+            |job: &&Arc<LoadJob>| job.id == id || job.request.name.as_deref() == Some(id);
         let mut meant = self.running.iter().filter(is_meant);
         // A job may be open again while the load of the one before it ends.
         meant.clone().find(|job| job.is_open()).or_else(|| meant.next())
     }
 
-    fn end(&mut self, job: &Arc<Job>, view: serde_json::Value) {
+    fn end(&mut self, job: &Arc<LoadJob>, view: serde_json::Value) {
         self.running.retain(|running| !Arc::ptr_eq(running, job));
         self.ended.push_back(view);
         if self.ended.len() > ENDED_MAX {
@@ -354,17 +363,17 @@ impl Known {
     }
 }
 
-impl Job {
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+impl LoadJob {
+    fn state(&self) -> MutexGuard<'_, JobState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a further stream in, unless the load has ended.
-    fn join(self: &Arc<Self>) -> Option<Membership> {
-        let mut shared = self.shared();
+    fn join(self: &Arc<Self>) -> Option<JobMembership> {
+        let mut shared = self.state();
         let load = shared.load.clone()?;
         shared.streams += 1;
-        Some(Membership { job: self.clone(), load })
+        Some(JobMembership { job: self.clone(), load })
     }
 
     /// Whether streams of different clients may share it, which need not know of each other.
@@ -374,7 +383,7 @@ impl Job {
 
     /// Whether further streams may join.
     fn is_open(&self) -> bool {
-        self.shared().load.is_some()
+        self.state().load.is_some()
     }
 
     fn view(&self) -> serde_json::Value {
@@ -382,7 +391,7 @@ impl Job {
             "job": self.id,
             "name": self.request.name,
             "state": "running",
-            "streams": self.shared().streams,
+            "streams": self.state().streams,
             "seconds": self.started.elapsed().as_secs_f64(),
             "counts": counts_json(&self.progress.total()),
         })
@@ -394,9 +403,9 @@ impl Job {
         stream: usize,
         name: String,
         counts: Counts,
-        leaving: Leaving,
+        leaving: StreamOutcome,
     ) -> BulkPutReport {
-        let completed = leaving == Leaving::Completed;
+        let completed = leaving == StreamOutcome::Completed;
         let mut report = BulkPutReport::default();
         report.total = counts;
         report.seconds = self.started.elapsed().as_secs_f64();
@@ -407,7 +416,7 @@ impl Job {
     /// The report of a load, with the streams left out of the completed ones that were not said to
     /// be complete.
     pub(crate) fn report_json(&self, report: &BulkPutReport) -> serde_json::Value {
-        let shared = self.shared();
+        let shared = self.state();
         let streams = report.streams.iter().map(|stream| {
             let completed = stream.completed && !shared.incomplete.contains(&stream.stream);
             json!({
@@ -425,10 +434,10 @@ impl Job {
     }
 }
 
-impl Ended {
+impl JobResult {
     fn view(&self) -> serde_json::Value {
         let (state, report, message) = match &self.result {
-            Ok(report) => (self.job.shared().worst.label(), report, None),
+            Ok(report) => (self.job.state().worst.label(), report, None),
             Err(stopped) => ("stopped", &*stopped.report, Some(stopped.error.message())),
         };
         json!({

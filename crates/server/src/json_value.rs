@@ -1,4 +1,4 @@
-//! JSON values as values of columns.
+//! Turns JSON values into values of columns.
 
 use serde_json::Value as Json;
 use tonnage::internal::json_text::{self, JsonKind};

@@ -7,35 +7,35 @@
 //! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
 //!
-//! The store blocks, so every call of it runs on a thread of the blocking pool. Only bounded
-//! queues of data lie between these threads and the network's.
+//! The store blocks, so each of its calls runs on a thread of the blocking pool. Only bounded
+//! queues lie between these threads and those of the network.
 //!
 //! | module | what |
 //! |---|---|
 //! | `config` | flags, file and environment, merged into one [`Config`] |
-//! | `address`, `service_manager` | where it listens; what systemd hears of it |
-//! | `listen` | sockets, TLS, limits of connections; how the body of a request ended |
-//! | `drain` | the phases of a server that ends |
-//! | `auth` | users, what they may do, who calls, the audit log |
-//! | `admit`, `jobs` | who may load now, and the loads that run |
-//! | `budget`, `held_body`, `spool` | bytes in memory and on the disk that calls share |
-//! | `statements`, `prepared`, `sessions` | statements that run, those that are kept, their options |
-//! | `table_cuts` | how tables are cut into the parts of scans |
+//! | `address`, `service_manager` | addresses of listeners; notifications for systemd |
+//! | `listen` | sockets, TLS, limits of connections, how the body of a request ended |
+//! | `drain` | the phases in which a server shuts down |
+//! | `auth` | users and their rights, logins, the audit log |
+//! | `admission`, `jobs` | limits of loads, streams and calls; the loads that run |
+//! | `budget`, `counted_body`, `spool` | limits of memory and disk space that calls share |
+//! | `statements`, `prepared`, `sessions` | running and prepared statements, session options |
+//! | `table_cuts` | the parts that tables are cut into for scans |
 //! | `flight`, `http` | the two listeners |
 //! | `query`, `json_value` | statements, and values of columns, as JSON |
-//! | `random` | names that nobody guesses |
-//! | `error`, `metrics` | errors as each protocol tells them; what is counted |
+//! | `random` | random names |
+//! | `error`, `metrics` | errors in each protocol; metrics |
 
 mod address;
-mod admit;
+mod admission;
 mod auth;
 mod budget;
 mod config;
 mod context;
+mod counted_body;
 mod drain;
 mod error;
 mod flight;
-mod held_body;
 mod http;
 mod jobs;
 mod json_value;

@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it.
+//! Metrics, in the format of Prometheus.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,36 +17,36 @@ use tonnage_sql::ColumnCacheStatistics;
 /// A listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 #[allow(non_camel_case_types)]
-pub(crate) enum Listener {
+pub(crate) enum ListenerKind {
     /// Arrow Flight.
     flight,
     /// HTTP.
     http,
 }
 
-const LISTENERS: [Listener; 2] = [Listener::flight, Listener::http];
+const LISTENERS: [ListenerKind; 2] = [ListenerKind::flight, ListenerKind::http];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ListenerLabel {
-    listener: Listener,
+    listener: ListenerKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabels {
-    listener: Listener,
+    listener: ListenerKind,
     call: &'static str,
     outcome: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallLabel {
-    listener: Listener,
+    listener: ListenerKind,
     call: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RowsLabels {
-    listener: Listener,
+    listener: ListenerKind,
     direction: &'static str,
 }
 
@@ -113,6 +113,8 @@ impl Metrics {
     }
 
     fn register(&mut self) {
+        // Names are what dashboards ask for: docs/server.md lists them. Counters get `_total` at
+        // the end when they are written.
         let Self { registry, store, statements_running, .. } = self;
         registry.register("connections_open", "Open connections", self.connections.clone());
         registry.register("connections", "Connections made", self.connections_total.clone());
@@ -150,24 +152,24 @@ impl Metrics {
     }
 
     /// Notes a connection; dropping what comes back notes its end.
-    pub(crate) fn connected(&self, listener: Listener) -> Connected {
+    pub(crate) fn count_connection(&self, listener: ListenerKind) -> ConnectionGauge {
         self.connections_total.get_or_create(&ListenerLabel { listener }).inc();
         let open = self.connections.get_or_create_owned(&ListenerLabel { listener });
         open.inc();
-        Connected(open)
+        ConnectionGauge(open)
     }
 
-    pub(crate) fn refused(&self, listener: Listener) {
+    pub(crate) fn count_refused(&self, listener: ListenerKind) {
         self.connections_refused.get_or_create(&ListenerLabel { listener }).inc();
     }
 
-    pub(crate) fn login_failed(&self, listener: Listener) {
+    pub(crate) fn count_failed_login(&self, listener: ListenerKind) {
         self.logins_failed.get_or_create(&ListenerLabel { listener }).inc();
     }
 
-    pub(crate) fn answered(
+    pub(crate) fn count_call(
         &self,
-        listener: Listener,
+        listener: ListenerKind,
         call: &'static str,
         outcome: &'static str,
         took: Duration,
@@ -178,11 +180,11 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    pub(crate) fn rows_in(&self, listener: Listener, rows: u64) {
+    pub(crate) fn rows_in(&self, listener: ListenerKind, rows: u64) {
         self.rows.get_or_create(&RowsLabels { listener, direction: "in" }).inc_by(rows);
     }
 
-    pub(crate) fn rows_out(&self, listener: Listener, rows: u64) {
+    pub(crate) fn rows_out(&self, listener: ListenerKind, rows: u64) {
         self.rows.get_or_create(&RowsLabels { listener, direction: "out" }).inc_by(rows);
     }
 
@@ -202,7 +204,7 @@ impl Metrics {
         LISTENERS.into_iter().map(of).sum()
     }
 
-    pub(crate) fn stream_ended(&self, outcome: &'static str) {
+    pub(crate) fn count_stream(&self, outcome: &'static str) {
         self.streams.get_or_create(&OutcomeLabel { outcome }).inc();
     }
 
@@ -230,9 +232,9 @@ impl Metrics {
 }
 
 /// An open connection.
-pub(crate) struct Connected(Gauge);
+pub(crate) struct ConnectionGauge(Gauge);
 
-impl Drop for Connected {
+impl Drop for ConnectionGauge {
     fn drop(&mut self) {
         self.0.dec();
     }

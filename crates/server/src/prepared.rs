@@ -1,4 +1,4 @@
-//! Statements that clients prepared: a handle for each, with what is bound to its parameters.
+//! Prepared statements of clients: a handle for each, and the rows bound to its parameters.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 use tonnage_sql::Prepared;
 
-use crate::budget::{Budget, Taken, bytes_of};
+use crate::budget::{MemoryBudget, MemoryReservation, bytes_of};
 use crate::random::random_name;
 
 /// A statement that nobody used for so long is forgotten when there are too many.
@@ -23,38 +23,38 @@ const BOUND_BYTES_MAX_OF_ALL: usize = 1 << 30;
 
 /// All prepared statements.
 pub(crate) struct PreparedStatements {
-    known: Mutex<HashMap<String, Kept>>,
-    bound: Arc<Budget>,
+    statements: Mutex<HashMap<String, PreparedEntry>>,
+    bound: Arc<MemoryBudget>,
 }
 
 impl Default for PreparedStatements {
     fn default() -> Self {
-        let bound = Budget::new(BOUND_BYTES_MAX_OF_ALL, "parameters of prepared statements");
-        Self { known: Mutex::default(), bound }
+        let bound = MemoryBudget::new(BOUND_BYTES_MAX_OF_ALL, "parameters of prepared statements");
+        Self { statements: Mutex::default(), bound }
     }
 }
 
-struct Kept {
-    statement: Arc<PreparedStatement>,
+struct PreparedEntry {
+    statement: Arc<OwnedStatement>,
     used: Instant,
 }
 
 /// A prepared statement.
-pub(crate) struct PreparedStatement {
+pub(crate) struct OwnedStatement {
     pub(crate) prepared: Prepared,
     owner: Option<String>,
-    bound: Mutex<Bound>,
+    bound: Mutex<BoundRows>,
 }
 
 /// Rows that are bound to parameters: a row for each time that the statement is carried out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bound {
+pub(crate) struct BoundRows {
     rows: Arc<[RecordBatch]>,
     /// Held as long as somebody has the rows.
-    _taken: Option<Arc<Taken>>,
+    _taken: Option<Arc<MemoryReservation>>,
 }
 
-impl Deref for Bound {
+impl Deref for BoundRows {
     type Target = [RecordBatch];
 
     fn deref(&self) -> &[RecordBatch] {
@@ -63,13 +63,13 @@ impl Deref for Bound {
 }
 
 /// Rows that come to be bound.
-pub(crate) struct Binding {
+pub(crate) struct BoundRowsBuilder {
     rows: Vec<RecordBatch>,
     bytes: usize,
-    taken: Taken,
+    taken: MemoryReservation,
 }
 
-impl Binding {
+impl BoundRowsBuilder {
     /// Takes further rows.
     ///
     /// # Errors
@@ -83,22 +83,22 @@ impl Binding {
                  once, or put rows in bulk"
             )));
         }
-        self.taken.take(bytes)?;
+        self.taken.grow(bytes)?;
         self.rows.push(rows);
         Ok(())
     }
 }
 
-impl PreparedStatement {
+impl OwnedStatement {
     /// What is bound to its parameters.
-    pub(crate) fn bound(&self) -> Bound {
+    pub(crate) fn bound(&self) -> BoundRows {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Binds rows in the place of those that were.
-    pub(crate) fn bind(&self, binding: Binding) {
-        let Binding { rows, taken, .. } = binding;
-        let bound = Bound { rows: rows.into(), _taken: Some(Arc::new(taken)) };
+    pub(crate) fn bind(&self, binding: BoundRowsBuilder) {
+        let BoundRowsBuilder { rows, taken, .. } = binding;
+        let bound = BoundRows { rows: rows.into(), _taken: Some(Arc::new(taken)) };
         *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
     }
 }
@@ -110,7 +110,7 @@ impl PreparedStatements {
     /// `Exhausted` when there are too many that were used lately.
     pub(crate) fn keep(&self, prepared: Prepared, owner: Option<String>) -> Result<String> {
         let handle = random_name()?;
-        let mut known = self.known();
+        let mut known = self.statements();
         if known.len() >= PREPARED_MAX {
             known.retain(|_, kept| kept.used.elapsed() < IDLE_MAX);
         }
@@ -119,8 +119,8 @@ impl PreparedStatements {
                 "{PREPARED_MAX} statements are prepared: close those that are not needed"
             )));
         }
-        let statement = Arc::new(PreparedStatement { prepared, owner, bound: Mutex::default() });
-        known.insert(handle.clone(), Kept { statement, used: Instant::now() });
+        let statement = Arc::new(OwnedStatement { prepared, owner, bound: Mutex::default() });
+        known.insert(handle.clone(), PreparedEntry { statement, used: Instant::now() });
         Ok(handle)
     }
 
@@ -128,10 +128,10 @@ impl PreparedStatements {
     ///
     /// # Errors
     /// `NotFound` for a handle that is not known, or is another's.
-    pub(crate) fn get(&self, handle: &[u8], user: Option<&str>) -> Result<Arc<PreparedStatement>> {
+    pub(crate) fn get(&self, handle: &[u8], user: Option<&str>) -> Result<Arc<OwnedStatement>> {
         let missing = || Error::not_found("there is no such prepared statement: prepare it again");
         let handle = std::str::from_utf8(handle).map_err(|_| missing())?;
-        let mut known = self.known();
+        let mut known = self.statements();
         let kept = known.get_mut(handle).filter(|kept| kept.statement.owner.as_deref() == user);
         let kept = kept.ok_or_else(missing)?;
         kept.used = Instant::now();
@@ -139,20 +139,20 @@ impl PreparedStatements {
     }
 
     /// Begins to take rows for the parameters of a statement.
-    pub(crate) fn binding(&self) -> Binding {
-        Binding { rows: Vec::new(), bytes: 0, taken: self.bound.begin() }
+    pub(crate) fn binding(&self) -> BoundRowsBuilder {
+        BoundRowsBuilder { rows: Vec::new(), bytes: 0, taken: self.bound.reservation() }
     }
 
     /// Forgets a statement.
     pub(crate) fn close(&self, handle: &[u8], user: Option<&str>) {
         if self.get(handle, user).is_ok() {
             let handle = String::from_utf8_lossy(handle);
-            self.known().remove(handle.as_ref());
+            self.statements().remove(handle.as_ref());
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn statements(&self) -> MutexGuard<'_, HashMap<String, PreparedEntry>> {
+        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Statements as JSON: one of `POST /v1/sql`, or many of a fetch-all.
+//! SQL statements as JSON: one of `POST /v1/sql`, or many of a fetch-all.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) const STATEMENTS_MAX: usize = 10_000;
 /// A statement with what goes along with it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Query {
+pub(crate) struct SqlQuery {
     pub(crate) sql: String,
     /// The values of `?`, or of `$1`, `$2` and so on.
     #[serde(default)]
@@ -32,30 +32,30 @@ pub(crate) struct Query {
     pub(crate) limit: Option<u64>,
 }
 
-fn wrong(error: serde_json::Error) -> Error {
+fn invalid_query(error: serde_json::Error) -> Error {
     Error::invalid(format!("the statement is not as docs/http.md says: {error}"))
 }
 
-impl Query {
+impl SqlQuery {
     /// Reads one statement.
     ///
     /// # Errors
     /// `Invalid` for what is no such object.
-    pub(crate) fn parse(text: &str) -> Result<Query> {
-        serde_json::from_str::<Query>(text).map_err(wrong)?.with_texts(text)
+    pub(crate) fn parse(text: &str) -> Result<SqlQuery> {
+        serde_json::from_str::<SqlQuery>(text).map_err(invalid_query)?.with_texts(text)
     }
 
     /// Reads a list of statements.
     ///
     /// # Errors
-    /// As [`Query::parse`].
-    pub(crate) fn parse_all(text: &str) -> Result<Vec<Query>> {
-        let queries: Vec<Query> = serde_json::from_str(text).map_err(wrong)?;
+    /// As [`SqlQuery::parse`].
+    pub(crate) fn parse_all(text: &str) -> Result<Vec<SqlQuery>> {
+        let queries: Vec<SqlQuery> = serde_json::from_str(text).map_err(invalid_query)?;
         let texts = json_text::items(text)?;
         queries.into_iter().zip(texts).map(|(query, text)| query.with_texts(text)).collect()
     }
 
-    fn with_texts(mut self, text: &str) -> Result<Query> {
+    fn with_texts(mut self, text: &str) -> Result<SqlQuery> {
         let members = json_text::members(text)?;
         if let Some((_, list)) = members.iter().find(|(name, _)| name == "parameters") {
             self.texts = json_text::items(list)?.into_iter().map(str::to_owned).collect();
@@ -78,8 +78,8 @@ impl Query {
         let types = self.types.iter().map(Option::as_deref).chain(std::iter::repeat(None));
         let values = self.texts.iter().zip(types).enumerate().map(|(place, (text, kind))| {
             let value = match kind {
-                None => parameter(text),
-                Some(kind) => typed(text, kind),
+                None => json_parameter(text),
+                Some(kind) => typed_parameter(text, kind),
             };
             value.map_err(|error| error.at(format!("parameter {}", place + 1)))
         });
@@ -92,12 +92,12 @@ impl Query {
     }
 }
 
-/// Types with members of their own. Each one that is read stays in memory, so none may come out of a
-/// request.
+/// Types with members of their own. Each one that is read stays in memory, so none may come out of
+/// a request.
 const NESTED: [&str; 4] = ["ENUM", "ARRAY", "MAP", "RECORD"];
 
 /// A value of a type that JSON has no form for: its text, or a number or a boolean.
-fn typed(text: &str, kind: &str) -> Result<Value> {
+fn typed_parameter(text: &str, kind: &str) -> Result<Value> {
     // A comment or a quote before the word could hide it.
     let word = kind.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     if word.is_empty() || NESTED.iter().any(|nested| nested.eq_ignore_ascii_case(word)) {
@@ -116,7 +116,7 @@ fn typed(text: &str, kind: &str) -> Result<Value> {
 }
 
 /// A value as JSON has it: objects and arrays are documents.
-fn parameter(text: &str) -> Result<Value> {
+fn json_parameter(text: &str) -> Result<Value> {
     Ok(match JsonKind::of(text) {
         JsonKind::Null => Value::Null,
         JsonKind::Boolean => Value::Boolean(text == "true"),
@@ -129,8 +129,8 @@ fn parameter(text: &str) -> Result<Value> {
 /// The digits that a double is sure to keep.
 const DIGITS_KEPT: usize = 15;
 
-/// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement. Others
-/// are DOUBLE, and NUMBER where that would round them.
+/// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement.
+/// Others are DOUBLE, and NUMBER where that would round them.
 fn number(text: &str) -> Result<Value> {
     if let Ok(whole) = text.parse() {
         return Ok(Value::Long(whole));
@@ -161,7 +161,7 @@ mod tests {
             ("[1, 1.10]", Value::Json("[1, 1.10]".into())),
         ];
         for (text, wanted) in values {
-            assert_eq!(parameter(text).unwrap(), wanted, "{text}");
+            assert_eq!(json_parameter(text).unwrap(), wanted, "{text}");
         }
     }
 
@@ -174,7 +174,7 @@ mod tests {
             "0.1234567890123456789",
             "12345678901234567890123456789012345678.5",
         ] {
-            assert_eq!(parameter(text).unwrap(), Value::decimal(text).unwrap(), "{text}");
+            assert_eq!(json_parameter(text).unwrap(), Value::decimal(text).unwrap(), "{text}");
         }
     }
 
@@ -190,11 +190,11 @@ mod tests {
             ("UUID", serde_json::json!("00000000-0000-0000-0000-000000000001")),
         ];
         for (kind, json) in cases {
-            let value = typed(&json.to_string(), kind).unwrap();
+            let value = typed_parameter(&json.to_string(), kind).unwrap();
             let text = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
             assert_eq!(value, Value::parse(&text, kind.parse().unwrap()).unwrap());
         }
-        assert_eq!(typed("null", "DATE").unwrap(), Value::Null);
+        assert_eq!(typed_parameter("null", "DATE").unwrap(), Value::Null);
         for (kind, json, said) in [
             ("DATE", serde_json::json!("yesterday"), "a day like"),
             ("DAY", serde_json::json!("2022-01-03"), "unknown type"),
@@ -204,7 +204,7 @@ mod tests {
             ("\"ENUM\"('a')", serde_json::json!("a"), "no type of a parameter"),
             ("DATE", serde_json::json!(true), "no DATE"),
         ] {
-            let error = typed(&json.to_string(), kind).unwrap_err();
+            let error = typed_parameter(&json.to_string(), kind).unwrap_err();
             assert!(error.message().contains(said), "{kind}: {error}");
         }
     }
@@ -214,7 +214,7 @@ mod tests {
         let query = |types| {
             let text =
                 format!(r#"{{"sql": "SELECT ?, ?", "parameters": [1, "x"], "types": {types}}}"#);
-            Query::parse(&text).unwrap().request().err().unwrap()
+            SqlQuery::parse(&text).unwrap().request().err().unwrap()
         };
         let error = query(r#"[null, "DATE"]"#);
         assert!(error.message().starts_with("parameter 2"), "{error}");
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_member_that_there_is_not_is_named() {
-        let error = Query::parse(r#"{"sql": "SELECT 1", "parms": []}"#);
+        let error = SqlQuery::parse(r#"{"sql": "SELECT 1", "parms": []}"#);
         assert!(error.unwrap_err().to_string().contains("parms"));
     }
 }

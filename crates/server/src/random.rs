@@ -1,4 +1,4 @@
-//! Names that nobody guesses.
+//! Random names that nobody can guess.
 
 use tokio_rustls::rustls::crypto::ring;
 use tonnage::{Error, Result};

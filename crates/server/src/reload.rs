@@ -1,9 +1,9 @@
-//! Users and certificates, read again while the server runs.
+//! Reloads users and certificates while the server runs.
 //!
-//! Their files are looked at every few seconds, and read when they have changed: whoever renews a
-//! certificate or adds a user need do no more. What cannot be read changes nothing, and is tried
-//! again. It is told once on the standard error stream and counted as `tonnage_reloads_failed_total`.
-//! `POST /v1/admin/reload` tells what is wrong with it too.
+//! The server looks at their files every five seconds, and reads them when they have changed. So a
+//! renewed certificate or a new user needs no restart. A file that cannot be read changes nothing,
+//! and the server tries again. It reports the failure once on standard error, counts it as
+//! `tonnage_reloads_failed_total`, and answers it to `POST /v1/admin/reload`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use tonnage::Result;
 
 use crate::auth::Users;
 use crate::config::Config;
-use crate::context::Context;
-use crate::drain::Phase;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
 use crate::tls::read_acceptor;
 
 /// When a file was written last, and its length; nothing of one that is not there.
-type Stamp = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 /// How often the files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// `Invalid` for files that cannot be used; then everything stays as it was.
-pub(crate) fn reload(context: &Context) -> Result<()> {
+pub(crate) fn reload(context: &ServerContext) -> Result<()> {
     let users = context.config.users.as_deref().map(Users::read).transpose()?;
     let tls = read_acceptor(&context.config)?;
     if let Some(users) = users {
@@ -42,7 +42,7 @@ pub(crate) fn reload(context: &Context) -> Result<()> {
 /// The files, as they were before the server read them first.
 pub(crate) struct WatchedFiles {
     files: Vec<PathBuf>,
-    read: Vec<Stamp>,
+    read: Vec<FileStamp>,
 }
 
 impl WatchedFiles {
@@ -55,7 +55,7 @@ impl WatchedFiles {
 }
 
 /// Reads the files again whenever they change, until the server drains.
-pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
+pub(crate) async fn watch(context: Arc<ServerContext>, watched: WatchedFiles) {
     let WatchedFiles { files, mut read } = watched;
     if files.is_empty() {
         return;
@@ -64,7 +64,7 @@ pub(crate) async fn watch(context: Arc<Context>, watched: WatchedFiles) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
-            () = context.phases.reached(Phase::Draining) => return,
+            () = context.phases.wait_for(DrainPhase::Draining) => return,
         }
         let now = stamps(&files);
         if now == read {
@@ -92,7 +92,7 @@ fn files(config: &Config) -> Vec<PathBuf> {
     config.users.iter().chain(tls).chain(clients).cloned().collect()
 }
 
-fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+fn stamps(files: &[PathBuf]) -> Vec<FileStamp> {
     let stamp = |file: &PathBuf| {
         let told = std::fs::metadata(file).ok()?;
         Some((told.modified().ok()?, told.len()))

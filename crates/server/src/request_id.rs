@@ -1,5 +1,4 @@
-//! Names of requests: by them a client, the audit log and whoever watches the server speak of the
-//! same call.
+//! Request ids: the name by which a client, the audit log and the server's log refer to one call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use tokio::task_local;
 use tonnage::Result;
 use tracing::{Instrument, info_span};
 
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
 /// The header that names a request.
@@ -31,7 +30,7 @@ pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
     /// The name that a client gave its request, if it is one that may stand in headers and logs.
-    fn given(headers: &HeaderMap) -> Option<RequestId> {
+    fn of_headers(headers: &HeaderMap) -> Option<RequestId> {
         let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
         let is_sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(&byte);
         let fits = !text.is_empty() && text.len() <= BYTES_MAX && text.bytes().all(is_sane);
@@ -76,12 +75,12 @@ impl RequestIds {
 }
 
 /// Gives each request its name, and tells it with the answer.
-pub(crate) async fn name(
-    State((ids, listener)): State<(Arc<RequestIds>, Listener)>,
+pub(crate) async fn assign(
+    State((ids, listener)): State<(Arc<RequestIds>, ListenerKind)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let id = RequestId::given(request.headers()).unwrap_or_else(|| ids.make());
+    let id = RequestId::of_headers(request.headers()).unwrap_or_else(|| ids.make());
     let span = info_span!(
         "request",
         ?listener,
@@ -105,7 +104,7 @@ mod tests {
     fn given(text: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert(REQUEST_ID_HEADER, HeaderValue::from_str(text).unwrap());
-        RequestId::given(&headers).map(|id| id.to_string())
+        RequestId::of_headers(&headers).map(|id| id.to_string())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A server: listeners over one store.
+//! The server: its listeners over one store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tonnage::{Error, Result, Store};
 
 use crate::address::Address;
 use crate::config::Config;
-use crate::context::Context;
-use crate::drain::{Phase, PhaseSetter, phases};
-use crate::listen::{Acceptor, Socket};
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::drain::{DrainPhase, PhaseSetter, phases};
+use crate::listen::{Acceptor, ListenerSocket};
+use crate::metrics::ListenerKind;
 use crate::reload::{self, WatchedFiles};
 use crate::{flight, http, service_manager};
 
@@ -46,10 +46,10 @@ impl Stop {
 /// A server: its listeners are bound, and [`Server::run`] serves them.
 pub struct Server {
     runtime: Runtime,
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     phase: PhaseSetter,
     acceptor: Acceptor,
-    listeners: Vec<(Listener, Socket)>,
+    listeners: Vec<(ListenerKind, ListenerSocket)>,
     addresses: Addresses,
     watched: WatchedFiles,
 }
@@ -62,6 +62,8 @@ impl Server {
     /// be listened on.
     pub fn open(store: Store, config: Config) -> Result<Server> {
         config.check()?;
+        // Each place of a stream or a call may hold a thread. The rest is for work without a place:
+        // passwords, reports on the disk, changed files.
         let threads = config.streams_max + config.calls_max + 16;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("net")
@@ -71,23 +73,25 @@ impl Server {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;
         let (phase, phases) = phases();
-        let wanted = [(Listener::http, &config.http), (Listener::flight, &config.flight)];
+        let wanted = [(ListenerKind::http, &config.http), (ListenerKind::flight, &config.flight)];
         let (mut listeners, mut addresses) = (Vec::new(), Addresses::default());
         for (listener, address) in wanted {
             let Some(address) = address else { continue };
-            let socket = runtime.block_on(Socket::bind(listener, address))?;
+            let socket = runtime.block_on(ListenerSocket::bind(listener, address))?;
             let bound = socket.address();
             match listener {
-                Listener::http => addresses.http = bound,
-                Listener::flight => addresses.flight = bound,
+                ListenerKind::http => addresses.http = bound,
+                ListenerKind::flight => addresses.flight = bound,
             }
             listeners.push((listener, socket));
         }
+        // By default an error names tables with a name like it, which users may not see.
         if config.users.is_some() {
             store.hide_table_names();
         }
+        // Looked at before they are read: a change in between would never be noticed otherwise.
         let watched = WatchedFiles::of(&config);
-        let context = Context::new(store, config, phases)?;
+        let context = ServerContext::new(store, config, phases)?;
         let acceptor = Acceptor::new(context.clone());
         Ok(Server { runtime, context, phase, acceptor, listeners, addresses, watched })
     }
@@ -108,8 +112,8 @@ impl Server {
         runtime.block_on(async {
             for (listener, socket) in listeners {
                 let router = match listener {
-                    Listener::http => http::router(&context),
-                    Listener::flight => flight::router(&context),
+                    ListenerKind::http => http::router(&context),
+                    ListenerKind::flight => flight::router(&context),
                 };
                 tokio::spawn(acceptor.clone().accept(listener, socket, router));
             }
@@ -117,13 +121,13 @@ impl Server {
             service_manager::ready();
             stop.0.notified().await;
             service_manager::stopping();
-            phase.set(Phase::Closing);
+            phase.set(DrainPhase::Closing);
             tokio::time::sleep(config.drain_wait).await;
-            phase.set(Phase::Draining);
-            if tokio::time::timeout(config.drain_timeout, acceptor.drained()).await.is_err() {
-                phase.set(Phase::Stopping);
+            phase.set(DrainPhase::Draining);
+            if tokio::time::timeout(config.drain_timeout, acceptor.wait_drained()).await.is_err() {
+                phase.set(DrainPhase::Stopping);
                 context.statements.cancel_all();
-                let _ = tokio::time::timeout(STOPPING_MAX, acceptor.drained()).await;
+                let _ = tokio::time::timeout(STOPPING_MAX, acceptor.wait_drained()).await;
             }
         });
         let synced = context.store.sync();

@@ -1,6 +1,6 @@
-//! What systemd hears of a server (`Type=notify`): that it is ready, and that it ends.
+//! Tells systemd (`Type=notify`) that the server is ready, and that it stops.
 //!
-//! The manager names a datagram socket in `NOTIFY_SOCKET`, and takes lines such as `READY=1`.
+//! systemd names a datagram socket in `NOTIFY_SOCKET`, and reads lines such as `READY=1` from it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,15 +14,15 @@ const SOCKET: &str = "NOTIFY_SOCKET";
 
 /// The listeners take connections.
 pub(crate) fn ready() {
-    tell("READY=1");
+    notify("READY=1");
 }
 
 /// The server drains.
 pub(crate) fn stopping() {
-    tell("STOPPING=1");
+    notify("STOPPING=1");
 }
 
-fn tell(state: &str) {
+fn notify(state: &str) {
     let Some(socket) = std::env::var_os(SOCKET).filter(|socket| !socket.is_empty()) else { return };
     if let Err(error) = send(&socket, state) {
         eprintln!("tonnage: {SOCKET} cannot be told {state}: {error}");

@@ -1,4 +1,4 @@
-//! Sessions of clients: options that hold for all of their statements. A cookie names the session.
+//! Client sessions: options for all statements of a session. A cookie names the session.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,13 +24,13 @@ pub(crate) struct SessionOptions {
 /// All sessions.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    known: Mutex<HashMap<String, (SessionOptions, Instant)>>,
+    sessions: Mutex<HashMap<String, (SessionOptions, Instant)>>,
 }
 
 impl Sessions {
     /// The options of a session; the defaults where there is none.
     pub(crate) fn options(&self, id: Option<&str>) -> SessionOptions {
-        let mut known = self.known();
+        let mut known = self.sessions();
         let found = id.and_then(|id| known.get_mut(id));
         found.map_or_else(SessionOptions::default, |(options, used)| {
             *used = Instant::now();
@@ -43,7 +43,7 @@ impl Sessions {
     /// # Errors
     /// `Exhausted` when there are too many sessions.
     pub(crate) fn set(&self, id: Option<&str>, options: SessionOptions) -> Result<String> {
-        let mut known = self.known();
+        let mut known = self.sessions();
         let id = match id.filter(|id| known.contains_key(*id)) {
             Some(id) => id.to_owned(),
             None => random_name()?,
@@ -60,11 +60,11 @@ impl Sessions {
 
     /// Ends a session. False when there was none.
     pub(crate) fn close(&self, id: Option<&str>) -> bool {
-        id.is_some_and(|id| self.known().remove(id).is_some())
+        id.is_some_and(|id| self.sessions().remove(id).is_some())
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, (SessionOptions, Instant)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, (SessionOptions, Instant)>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,5 @@
-//! What waits on the disk: bodies of requests for their loads, reports of loads for their clients,
-//! keys for their bulk gets.
+//! The disk space for bodies of requests, reports of loads and keys of bulk gets, which all share
+//! one limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub(crate) struct Spool {
 
 /// What one file has of it; dropping it gives that back.
 #[derive(Debug)]
-pub(crate) struct Spooled {
+pub(crate) struct SpoolReservation {
     spool: Arc<Spool>,
     bytes: u64,
 }
@@ -29,8 +29,8 @@ impl Spool {
     }
 
     /// Begins a file that is empty.
-    pub(crate) fn begin(self: &Arc<Self>) -> Spooled {
-        Spooled { spool: self.clone(), bytes: 0 }
+    pub(crate) fn reservation(self: &Arc<Self>) -> SpoolReservation {
+        SpoolReservation { spool: self.clone(), bytes: 0 }
     }
 
     /// Refuses a body of so many bytes.
@@ -50,12 +50,12 @@ impl Spool {
     }
 }
 
-impl Spooled {
+impl SpoolReservation {
     /// Takes more bytes of a body.
     ///
     /// # Errors
-    /// As [`Spool::check`] and [`Spooled::reserve`].
-    pub(crate) fn take(&mut self, bytes: u64) -> std::result::Result<(), Problem> {
+    /// As [`Spool::check`] and [`SpoolReservation::reserve`].
+    pub(crate) fn reserve_body(&mut self, bytes: u64) -> std::result::Result<(), Problem> {
         self.spool.check(self.bytes.saturating_add(bytes))?;
         Ok(self.reserve(bytes)?)
     }
@@ -84,7 +84,7 @@ impl Spooled {
     }
 }
 
-impl Drop for Spooled {
+impl Drop for SpoolReservation {
     fn drop(&mut self) {
         self.clear();
     }
@@ -97,14 +97,14 @@ mod tests {
     #[test]
     fn what_one_body_gives_back_another_may_take() {
         let spool = Arc::new(Spool::new(10));
-        let mut first = spool.begin();
-        first.take(8).unwrap();
-        assert!(spool.begin().take(3).is_err(), "the other has the rest");
-        let mut second = spool.begin();
-        second.take(2).unwrap();
+        let mut first = spool.reservation();
+        first.reserve_body(8).unwrap();
+        assert!(spool.reservation().reserve_body(3).is_err(), "the other has the rest");
+        let mut second = spool.reservation();
+        second.reserve_body(2).unwrap();
         drop(first);
-        second.take(8).unwrap();
-        assert!(second.take(1).is_err(), "it is too large by itself");
+        second.reserve_body(8).unwrap();
+        assert!(second.reserve_body(1).is_err(), "it is too large by itself");
         drop(second);
         assert_eq!(spool.taken.load(Ordering::Relaxed), 0);
     }

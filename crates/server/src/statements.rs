@@ -1,8 +1,8 @@
-//! Statements that run, and statements that must run once.
+//! Running statements, and statements that must run once.
 //!
-//! A client of Flight SQL asks for a statement first and fetches its answer then; it may fetch
-//! twice. So a statement that changes something waits here under a name until it is fetched, runs
-//! at the first fetch, and its outcome is kept for those that come again.
+//! A client of Flight SQL first asks for a statement and then fetches its answer, perhaps twice. So
+//! a statement that changes something waits here under a name. It runs at its first fetch. Its
+//! outcome is kept for further fetches.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use arrow::array::RecordBatch;
 use tonnage::{Cancel, Error, Result};
 
 use crate::budget::bytes_of;
-use crate::prepared::Bound;
+use crate::prepared::BoundRows;
 use crate::random::random_name;
 
 /// How long a statement waits to be fetched.
@@ -25,31 +25,31 @@ const OUTCOME_BYTES_MAX: usize = 64 << 20;
 
 /// All statements.
 #[derive(Default)]
-pub(crate) struct Statements {
+pub(crate) struct StatementRegistry {
     /// A statement that is fetched twice runs under its name twice.
     running: Mutex<HashMap<String, Vec<Cancel>>>,
-    once: Mutex<Kept>,
+    one_time: Mutex<OneTimeStatements>,
 }
 
 /// Statements that wait or run, and outcomes.
 #[derive(Default)]
-struct Kept {
-    by_id: HashMap<String, Once>,
+struct OneTimeStatements {
+    by_id: HashMap<String, OneTimeStatement>,
     /// Those that have an outcome, with its bytes; the oldest first.
     ended: VecDeque<(String, usize)>,
     ended_bytes: usize,
 }
 
-impl Kept {
+impl OneTimeStatements {
     /// How many have no outcome yet.
-    fn open(&self) -> usize {
+    fn pending_count(&self) -> usize {
         self.by_id.len() - self.ended.len()
     }
 
     /// Forgets the statements that nobody fetched in time.
-    fn forget_old(&mut self) {
+    fn remove_expired(&mut self) {
         self.by_id.retain(|_, once| {
-            !matches!(once.state, OnceState::Waiting) || once.since.elapsed() < KEPT
+            !matches!(once.state, OneTimeState::Waiting) || once.since.elapsed() < KEPT
         });
     }
 
@@ -69,29 +69,29 @@ impl Kept {
 
 /// A statement that changes something.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingStatement {
     /// Its text, or the handle of a prepared one.
-    pub(crate) what: What,
+    pub(crate) what: StatementSource,
     /// What is bound to its parameters.
-    pub(crate) bound: Bound,
+    pub(crate) bound: BoundRows,
     /// Who asked for it.
     pub(crate) owner: Option<String>,
 }
 
 /// What is to be carried out.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum StatementSource {
     Text(String),
     Prepared(String),
 }
 
-struct Once {
-    pending: Pending,
-    state: OnceState,
+struct OneTimeStatement {
+    pending: PendingStatement,
+    state: OneTimeState,
     since: Instant,
 }
 
-enum OnceState {
+enum OneTimeState {
     Waiting,
     Running,
     Done(RecordBatch),
@@ -99,27 +99,27 @@ enum OnceState {
 }
 
 /// What a fetch finds.
-pub(crate) enum Fetched {
-    /// It is the first: carry it out, and tell [`Statements::finish`].
-    First(Pending),
+pub(crate) enum FetchedStatement {
+    /// It is the first: carry it out, and tell [`StatementRegistry::finish`].
+    First(PendingStatement),
     /// It was carried out before.
     Again(RecordBatch),
 }
 
 /// A statement that runs. Dropping it cancels what still runs.
-pub(crate) struct Running {
-    statements: Arc<Statements>,
+pub(crate) struct RunningStatement {
+    statements: Arc<StatementRegistry>,
     id: String,
     cancel: Cancel,
 }
 
-impl Running {
+impl RunningStatement {
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningStatement {
     fn drop(&mut self) {
         self.cancel.cancel();
         let mut running = self.statements.running();
@@ -131,12 +131,12 @@ impl Drop for Running {
     }
 }
 
-impl Statements {
+impl StatementRegistry {
     /// Notes that a statement runs under this name from now on.
-    pub(crate) fn start(self: &Arc<Self>, id: String) -> Running {
+    pub(crate) fn start(self: &Arc<Self>, id: String) -> RunningStatement {
         let cancel = Cancel::new();
         self.running().entry(id.clone()).or_default().push(cancel.clone());
-        Running { statements: self.clone(), id, cancel }
+        RunningStatement { statements: self.clone(), id, cancel }
     }
 
     /// Cancels the statement of this name. False when none of it runs.
@@ -161,19 +161,19 @@ impl Statements {
     ///
     /// # Errors
     /// `Exhausted` when too many wait.
-    pub(crate) fn keep(&self, pending: Pending) -> Result<String> {
+    pub(crate) fn keep(&self, pending: PendingStatement) -> Result<String> {
         let id = random_name()?;
-        let mut once = self.once();
-        if once.open() >= KEPT_MAX {
-            once.forget_old();
+        let mut once = self.one_time();
+        if once.pending_count() >= KEPT_MAX {
+            once.remove_expired();
         }
-        if once.open() >= KEPT_MAX {
+        if once.pending_count() >= KEPT_MAX {
             return Err(Error::exhausted(format!(
                 "{KEPT_MAX} statements wait to be fetched: fetch those that were asked for"
             )));
         }
-        let state = OnceState::Waiting;
-        once.by_id.insert(id.clone(), Once { pending, state, since: Instant::now() });
+        let state = OneTimeState::Waiting;
+        once.by_id.insert(id.clone(), OneTimeStatement { pending, state, since: Instant::now() });
         Ok(id)
     }
 
@@ -182,41 +182,41 @@ impl Statements {
     /// # Errors
     /// `NotFound` for a name that is not known, or of another's statement; `Conflict` while it
     /// runs; its own error when it failed.
-    pub(crate) fn fetch(&self, id: &str, user: Option<&str>) -> Result<Fetched> {
-        let mut once = self.once();
+    pub(crate) fn fetch(&self, id: &str, user: Option<&str>) -> Result<FetchedStatement> {
+        let mut once = self.one_time();
         let found = once.by_id.get_mut(id).filter(|once| once.pending.owner.as_deref() == user);
         let Some(found) = found else {
             return Err(Error::not_found("no such statement waits: ask for it again"));
         };
         match &found.state {
-            OnceState::Waiting => {
-                found.state = OnceState::Running;
-                let what = What::Text(String::new());
-                let empty = Pending { what, bound: Bound::default(), owner: None };
+            OneTimeState::Waiting => {
+                found.state = OneTimeState::Running;
+                let what = StatementSource::Text(String::new());
+                let empty = PendingStatement { what, bound: BoundRows::default(), owner: None };
                 let owner = found.pending.owner.clone();
-                Ok(Fetched::First(std::mem::replace(
+                Ok(FetchedStatement::First(std::mem::replace(
                     &mut found.pending,
-                    Pending { owner, ..empty },
+                    PendingStatement { owner, ..empty },
                 )))
             }
-            OnceState::Running => {
+            OneTimeState::Running => {
                 Err(Error::conflict("the statement runs: it is carried out once"))
             }
-            OnceState::Done(batch) => Ok(Fetched::Again(batch.clone())),
-            OnceState::Failed(error) => Err(Error::new(error.kind(), error.message())),
+            OneTimeState::Done(batch) => Ok(FetchedStatement::Again(batch.clone())),
+            OneTimeState::Failed(error) => Err(Error::new(error.kind(), error.message())),
         }
     }
 
     /// Keeps the outcome of a statement that was fetched.
     pub(crate) fn finish(&self, id: &str, outcome: &Result<RecordBatch>) {
-        let mut kept = self.once();
+        let mut kept = self.one_time();
         let Some(once) = kept.by_id.get_mut(id) else { return };
         let (state, bytes) = match outcome {
-            Ok(batch) => (OnceState::Done(batch.clone()), bytes_of(batch)),
+            Ok(batch) => (OneTimeState::Done(batch.clone()), bytes_of(batch)),
             Err(error) => {
                 let error = Error::new(error.kind(), error.message());
                 let bytes = error.message().len();
-                (OnceState::Failed(error), bytes)
+                (OneTimeState::Failed(error), bytes)
             }
         };
         once.state = state;
@@ -227,8 +227,8 @@ impl Statements {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn once(&self) -> MutexGuard<'_, Kept> {
-        self.once.lock().unwrap_or_else(PoisonError::into_inner)
+    fn one_time(&self) -> MutexGuard<'_, OneTimeStatements> {
+        self.one_time.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -238,45 +238,45 @@ mod tests {
 
     use super::*;
 
-    fn insertion(owner: Option<&str>) -> Pending {
-        let what = What::Text("INSERT".to_owned());
-        Pending { what, bound: Bound::default(), owner: owner.map(str::to_owned) }
+    fn insertion(owner: Option<&str>) -> PendingStatement {
+        let what = StatementSource::Text("INSERT".to_owned());
+        PendingStatement { what, bound: BoundRows::default(), owner: owner.map(str::to_owned) }
     }
 
     #[test]
     fn a_statement_is_carried_out_at_its_first_fetch_only() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(None)).unwrap();
-        assert!(matches!(statements.fetch(&id, None), Ok(Fetched::First(_))));
+        assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::First(_))));
         let running = statements.fetch(&id, None).map(|_| ()).unwrap_err();
         assert_eq!(running.kind(), ErrorKind::Conflict);
         let outcome = Ok(RecordBatch::new_empty(arrow::datatypes::Schema::empty().into()));
         statements.finish(&id, &outcome);
-        assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+        assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::Again(_))));
     }
 
-    /// Once ten thousand changes within ten minutes were the most that all clients together could make:
-    /// outcomes counted as statements that wait.
+    /// Once ten thousand changes within ten minutes were the most that all clients together could
+    /// make: outcomes counted as statements that wait.
     #[test]
     fn changes_are_not_limited_by_those_that_were_made_before() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let counts: arrow::array::ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![1]));
         let outcome = Ok(RecordBatch::try_from_iter([("count", counts)]).unwrap());
         let change = || {
             let id = statements.keep(insertion(None)).unwrap();
-            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::First(_))));
+            assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::First(_))));
             statements.finish(&id, &outcome);
             id
         };
         let first = change();
         for _ in 0..3 * KEPT_MAX {
             let id = change();
-            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+            assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::Again(_))));
         }
         // One that is forgotten is not made again.
         let error = statements.fetch(&first, None).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        assert_eq!(statements.once().by_id.len(), OUTCOMES_MAX);
+        assert_eq!(statements.one_time().by_id.len(), OUTCOMES_MAX);
 
         for _ in 0..KEPT_MAX {
             statements.keep(insertion(None)).unwrap();
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn large_outcomes_are_not_kept_for_long() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let words: arrow::array::ArrayRef =
             Arc::new(arrow::array::StringArray::from(vec!["x".repeat(OUTCOME_BYTES_MAX)]));
         let outcome = Ok(RecordBatch::try_from_iter([("w", words)]).unwrap());
@@ -295,7 +295,7 @@ mod tests {
             let id = statements.keep(insertion(None)).unwrap();
             assert!(statements.fetch(&id, None).is_ok());
             statements.finish(&id, &outcome);
-            assert!(matches!(statements.fetch(&id, None), Ok(Fetched::Again(_))));
+            assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::Again(_))));
             id
         });
         assert!(statements.fetch(&first, None).is_err());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_statement_that_failed_fails_again() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(None)).unwrap();
         assert!(statements.fetch(&id, None).is_ok());
         statements.finish(&id, &Err(Error::conflict("the key exists")));
@@ -314,18 +314,18 @@ mod tests {
 
     #[test]
     fn a_statement_is_its_owners() {
-        let statements = Statements::default();
+        let statements = StatementRegistry::default();
         let id = statements.keep(insertion(Some("ann"))).unwrap();
         assert!(statements.fetch(&id, Some("bob")).is_err());
         assert!(statements.fetch(&id, None).is_err());
         assert!(statements.fetch(&id, Some("ann")).is_ok());
     }
 
-    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel then:
-    /// neither its client nor a server that shuts down.
+    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel
+    /// then: neither its client nor a server that shuts down.
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {
-        let statements = Arc::new(Statements::default());
+        let statements = Arc::new(StatementRegistry::default());
         let fetched = ["a", "a", "b"].map(|id| statements.start(id.to_owned()));
         assert_eq!(statements.count(), 3);
         assert!(statements.cancel("a"));
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_is_dropped_is_cancelled() {
-        let statements = Arc::new(Statements::default());
+        let statements = Arc::new(StatementRegistry::default());
         let running = statements.start("a".to_owned());
         let cancel = running.cancel().clone();
         assert!(statements.cancel("a") && cancel.is_cancelled());

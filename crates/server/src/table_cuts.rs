@@ -1,8 +1,8 @@
-//! How tables are cut into parts that clients ask for by their numbers.
+//! Keeps how a table is cut into parts, which clients fetch by their numbers.
 //!
-//! A client fetches part after part. The store cuts a table by what it holds at the moment: parts
-//! of two cuts would have rows twice, and leave others out. So a cut is kept as long as further
-//! parts of it may be asked for.
+//! A client fetches one part after the other. The store cuts a table by what it holds at the
+//! moment, so parts of two different cuts would repeat rows and miss others. So a cut is kept as
+//! long as a client may ask for more parts of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,34 +18,34 @@ const BYTES_MAX: usize = 64 << 20;
 const BYTES_EACH: usize = 128;
 
 /// The space of a table, how many parts were asked for, and whether shard keys stay whole.
-type CutOf = (u32, usize, bool);
+type CutKey = (u32, usize, bool);
 
 /// All cuts that are kept.
 #[derive(Default)]
 pub(crate) struct TableCuts {
-    known: Mutex<Known>,
+    cache: Mutex<CutCache>,
 }
 
 #[derive(Default)]
-struct Known {
-    cuts: HashMap<CutOf, Arc<Kept>>,
+struct CutCache {
+    cuts: HashMap<CutKey, Arc<CachedCut>>,
     bytes: usize,
 }
 
-struct Kept {
+struct CachedCut {
     parts: Vec<Part>,
     bytes: usize,
     used: Mutex<Instant>,
 }
 
 /// A cut by which somebody reads.
-pub(crate) struct Cut(Arc<Kept>);
+pub(crate) struct TableCut(Arc<CachedCut>);
 
-impl Cut {
+impl TableCut {
     fn new(parts: Vec<Part>) -> Self {
         let keys: usize = parts.iter().map(|part| BYTES_EACH + part.as_bytes().len()).sum();
         let used = Mutex::new(Instant::now());
-        Cut(Arc::new(Kept { parts, bytes: BYTES_EACH + keys, used }))
+        TableCut(Arc::new(CachedCut { parts, bytes: BYTES_EACH + keys, used }))
     }
 
     /// A part by its number. There may be fewer than were asked for: the later ones hold nothing.
@@ -54,7 +54,7 @@ impl Cut {
     }
 }
 
-impl Drop for Cut {
+impl Drop for TableCut {
     fn drop(&mut self) {
         *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -70,35 +70,35 @@ impl TableCuts {
         table: &Table,
         options: &TableScanOptions,
         parts: usize,
-    ) -> Result<Cut> {
+    ) -> Result<TableCut> {
         if options.range.is_some() {
             // A range is one part, whatever is stored in it.
-            return table.cut(options, parts).map(Cut::new);
+            return table.cut(options, parts).map(TableCut::new);
         }
         let of = (table.entry().space.0, parts, options.limit_per_shard_key.is_some());
-        if let Some(kept) = self.known().fresh(of) {
+        if let Some(kept) = self.cache().get(of) {
             return Ok(kept);
         }
-        let cut = Cut::new(table.cut(options, parts)?);
-        let mut known = self.known();
-        match known.fresh(of) {
+        let cut = TableCut::new(table.cut(options, parts)?);
+        let mut known = self.cache();
+        match known.get(of) {
             // Another call was faster.
             Some(kept) => Ok(kept),
-            None => known.keep(of, cut),
+            None => known.insert(of, cut),
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> MutexGuard<'_, CutCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn fresh(&self, of: CutOf) -> Option<Cut> {
-        self.cuts.get(&of).filter(|kept| !is_idle(kept)).map(|kept| Cut(kept.clone()))
+impl CutCache {
+    fn get(&self, of: CutKey) -> Option<TableCut> {
+        self.cuts.get(&of).filter(|kept| !is_idle(kept)).map(|kept| TableCut(kept.clone()))
     }
 
-    fn keep(&mut self, of: CutOf, cut: Cut) -> Result<Cut> {
+    fn insert(&mut self, of: CutKey, cut: TableCut) -> Result<TableCut> {
         if let Some(old) = self.cuts.remove(&of) {
             self.bytes -= old.bytes;
         }
@@ -118,7 +118,7 @@ impl Known {
     }
 }
 
-fn is_idle(kept: &Arc<Kept>) -> bool {
+fn is_idle(kept: &Arc<CachedCut>) -> bool {
     let used = *kept.used.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::strong_count(kept) == 1 && used.elapsed() >= IDLE_MAX
 }

@@ -1,4 +1,4 @@
-//! What connections are secured with: certificates that may be replaced while the server runs.
+//! The TLS acceptor. Its certificates can be replaced while the server runs.
 
 use std::sync::{PoisonError, RwLock};
 

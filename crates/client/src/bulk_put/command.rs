@@ -1,4 +1,4 @@
-//! Options of a bulk put as the server takes them.
+//! The options of a bulk put as the JSON that the server reads.
 
 use std::time::Duration;
 

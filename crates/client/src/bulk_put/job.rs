@@ -1,4 +1,4 @@
-//! What the streams of one bulk put share.
+//! The state that the streams of one bulk put share.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -11,16 +11,16 @@ use tokio::sync::watch;
 use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, Error, TooManyErrors};
 
 use super::command;
-use super::tally::{Tally, report_of};
+use super::upload_state::{UploadState, report_of};
 use crate::client::Client;
 
-pub(super) struct Job {
+pub(super) struct PutJob {
     pub(super) client: Client,
     pub(super) options: BulkPutOptions,
     /// Its name at the server.
     pub(super) name: String,
     names: Vec<String>,
-    tallies: Mutex<Vec<Tally>>,
+    states: Mutex<Vec<UploadState>>,
     /// Why it stops: what was first.
     stop: Mutex<Option<Error>>,
     is_stopped: AtomicBool,
@@ -31,7 +31,7 @@ pub(super) struct Job {
     paced: AtomicU64,
 }
 
-impl Job {
+impl PutJob {
     pub(super) fn new(
         client: Client,
         options: BulkPutOptions,
@@ -44,7 +44,7 @@ impl Job {
             client,
             options,
             name: format!("client-{:016x}{:016x}", random(), random()),
-            tallies: Mutex::new(names.iter().map(|_| Tally::default()).collect()),
+            states: Mutex::new(names.iter().map(|_| UploadState::default()).collect()),
             names,
             stop: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -60,17 +60,21 @@ impl Job {
     }
 
     /// Looks at a stream, or notes something of it.
-    pub(super) fn with<T>(&self, number: usize, see: impl FnOnce(&mut Tally) -> T) -> T {
-        see(&mut self.tallies()[number])
+    pub(super) fn with_state<T>(
+        &self,
+        number: usize,
+        see: impl FnOnce(&mut UploadState) -> T,
+    ) -> T {
+        see(&mut self.states()[number])
     }
 
-    fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
-        self.tallies.lock().unwrap_or_else(PoisonError::into_inner)
+    fn states(&self) -> MutexGuard<'_, Vec<UploadState>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows the counts, and stops a load of which too much has failed.
-    pub(super) fn look(&self, at_end: bool) {
-        let tallies = self.tallies();
+    pub(super) fn update_progress(&self, at_end: bool) {
+        let tallies = self.states();
         let (read, failed) = tallies
             .iter()
             .fold((0, 0), |(read, failed), tally| (read + tally.read(), failed + tally.failed()));
@@ -111,12 +115,13 @@ impl Job {
 
     /// Whether the server still has something to tell.
     pub(super) fn waits_for_server(&self) -> bool {
-        self.tallies().iter().any(|tally| tally.is_sent && !tally.is_ended)
+        self.states().iter().any(|tally| tally.is_sent && !tally.is_ended)
     }
 
     /// Nothing more is to come of a stream.
     pub(super) fn end(&self, number: usize) {
-        let was_ended = self.with(number, |tally| std::mem::replace(&mut tally.is_ended, true));
+        let was_ended =
+            self.with_state(number, |tally| std::mem::replace(&mut tally.is_ended, true));
         if !was_ended {
             // The caller may have gone without it.
             let _ = self.ended.lock().unwrap_or_else(PoisonError::into_inner).send(());
@@ -138,12 +143,13 @@ impl Job {
     }
 
     /// What became of all streams.
-    pub(super) fn ended(
+    pub(super) fn result(
         &self,
         elapsed: Duration,
     ) -> std::result::Result<BulkPutReport, BulkPutError> {
-        self.look(true);
-        let tallies = self.tallies();
+        // A share of few entries counts only once all were read: this look may stop the load.
+        self.update_progress(true);
+        let tallies = self.states();
         let flushed = tallies.iter().all(|tally| !tally.is_sent || tally.is_flushed);
         let missing = tallies.iter().position(|tally| !tally.is_completed);
         let reports = tallies.iter().enumerate();
@@ -151,6 +157,7 @@ impl Job {
         let report = report_of(reports.collect(), elapsed);
         drop(tallies);
         let error = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A stream may end without an error and yet lack rows: only the server calls it complete.
         let error = error.or_else(|| {
             let name = self.stream_name(missing?);
             Some(Error::unavailable(format!("{name}: the server never called it completed")))

@@ -1,22 +1,23 @@
 //! Bulk put: streams of entries to a server.
 //!
-//! 1. As many threads as streams run side by side each read one stream, and hold its rows against
-//!    the table as the server will: what does not fit is reported while its batch is at hand.
-//! 2. Each stream is one DoPut. Its rows wait in a queue of a few batches; where the server takes
+//! 1. Up to `stream_parallelism` threads read the streams, each one stream at a time. They check
+//!    rows against the table as the server will, and report what does not fit while its batch is at
+//!    hand.
+//! 2. Each stream is one DoPut. Its rows wait in a queue of a few batches. Where the server takes
 //!    nothing, nothing is read.
-//! 3. A source that ends well sends the end marker. One that fails, or is stopped, ends without it:
+//! 3. A source that ends well sends the end marker. One that fails or is stopped ends without it:
 //!    the server then stores what came, and never calls the stream completed.
 //! 4. A stream is completed when the server says so, and only then.
 //!
-//! All streams of a call are one job of the server: one load, one limit of errors.
+//! All streams of a call are one job of the server: they share a load and a limit of errors.
 
 mod command;
 mod job;
 mod position;
 mod reader;
-mod said;
-mod tally;
+mod server_message;
 mod upload;
+mod upload_state;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -26,9 +27,9 @@ use arrow::array::RecordBatch;
 use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Result, Row};
 
 use crate::client::Client;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::row_batch;
-use job::Job;
+use job::PutJob;
 
 /// How often limits are looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -39,11 +40,12 @@ const SERVER_GRACE: Duration = Duration::from_secs(10);
 
 impl Client {
     /// Puts the entries of all streams, as [`tonnage::Store::bulk_put`] does. Each stream has rows
-    /// of one table, or pairs. The server limits the memory of the load; it may be told to use less.
+    /// of one table, or pairs. The server limits the memory of the load; it may be told to use
+    /// less.
     ///
     /// # Errors
-    /// Why it stopped, with what was stored until then. When the connection was lost, rows that were
-    /// sent and not told as stored may be stored or not.
+    /// Why it stopped, with what was stored until then. When the connection was lost, rows that
+    /// were sent and not told as stored may be stored or not.
     pub fn bulk_put(
         &self,
         streams: Vec<Box<dyn EntryStream>>,
@@ -52,10 +54,11 @@ impl Client {
         let started = Instant::now();
         command::check(options)?;
         let timeout = [options.timeout, self.timeout()].into_iter().flatten().min();
-        let limits = [Limits::begin(&options.cancel, timeout), Limits::begin(self.cancel(), None)];
+        let limits =
+            [CallLimits::begin(&options.cancel, timeout), CallLimits::begin(self.cancel(), None)];
         let names = streams.iter().map(|stream| stream.name()).collect();
         let (sender, ended) = channel();
-        let job = Arc::new(Job::new(self.clone(), options.clone(), names, sender));
+        let job = Arc::new(PutJob::new(self.clone(), options.clone(), names, sender));
         let count = streams.len();
         reader::read_all(&job, streams)?;
         let mut left = count;
@@ -82,7 +85,7 @@ impl Client {
                 break;
             }
         }
-        job.ended(started.elapsed())
+        job.result(started.elapsed())
     }
 
     /// Puts record batches into a table, as one stream.

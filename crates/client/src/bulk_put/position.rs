@@ -1,4 +1,4 @@
-//! Places of rows: the server counts what it was sent, the caller what its source had.
+//! Positions of rows: maps the server's count of rows sent to positions in the caller's source.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ const RUNS_MAX: usize = 1 << 20;
 
 /// Which place of the source each row that was sent came from.
 #[derive(Debug, Default)]
-pub(super) struct Positions {
+pub(super) struct SourcePositions {
     /// First row sent, and its place in the source: places follow each other until the next run.
     runs: VecDeque<(u64, u64)>,
     sent: u64,
     next: u64,
 }
 
-impl Positions {
+impl SourcePositions {
     /// The place after the last that is known.
     pub(super) fn next(&self) -> u64 {
         self.next
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn rows_that_were_left_out_are_counted_in_the_source() {
-        let mut positions = Positions::default();
+        let mut positions = SourcePositions::default();
         [0, 1, 2, 5, 6, 9].into_iter().for_each(|place| positions.send(place));
         let places: Vec<_> = (0..6).map(|row| positions.of(row).unwrap()).collect();
         assert_eq!(places, [0, 1, 2, 5, 6, 9]);
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn places_behind_those_left_out_at_the_end_of_a_batch_go_on_after_them() {
-        let mut positions = Positions::default();
+        let mut positions = SourcePositions::default();
         positions.send(0);
         positions.skip_to(3);
         positions.send(3);

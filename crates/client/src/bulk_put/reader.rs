@@ -1,4 +1,4 @@
-//! Reads one stream, and holds its rows against their table.
+//! Reads one stream, checks its rows against their table, and sends them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use tonnage::{
     Column, EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, Row, TableEntry, cores,
 };
 
-use super::job::Job;
+use super::job::PutJob;
 use super::upload;
 use crate::pairs::batch_of_pairs;
 use crate::row_batch::{RowColumn, fitting_rows};
@@ -22,7 +22,7 @@ use crate::row_batch::{RowColumn, fitting_rows};
 ///
 /// # Errors
 /// `Unavailable` when a thread cannot be had.
-pub(super) fn read_all(job: &Arc<Job>, streams: Vec<Box<dyn EntryStream>>) -> Result<()> {
+pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) -> Result<()> {
     let threads = job.options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     let waiting: VecDeque<_> = streams.into_iter().enumerate().collect();
     let waiting = Arc::new(Mutex::new(waiting));
@@ -42,8 +42,8 @@ pub(super) fn read_all(job: &Arc<Job>, streams: Vec<Box<dyn EntryStream>>) -> Re
 }
 
 /// Reads a stream to its end. Whatever happens, its end is told.
-fn read(job: &Arc<Job>, number: usize, mut stream: Box<dyn EntryStream>) {
-    let mut reader = Reader { job, number, target: None, columns: None };
+fn read(job: &Arc<PutJob>, number: usize, mut stream: Box<dyn EntryStream>) {
+    let mut reader = StreamReader { job, number, target: None, columns: None };
     let read = catch_unwind(AssertUnwindSafe(|| reader.read_all(stream.as_mut())));
     let read = read.unwrap_or_else(|_| {
         let name = job.stream_name(number);
@@ -59,16 +59,16 @@ fn read(job: &Arc<Job>, number: usize, mut stream: Box<dyn EntryStream>) {
     }
 }
 
-struct Reader<'a> {
-    job: &'a Arc<Job>,
+struct StreamReader<'a> {
+    job: &'a Arc<PutJob>,
     number: usize,
-    target: Option<Target>,
+    target: Option<UploadTarget>,
     /// The columns that single rows go out in.
     columns: Option<Vec<RowColumn>>,
 }
 
 /// Where the rows go.
-struct Target {
+struct UploadTarget {
     /// Nothing for pairs.
     table: Option<Arc<str>>,
     ttl: Option<Duration>,
@@ -77,24 +77,24 @@ struct Target {
     /// The columns of the first batch, which all others must have.
     schema: SchemaRef,
     queue: mpsc::Sender<RecordBatch>,
-    marker: upload::Marker,
+    marker: upload::EndMarkerFlag,
 }
 
-impl Reader<'_> {
+impl StreamReader<'_> {
     fn read_all(&mut self, stream: &mut dyn EntryStream) -> Result<()> {
         while !self.job.is_stopped() {
             let Some(batch) = stream.next_batch()? else {
                 // Only here, where the source itself said that this was all.
                 match &self.target {
                     Some(target) => target.marker.set(),
-                    None => self.job.with(self.number, |tally| {
+                    None => self.job.with_state(self.number, |tally| {
                         tally.is_completed = true;
                         tally.is_flushed = true;
                     }),
                 }
                 return Ok(());
             };
-            if !self.take(batch)? {
+            if !self.send_batch(batch)? {
                 return Ok(());
             }
         }
@@ -102,9 +102,9 @@ impl Reader<'_> {
     }
 
     /// Sends a batch. False when the upload has ended.
-    fn take(&mut self, batch: EntryBatch) -> Result<bool> {
+    fn send_batch(&mut self, batch: EntryBatch) -> Result<bool> {
         for unread in &batch.unread {
-            self.refuse(unread.position, unread.column.as_deref(), &unread.reason)?;
+            self.report_refused(unread.position, unread.column.as_deref(), &unread.reason)?;
         }
         if batch.ttls.is_some() {
             return Err(Error::unsupported(
@@ -112,24 +112,24 @@ impl Reader<'_> {
             ));
         }
         match &batch.payload {
-            Payload::Batch { table, rows } => self.take_rows(&batch, Some(table), rows),
+            Payload::Batch { table, rows } => self.send_rows(&batch, Some(table), rows),
             Payload::Pairs(pairs) => {
                 let pairs =
                     (0..pairs.len()).map(|index| Ok((pairs.key(index)?, pairs.value(index))));
                 let pairs = pairs.collect::<Result<Vec<_>>>()?;
                 let rows = batch_of_pairs(pairs.iter().map(|(key, value)| (key, *value)))?;
-                self.take_rows(&batch, None, &rows)
+                self.send_rows(&batch, None, &rows)
             }
             Payload::Rows { table, rows } => {
                 let columns = self.columns(table, rows)?;
                 let fitting = fitting_rows(&columns, rows)?;
-                let first = self.job.with(self.number, |tally| tally.positions.next());
+                let first = self.job.with_state(self.number, |tally| tally.positions.next());
                 let place = |row: usize| match &batch.positions {
                     Some(positions) => positions[row],
                     None => first + row as u64,
                 };
                 for misfit in &fitting.misfits {
-                    self.refuse(place(misfit.row), Some(&misfit.column), &misfit.reason)?;
+                    self.report_refused(place(misfit.row), Some(&misfit.column), &misfit.reason)?;
                 }
                 let positions = fitting.kept.iter().map(|row| place(*row)).collect();
                 let kept = EntryBatch {
@@ -137,10 +137,10 @@ impl Reader<'_> {
                     ttl: batch.ttl,
                     ..EntryBatch::rows(table.clone(), fitting.batch.clone())
                 };
-                let goes_on = self.take_rows(&kept, Some(table), &fitting.batch)?;
+                let goes_on = self.send_rows(&kept, Some(table), &fitting.batch)?;
                 // Rows at its end may have stayed behind.
                 let behind = rows.len().checked_sub(1).map_or(first, |last| place(last) + 1);
-                self.job.with(self.number, |tally| tally.positions.skip_to(behind));
+                self.job.with_state(self.number, |tally| tally.positions.skip_to(behind));
                 Ok(goes_on)
             }
         }
@@ -169,19 +169,19 @@ impl Reader<'_> {
     }
 
     /// Sends rows, or pairs where there is no table.
-    fn take_rows(
+    fn send_rows(
         &mut self,
         batch: &EntryBatch,
         table: Option<&Arc<str>>,
         rows: &RecordBatch,
     ) -> Result<bool> {
         if rows.num_rows() > 0 {
-            self.aim(table, batch.ttl, rows)?;
+            self.open_upload(table, batch.ttl, rows)?;
         }
         let unread =
             batch.unread.iter().map(|unread| unread.position + 1).max().unwrap_or_default();
         let Some(target) = &self.target else {
-            self.job.with(self.number, |tally| tally.positions.skip_to(unread));
+            self.job.with_state(self.number, |tally| tally.positions.skip_to(unread));
             return Ok(true);
         };
         if target.table.as_ref() != table || target.ttl != batch.ttl {
@@ -196,28 +196,28 @@ impl Reader<'_> {
             }
             _ => Vec::new(),
         };
-        let first = self.job.with(self.number, |tally| tally.positions.next());
+        let first = self.job.with_state(self.number, |tally| tally.positions.next());
         let place = |row: usize| match &batch.positions {
             Some(positions) => positions[row],
             None => first + row as u64,
         };
         for rejected in &rejected {
             let column = Some(rejected.column.as_str()).filter(|name| !name.is_empty());
-            self.refuse(place(rejected.row), column, &rejected.reason)?;
+            self.report_refused(place(rejected.row), column, &rejected.reason)?;
         }
         let is_kept =
             |row: usize| rejected.binary_search_by_key(&row, |rejected| rejected.row).is_err();
-        let kept = self.matched(rows, &is_kept)?;
+        let kept = self.matching_rows(rows, &is_kept)?;
         self.job.pace(kept.num_rows() as u64);
         // Noted before it is sent: the server may answer at once.
-        self.job.with(self.number, |tally| {
+        self.job.with_state(self.number, |tally| {
             (0..rows.num_rows()).filter(|row| is_kept(*row)).for_each(|row| {
                 tally.positions.send(place(row));
             });
             let last = (0..rows.num_rows()).last().map_or(0, |row| place(row) + 1);
             tally.positions.skip_to(unread.max(last));
         });
-        self.job.look(false);
+        self.job.update_progress(false);
         if kept.num_rows() == 0 {
             return Ok(true);
         }
@@ -225,7 +225,7 @@ impl Reader<'_> {
     }
 
     /// With the first rows it is known where they go.
-    fn aim(
+    fn open_upload(
         &mut self,
         table: Option<&Arc<str>>,
         ttl: Option<Duration>,
@@ -241,12 +241,16 @@ impl Reader<'_> {
         let path = table.map(AsRef::as_ref);
         let (queue, marker) = upload::begin(self.job, self.number, path, ttl, schema.clone())?;
         let table = table.cloned();
-        self.target = Some(Target { table, ttl, entry, schema, queue, marker });
+        self.target = Some(UploadTarget { table, ttl, entry, schema, queue, marker });
         Ok(())
     }
 
     /// The rows that go out, in the columns of the first batch.
-    fn matched(&self, rows: &RecordBatch, is_kept: &dyn Fn(usize) -> bool) -> Result<RecordBatch> {
+    fn matching_rows(
+        &self,
+        rows: &RecordBatch,
+        is_kept: &dyn Fn(usize) -> bool,
+    ) -> Result<RecordBatch> {
         let Some(target) = &self.target else {
             return Err(Error::internal("rows without a target"));
         };
@@ -256,8 +260,8 @@ impl Reader<'_> {
             .ok_or_else(|| {
                 Error::unsupported(format!(
                     "the columns change on the way, from ({}) to ({}): put them apart",
-                    names(&target.schema),
-                    names(rows.schema_ref())
+                    column_names(&target.schema),
+                    column_names(rows.schema_ref())
                 ))
             })?;
         let kept: BooleanArray = (0..rows.num_rows()).map(|row| Some(is_kept(row))).collect();
@@ -269,8 +273,8 @@ impl Reader<'_> {
     }
 
     /// Reports an entry that is not sent.
-    fn refuse(&self, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
-        self.job.with(self.number, |tally| tally.refused += 1);
+    fn report_refused(&self, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
+        self.job.with_state(self.number, |tally| tally.refused += 1);
         self.job.options.callbacks.failed(&FailedEntry {
             stream: self.number,
             stream_name: self.job.stream_name(self.number),
@@ -297,7 +301,7 @@ fn is_same(one: &Schema, other: &Schema) -> bool {
         && one.fields().iter().zip(other.fields()).all(|(one, other)| one.name() == other.name())
 }
 
-fn names(schema: &Schema) -> String {
+fn column_names(schema: &Schema) -> String {
     let names = schema.fields().iter().map(|field| field.name().as_str());
     names.collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! One stream on its way: a DoPut, and what the server says of it.
+//! The upload of one stream: a DoPut call, and the server's messages about it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +15,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonnage::{Error, FailedEntry, Result};
 
-use super::job::Job;
-use super::said::{FailedRow, Said, Stopped};
-use super::{command, said::Told};
+use super::command;
+use super::job::PutJob;
+use super::server_message::{CountsMessage, FailedRow, ServerMessage, StoppedMessage};
 use crate::failure;
 
 /// Batches that wait for the network.
@@ -25,9 +25,9 @@ const QUEUE_BATCHES: usize = 2;
 
 /// Set once the source said that everything was read: only then the end marker goes out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Marker(Arc<AtomicBool>);
+pub(super) struct EndMarkerFlag(Arc<AtomicBool>);
 
-impl Marker {
+impl EndMarkerFlag {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -37,24 +37,24 @@ impl Marker {
     }
 }
 
-/// Begins the upload of a stream, of pairs where there is no table. It ends when the sender is dropped; with its end marker, if that
-/// is set by then.
+/// Begins the upload of a stream, of pairs where there is no table. It ends when the sender is
+/// dropped; with its end marker, if that is set by then.
 pub(super) fn begin(
-    job: &Arc<Job>,
+    job: &Arc<PutJob>,
     number: usize,
     table: Option<&str>,
     ttl: Option<Duration>,
     schema: SchemaRef,
-) -> Result<(mpsc::Sender<RecordBatch>, Marker)> {
+) -> Result<(mpsc::Sender<RecordBatch>, EndMarkerFlag)> {
     let (queue, batches) = mpsc::channel(QUEUE_BATCHES);
-    let marker = Marker::default();
+    let marker = EndMarkerFlag::default();
     let name = job.stream_name(number);
     let name = if name.is_empty() { table.unwrap_or("pairs") } else { name };
     let command = command::of(table, name, &job.name, ttl, &job.options);
     let descriptor = FlightDescriptor::new_cmd(command.to_string());
     let messages = messages(job.clone(), number, batches, marker.clone(), schema, descriptor);
-    job.with(number, |tally| tally.is_sent = true);
-    let end = End { job: job.clone(), number };
+    job.with_state(number, |tally| tally.is_sent = true);
+    let end = UploadGuard { job: job.clone(), number };
     job.client.spawn(async move {
         if let Err(error) = run(&end.job, number, messages).await {
             end.job.stop(error);
@@ -64,12 +64,12 @@ pub(super) fn begin(
 }
 
 /// Tells the end of an upload, even of one whose callbacks panicked.
-struct End {
-    job: Arc<Job>,
+struct UploadGuard {
+    job: Arc<PutJob>,
     number: usize,
 }
 
-impl Drop for End {
+impl Drop for UploadGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let name = self.job.stream_name(self.number);
@@ -81,15 +81,16 @@ impl Drop for End {
 
 /// The messages of a stream: its schema, its rows, and its marker if it may have one.
 fn messages(
-    job: Arc<Job>,
+    job: Arc<PutJob>,
     number: usize,
     batches: mpsc::Receiver<RecordBatch>,
-    marker: Marker,
+    marker: EndMarkerFlag,
     schema: SchemaRef,
     descriptor: FlightDescriptor,
 ) -> impl Stream<Item = FlightData> + Send + 'static {
     let hung_up = hung_up(job.hung_up());
     let batches = ReceiverStream::new(batches).take_until(hung_up).map(Ok);
+    // Rows that cannot be encoded are left out, so the stream must not end with its marker.
     let is_broken = Arc::new(AtomicBool::new(false));
     let (breaks, stopping) = (is_broken.clone(), job.clone());
     let rows = FlightDataEncoderBuilder::new()
@@ -106,7 +107,9 @@ fn messages(
     let end = futures::stream::once(async move {
         let is_whole = marker.is_set() && !is_broken.load(Ordering::Acquire);
         is_whole.then(|| {
-            let rows = job.with(number, |tally| tally.positions.sent());
+            // Where the job hung up, rows of the queue are missing: the server compares this count
+            // with those that came, and does not complete the stream.
+            let rows = job.with_state(number, |tally| tally.positions.sent());
             FlightData::new().with_app_metadata(json!({"end": {"rows": rows}}).to_string())
         })
     });
@@ -120,7 +123,7 @@ async fn hung_up(mut hang_up: watch::Receiver<bool>) {
 
 /// Sends the messages, and takes in what the server says.
 async fn run(
-    job: &Arc<Job>,
+    job: &Arc<PutJob>,
     number: usize,
     messages: impl Stream<Item = FlightData> + Send + 'static,
 ) -> Result<()> {
@@ -131,13 +134,14 @@ async fn run(
     loop {
         match answers.message().await {
             Ok(Some(answer)) => {
-                let said: Said = serde_json::from_slice(&answer.app_metadata).map_err(|error| {
-                    let server = job.client.server();
-                    Error::internal(format!("{server}: an answer cannot be read: {error}"))
-                })?;
+                let said: ServerMessage =
+                    serde_json::from_slice(&answer.app_metadata).map_err(|error| {
+                        let server = job.client.server();
+                        Error::internal(format!("{server}: an answer cannot be read: {error}"))
+                    })?;
                 // Callbacks may wait, even for further calls of the client.
-                tokio::task::block_in_place(|| hear(job, number, said, &mut stopped))?;
-                job.look(false);
+                tokio::task::block_in_place(|| handle_message(job, number, said, &mut stopped))?;
+                job.update_progress(false);
             }
             Ok(None) => break,
             Err(status) => {
@@ -148,7 +152,7 @@ async fn run(
             }
         }
     }
-    match job.with(number, |tally| tally.is_completed) {
+    match job.with_state(number, |tally| tally.is_completed) {
         true => Ok(()),
         false => Err(stopped.map_or_else(
             || never_completed(job, number),
@@ -157,15 +161,20 @@ async fn run(
     }
 }
 
-fn hear(job: &Job, number: usize, said: Said, stopped: &mut Option<Stopped>) -> Result<()> {
+fn handle_message(
+    job: &PutJob,
+    number: usize,
+    said: ServerMessage,
+    stopped: &mut Option<StoppedMessage>,
+) -> Result<()> {
     if let Some(counts) = said.progress {
-        job.with(number, |tally| tally.told = counts.into());
+        job.with_state(number, |tally| tally.told = counts.into());
     }
     for row in said.failed.into_iter().flatten() {
-        tell(job, number, &row)?;
+        report_failed_row(job, number, &row)?;
     }
     if let Some(completed) = said.completed {
-        let report = job.with(number, |tally| {
+        let report = job.with_state(number, |tally| {
             tally.told = completed.counts.into();
             tally.is_completed = true;
             tally.is_flushed = true;
@@ -173,23 +182,24 @@ fn hear(job: &Job, number: usize, said: Said, stopped: &mut Option<Stopped>) -> 
         });
         job.options.callbacks.completed(&report);
     }
+    // No error yet: the status that ends the call follows, and tells less than this message.
     if let Some(told) = said.stopped {
-        settle(job, number, told.counts, told.flushed);
+        note_stored(job, number, told.counts, told.flushed);
         *stopped = Some(told);
     }
     Ok(())
 }
 
 /// Notes what is stored of a stream that was stopped.
-fn settle(job: &Job, number: usize, counts: Told, flushed: bool) {
-    job.with(number, |tally| {
+fn note_stored(job: &PutJob, number: usize, counts: CountsMessage, flushed: bool) {
+    job.with_state(number, |tally| {
         tally.told = counts.into();
         tally.is_flushed = flushed && tally.told.read == tally.positions.sent();
     });
 }
 
-fn tell(job: &Job, number: usize, row: &FailedRow) -> Result<()> {
-    let Some(position) = job.with(number, |tally| tally.positions.of(row.position)) else {
+fn report_failed_row(job: &PutJob, number: usize, row: &FailedRow) -> Result<()> {
+    let Some(position) = job.with_state(number, |tally| tally.positions.of(row.position)) else {
         return Ok(());
     };
     job.options.callbacks.failed(&FailedEntry {
@@ -203,7 +213,7 @@ fn tell(job: &Job, number: usize, row: &FailedRow) -> Result<()> {
     })
 }
 
-fn failed(job: &Job, status: &Status) -> Error {
+fn failed(job: &PutJob, status: &Status) -> Error {
     let error = failure::of_status(job.client.server(), status);
     match error.kind() {
         tonnage::ErrorKind::Unavailable => {
@@ -219,9 +229,9 @@ fn failed(job: &Job, status: &Status) -> Error {
 }
 
 /// The server's reason. Where it counts entries, it counts what it was sent.
-fn of_stopped(job: &Job, number: usize, stopped: Stopped) -> Error {
+fn of_stopped(job: &PutJob, number: usize, stopped: StoppedMessage) -> Error {
     let kind = failure::of_label(&stopped.kind).unwrap_or(tonnage::ErrorKind::Internal);
-    let message = match job.with(number, |tally| tally.refused) {
+    let message = match job.with_state(number, |tally| tally.refused) {
         0 => stopped.message,
         refused => format!(
             "{} (entries are counted without the {refused} that did not fit and were not sent)",
@@ -231,7 +241,7 @@ fn of_stopped(job: &Job, number: usize, stopped: Stopped) -> Error {
     failure::with_code(Error::new(kind, message), stopped.code.as_deref())
 }
 
-fn never_completed(job: &Job, number: usize) -> Error {
+fn never_completed(job: &PutJob, number: usize) -> Error {
     let (server, name) = (job.client.server(), job.stream_name(number));
     Error::unavailable(format!("{server}: {name} ended, but was never called completed"))
 }

@@ -1,4 +1,4 @@
-//! A connection: what the store has, and statements.
+//! A connection: lists the store's tables, and makes statements.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use tonnage_sql::Sql;
 
 use super::error::{OrStatus, internal, invalid_state, not_found, not_offered};
 use super::info::info;
-use super::objects::{CATALOG, Wanted, objects};
+use super::objects::{CATALOG, ObjectFilter, objects};
 use super::options::{text, truth};
-use super::reader::{Reader, one};
+use super::reader::{BoxedReader, single_batch_reader};
 use super::statement::TonnageStatement;
 
 /// A connection.
@@ -73,7 +73,7 @@ impl Connection for TonnageConnection {
         Ok(TonnageStatement::new(self.sql.clone()))
     }
 
-    fn get_info(&self, codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
+    fn get_info(&self, codes: Option<HashSet<InfoCode>>) -> Result<BoxedReader> {
         info(codes)
     }
 
@@ -85,8 +85,9 @@ impl Connection for TonnageConnection {
         table_name: Option<&str>,
         table_type: Option<Vec<&str>>,
         column_name: Option<&str>,
-    ) -> Result<Reader> {
-        let wanted = Wanted { depth, catalog, db_schema, table_name, table_type, column_name };
+    ) -> Result<BoxedReader> {
+        let wanted =
+            ObjectFilter { depth, catalog, db_schema, table_name, table_type, column_name };
         objects(self.sql.store(), &wanted)
     }
 
@@ -104,14 +105,14 @@ impl Connection for TonnageConnection {
         Ok(table.schema().arrow_schema().as_ref().clone())
     }
 
-    fn get_table_types(&self) -> Result<Reader> {
+    fn get_table_types(&self) -> Result<BoxedReader> {
         let types = Arc::new(StringArray::from(vec!["TABLE"]));
         RecordBatch::try_new(schemas::GET_TABLE_TYPES_SCHEMA.clone(), vec![types])
-            .map(one)
+            .map(single_batch_reader)
             .map_err(|error| internal(&error))
     }
 
-    fn get_statistic_names(&self) -> Result<Reader> {
+    fn get_statistic_names(&self) -> Result<BoxedReader> {
         Err(not_offered("there are no statistics of tables"))
     }
 
@@ -121,7 +122,7 @@ impl Connection for TonnageConnection {
         _: Option<&str>,
         _: Option<&str>,
         _: bool,
-    ) -> Result<Reader> {
+    ) -> Result<BoxedReader> {
         Err(not_offered("there are no statistics of tables"))
     }
 
@@ -133,7 +134,7 @@ impl Connection for TonnageConnection {
         Err(invalid_state("each statement has committed by itself (autocommit)"))
     }
 
-    fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<Reader> {
+    fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<BoxedReader> {
         Err(not_offered("answers have no partitions"))
     }
 }

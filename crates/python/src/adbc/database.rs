@@ -1,4 +1,4 @@
-//! The driver, and a store that it opens.
+//! The driver, and the store that it opens.
 
 use std::sync::Arc;
 
@@ -50,6 +50,7 @@ impl Driver for TonnageDriver {
             }
         }
         let uri = uri.strip_prefix("file://").unwrap_or(&uri).to_owned();
+        // An open store of the package comes first: a second one would find its directory locked.
         if let Some(number) = store {
             let handle = number.parse().ok().and_then(shared::take);
             let handle = handle.ok_or_else(|| not_found(format!("{STORE}: no store {number}")))?;
@@ -61,6 +62,7 @@ impl Driver for TonnageDriver {
                 "{uri}: this driver opens stores; use the Flight SQL driver for a server"
             )));
         }
+        // After a fork RocksDB would wait for threads that the child does not have.
         before_open(&uri).or_status()?;
         let store = Store::builder(&uri).create_if_missing(create).open().or_status()?;
         let sql = Sql::new(store, sql_options(None)).or_status()?;

@@ -1,4 +1,4 @@
-//! Errors of the store as ADBC tells them.
+//! Errors of the store as ADBC's statuses.
 
 use adbc_core::error::{Error, Status};
 use tonnage::ErrorKind;

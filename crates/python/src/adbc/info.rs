@@ -1,4 +1,4 @@
-//! What the driver is.
+//! The driver's answer to GetInfo.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,55 +13,56 @@ use arrow::array::{
 use arrow::datatypes::DataType;
 
 use super::error::internal;
-use super::reader::{Reader, one};
+use super::reader::{BoxedReader, single_batch_reader};
 
 /// The members of the union of values.
 const TEXT: i8 = 0;
 const TRUTH: i8 = 1;
 const NUMBER: i8 = 2;
 
-enum Told {
+enum InfoValue {
     Text(String),
     Truth(bool),
     Number(i64),
 }
 
 /// What is told of each code.
-fn told() -> [(InfoCode, Told); 9] {
-    let version = || Told::Text(env!("CARGO_PKG_VERSION").to_owned());
-    let arrow = || Told::Text(format!("v{}", arrow::ARROW_VERSION));
+fn info_values() -> [(InfoCode, InfoValue); 9] {
+    let version = || InfoValue::Text(env!("CARGO_PKG_VERSION").to_owned());
+    let arrow = || InfoValue::Text(format!("v{}", arrow::ARROW_VERSION));
     [
-        (InfoCode::VendorName, Told::Text("Tonnage".to_owned())),
+        (InfoCode::VendorName, InfoValue::Text("Tonnage".to_owned())),
         (InfoCode::VendorVersion, version()),
         (InfoCode::VendorArrowVersion, arrow()),
-        (InfoCode::VendorSql, Told::Truth(true)),
-        (InfoCode::VendorSubstrait, Told::Truth(false)),
-        (InfoCode::DriverName, Told::Text("Tonnage ADBC driver".to_owned())),
+        (InfoCode::VendorSql, InfoValue::Truth(true)),
+        (InfoCode::VendorSubstrait, InfoValue::Truth(false)),
+        (InfoCode::DriverName, InfoValue::Text("Tonnage ADBC driver".to_owned())),
         (InfoCode::DriverVersion, version()),
         (InfoCode::DriverArrowVersion, arrow()),
-        (InfoCode::DriverAdbcVersion, Told::Number(1_001_000)),
+        (InfoCode::DriverAdbcVersion, InfoValue::Number(1_001_000)),
     ]
 }
 
 /// What is known of these codes; of all, without them.
-pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
+pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<BoxedReader> {
     let (mut names, mut types, mut places) = (Vec::new(), Vec::new(), Vec::new());
     let (mut texts, mut truths, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-    for (code, told) in told() {
+    for (code, told) in info_values() {
         if codes.as_ref().is_some_and(|codes| !codes.contains(&code)) {
             continue;
         }
         names.push(u32::from(&code));
+        // The union is dense: a value lies in the array of its type, and the offset finds it.
         let (member, place) = match told {
-            Told::Text(text) => {
+            InfoValue::Text(text) => {
                 texts.push(text);
                 (TEXT, texts.len())
             }
-            Told::Truth(truth) => {
+            InfoValue::Truth(truth) => {
                 truths.push(truth);
                 (TRUTH, truths.len())
             }
-            Told::Number(number) => {
+            InfoValue::Number(number) => {
                 numbers.push(number);
                 (NUMBER, numbers.len())
             }
@@ -78,6 +79,7 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
             TEXT => Arc::new(StringArray::from(std::mem::take(&mut texts))) as ArrayRef,
             TRUTH => Arc::new(BooleanArray::from(std::mem::take(&mut truths))),
             NUMBER => Arc::new(Int64Array::from(std::mem::take(&mut numbers))),
+            // The protocol's schema has more types, which need arrays although no value has them.
             _ => new_empty_array(field.data_type()),
         })
         .collect();
@@ -85,6 +87,6 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
     let columns = |values| vec![Arc::new(UInt32Array::from(names)) as ArrayRef, Arc::new(values)];
     values
         .and_then(|values| RecordBatch::try_new(GET_INFO_SCHEMA.clone(), columns(values)))
-        .map(one)
+        .map(single_batch_reader)
         .map_err(|error| internal(&error))
 }

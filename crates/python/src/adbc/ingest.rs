@@ -1,4 +1,4 @@
-//! Tables taken in bulk.
+//! Bulk ingestion into a table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +27,8 @@ pub(super) struct IngestOptions {
 }
 
 impl IngestOptions {
-    /// What is in the way of the table that is to be made, or of these columns in one that is there.
+    /// What is in the way of the table that is to be made, or of these columns in one that is
+    /// there.
     pub(super) fn obstacle(&self, store: &Store, schema: &Schema) -> Option<String> {
         let path = self.table.as_deref()?;
         let table = store.table(path).ok()?;
@@ -50,10 +51,11 @@ impl IngestOptions {
         cancel: &Cancel,
     ) -> Result<u64> {
         let path = self.table.as_deref().unwrap_or_default();
-        let place = self.place(store, path, &rows.schema())?;
+        let place = self.target(store, path, &rows.schema())?;
         let failure = Arc::new(FirstReason::default());
         let options = BulkPutOptions {
             on_existing: self.on_existing.unwrap_or(OnExisting::Fail),
+            // ADBC tells a number of rows or an error: a row that fails must not be passed over.
             errors_max: ErrorsMax::Count(0),
             callbacks: failure.clone(),
             cancel: cancel.clone(),
@@ -67,6 +69,7 @@ impl IngestOptions {
                 None => stopped.error,
             })?;
         place.finish()?;
+        // Rows that existed count only where the new ones took their place.
         let replaced = match options.on_existing {
             OnExisting::Replace => report.total.existed,
             _ => 0,
@@ -75,13 +78,13 @@ impl IngestOptions {
     }
 
     /// The table to load: found, made, or made anew.
-    fn place(&self, store: &Store, path: &str, schema: &Schema) -> Result<Place> {
+    fn target(&self, store: &Store, path: &str, schema: &Schema) -> Result<AdbcTarget> {
         let found = match store.table(path) {
             Ok(table) => Some(table),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let at = |path: &str, replaces: Option<&str>| Place {
+        let at = |path: &str, replaces: Option<&str>| AdbcTarget {
             store: store.clone(),
             path: path.to_owned(),
             replaces: replaces.map(str::to_owned),
@@ -99,6 +102,8 @@ impl IngestOptions {
             }
             (Some(table), _) => {
                 let key = table.schema().key_columns().map(|column| column.name.clone()).collect();
+                // The new table is filled under another name: readers have the old one until all
+                // rows are there, and keep it if the load fails.
                 let beside = format!("{path}_replacing_{}", std::process::id());
                 let definition = self.definition(schema, &beside, Some(key))?;
                 store.catalog().create_table(&definition, false)?;
@@ -123,6 +128,7 @@ impl IngestOptions {
     ) -> Result<TableDefinition> {
         let named = self.primary_key.as_ref().or_else(|| schema.metadata().get(PRIMARY_KEY));
         let split = |names: &String| names.split(',').map(|name| name.trim().to_owned()).collect();
+        // The statement's option counts first, then the schema, then the key of the replaced table.
         let key: Vec<String> = named.map(split).or(old_key).ok_or_else(|| {
             Error::invalid(format!(
                 "table {path} would have no primary key: name its columns in the option \
@@ -137,6 +143,7 @@ impl IngestOptions {
                     field.data_type()
                 ))
             })?;
+            // Arrow calls most columns nullable, but a column of the key never is.
             let nullable = !key.contains(field.name());
             Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
         });
@@ -147,13 +154,13 @@ impl IngestOptions {
 }
 
 /// The table that is loaded. One that was to replace another goes when the load fails.
-struct Place {
+struct AdbcTarget {
     store: Store,
     path: String,
     replaces: Option<String>,
 }
 
-impl Place {
+impl AdbcTarget {
     fn finish(mut self) -> Result<()> {
         let Some(replaced) = &self.replaces else { return Ok(()) };
         self.store.catalog().replace_table(replaced, &self.path)?;
@@ -162,7 +169,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for AdbcTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
             // One that cannot be dropped is in nobody's way, and its name tells what it was for.

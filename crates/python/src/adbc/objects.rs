@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use tonnage::{Store, Table};
 
 use super::error::internal;
-use super::reader::{Reader, one};
+use super::reader::{BoxedReader, single_batch_reader};
 
 /// The one catalog.
 pub(super) const CATALOG: &str = "tonnage";
@@ -18,7 +18,7 @@ pub(super) const CATALOG: &str = "tonnage";
 const SCHEMA: &str = "public";
 
 /// What is asked for. Names are patterns of LIKE.
-pub(super) struct Wanted<'a> {
+pub(super) struct ObjectFilter<'a> {
     pub(super) depth: ObjectDepth,
     pub(super) catalog: Option<&'a str>,
     pub(super) db_schema: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(super) struct Wanted<'a> {
 }
 
 /// The objects that are asked for.
-pub(super) fn objects(store: &Store, wanted: &Wanted<'_>) -> Result<Reader> {
+pub(super) fn objects(store: &Store, wanted: &ObjectFilter<'_>) -> Result<BoxedReader> {
     let mut decoder = arrow_json::ReaderBuilder::new(GET_OBJECTS_SCHEMA.clone())
         .build_decoder()
         .map_err(|error| internal(&error))?;
@@ -43,10 +43,10 @@ pub(super) fn objects(store: &Store, wanted: &Wanted<'_>) -> Result<Reader> {
     decoder.serialize(&catalogs).map_err(|error| internal(&error))?;
     let batch = decoder.flush().map_err(|error| internal(&error))?;
     let empty = || arrow::array::RecordBatch::new_empty(Arc::clone(&GET_OBJECTS_SCHEMA));
-    Ok(one(batch.unwrap_or_else(empty)))
+    Ok(single_batch_reader(batch.unwrap_or_else(empty)))
 }
 
-fn schemas(store: &Store, wanted: &Wanted<'_>) -> Vec<Json> {
+fn schemas(store: &Store, wanted: &ObjectFilter<'_>) -> Vec<Json> {
     if !is_like(wanted.db_schema, SCHEMA) {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ fn schemas(store: &Store, wanted: &Wanted<'_>) -> Vec<Json> {
     vec![json!({"db_schema_name": SCHEMA, "db_schema_tables": tables})]
 }
 
-fn tables(store: &Store, wanted: &Wanted<'_>) -> Vec<Json> {
+fn tables(store: &Store, wanted: &ObjectFilter<'_>) -> Vec<Json> {
     let is_wanted_type = wanted.table_type.as_ref().is_none_or(|types| types.contains(&"TABLE"));
     let mut told = Vec::new();
     for table in store.tables() {
@@ -79,7 +79,7 @@ fn tables(store: &Store, wanted: &Wanted<'_>) -> Vec<Json> {
     told
 }
 
-fn columns(table: &Table, wanted: &Wanted<'_>) -> Vec<Json> {
+fn columns(table: &Table, wanted: &ObjectFilter<'_>) -> Vec<Json> {
     let columns = table.schema().columns.iter().enumerate();
     let columns = columns.filter(|(_, column)| is_like(wanted.column_name, &column.name));
     columns

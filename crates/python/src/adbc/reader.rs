@@ -1,4 +1,4 @@
-//! Rows on their way to a driver manager.
+//! Readers of record batches for a driver manager.
 
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::{Schema, SchemaRef};
@@ -6,15 +6,15 @@ use arrow::error::ArrowError;
 use tonnage::Result;
 
 /// What ADBC takes rows from.
-pub(super) type Reader = Box<dyn RecordBatchReader + Send + 'static>;
+pub(super) type BoxedReader = Box<dyn RecordBatchReader + Send + 'static>;
 
 /// Batches under their columns.
-pub(super) struct Batches<I> {
+pub(super) struct BatchReader<I> {
     pub(super) schema: SchemaRef,
     pub(super) batches: I,
 }
 
-impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Batches<I> {
+impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for BatchReader<I> {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -23,19 +23,19 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Batches<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<RecordBatch>>> RecordBatchReader for Batches<I> {
+impl<I: Iterator<Item = Result<RecordBatch>>> RecordBatchReader for BatchReader<I> {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 }
 
 /// One batch.
-pub(super) fn one(batch: RecordBatch) -> Reader {
+pub(super) fn single_batch_reader(batch: RecordBatch) -> BoxedReader {
     let schema = batch.schema();
-    Box::new(Batches { schema, batches: std::iter::once(Ok(batch)) })
+    Box::new(BatchReader { schema, batches: std::iter::once(Ok(batch)) })
 }
 
 /// The answer of a statement without rows.
-pub(super) fn nothing() -> Reader {
-    one(RecordBatch::new_empty(Schema::empty().into()))
+pub(super) fn empty_reader() -> BoxedReader {
+    single_batch_reader(RecordBatch::new_empty(Schema::empty().into()))
 }

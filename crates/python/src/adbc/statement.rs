@@ -1,4 +1,4 @@
-//! A statement: its text or the table that it fills, what is bound to it, its answer.
+//! A statement: its text or its target table, the rows bound to it, and its answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use super::error::{OrStatus, internal, invalid, invalid_state, not_found, not_of
 use super::ingest::{IngestOptions, ON_EXISTING, PRIMARY_KEY};
 use super::objects::CATALOG;
 use super::options::{text, truth};
-use super::reader::{Batches, Reader, nothing, one};
+use super::reader::{BatchReader, BoxedReader, empty_reader, single_batch_reader};
 
 /// A statement.
 pub(crate) struct TonnageStatement {
@@ -23,14 +23,14 @@ pub(crate) struct TonnageStatement {
     prepared: Option<Prepared>,
     bound: Option<Box<dyn RecordBatchReader + Send>>,
     ingest: IngestOptions,
-    running: Running,
+    running: CancelSlot,
 }
 
 /// What stops the statement that runs.
 #[derive(Clone, Default)]
-struct Running(Arc<Mutex<Cancel>>);
+struct CancelSlot(Arc<Mutex<Cancel>>);
 
-impl Running {
+impl CancelSlot {
     fn begin(&self) -> Cancel {
         let cancel = Cancel::new();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
@@ -38,7 +38,7 @@ impl Running {
     }
 }
 
-impl CancelHandle for Running {
+impl CancelHandle for CancelSlot {
     fn try_cancel(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel();
         Ok(())
@@ -53,7 +53,7 @@ impl TonnageStatement {
             prepared: None,
             bound: None,
             ingest: IngestOptions::default(),
-            running: Running::default(),
+            running: CancelSlot::default(),
         }
     }
 
@@ -68,30 +68,33 @@ impl TonnageStatement {
         self.prepared.clone().ok_or_else(|| invalid_state("the statement is not prepared"))
     }
 
-    fn run(&mut self) -> Result<Ran> {
+    fn run(&mut self) -> Result<StatementResult> {
         let cancel = self.running.begin();
         if self.ingest.table.is_some() {
+            // What is bound is taken: a stream can be read only once.
             let rows = self.bound.take();
             let rows =
                 rows.ok_or_else(|| invalid_state("there are no rows to ingest: bind them"))?;
+            // ADBC's suite expects this status, but a conflict of the store would become Integrity.
             if let Some(obstacle) = self.ingest.obstacle(self.sql.store(), &rows.schema()) {
                 return Err(Error::with_message_and_status(obstacle, Status::AlreadyExists));
             }
             let taken = self.ingest.run(self.sql.store(), rows, &cancel).or_status()?;
-            return Ok(Ran::Changed(taken));
+            return Ok(StatementResult::Changed(taken));
         }
         let Some(bound) = self.bound.take() else {
             let answer = match &self.prepared {
                 Some(prepared) => prepared.execute_request(&Request::default().cancel(&cancel)),
                 None => self.sql.execute(Request::new(self.text()?).cancel(&cancel)),
             };
-            return Ok(Ran::of(answer.or_status()?));
+            return Ok(StatementResult::of(answer.or_status()?));
         };
         let rows: Vec<RecordBatch> = bound
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| invalid(format!("what is bound cannot be read: {error}")))?;
         let prepared = self.prepared()?;
         let request = Request::default().cancel(&cancel);
+        // A change takes each batch whole, hundreds of rows at a time; a query answers row by row.
         match prepared.describe(&Parameters::default()).or_status()?.rows {
             Some(_) => each_bound(&prepared, &rows, &request),
             None => {
@@ -100,34 +103,40 @@ impl TonnageStatement {
                     let more = prepared.execute_batch(batch, &request).or_status()?;
                     changes.inserted += more.total();
                 }
-                Ok(Ran::Changed(changes.total()))
+                Ok(StatementResult::Changed(changes.total()))
             }
         }
     }
 }
 
 /// What a statement did.
-enum Ran {
-    Rows(Reader),
+enum StatementResult {
+    Rows(BoxedReader),
     Changed(u64),
     Done,
 }
 
-impl Ran {
+impl StatementResult {
     fn of(answer: Answer) -> Self {
         match answer {
-            Answer::Rows(rows) => {
-                Ran::Rows(Box::new(Batches { schema: rows.schema().clone(), batches: rows }))
-            }
-            Answer::Changed(changes) => Ran::Changed(changes.total()),
-            Answer::Done(_) => Ran::Done,
+            Answer::Rows(rows) => StatementResult::Rows(Box::new(BatchReader {
+                schema: rows.schema().clone(),
+                batches: rows,
+            })),
+            Answer::Changed(changes) => StatementResult::Changed(changes.total()),
+            Answer::Done(_) => StatementResult::Done,
         }
     }
 }
 
 /// The rows of a prepared statement for each row that is bound, one after another.
-fn each_bound(prepared: &Prepared, bound: &[RecordBatch], request: &Request) -> Result<Ran> {
+fn each_bound(
+    prepared: &Prepared,
+    bound: &[RecordBatch],
+    request: &Request,
+) -> Result<StatementResult> {
     let mut answers = Vec::new();
+    // All are carried out before the first row is read, so that an error is one of the call.
     for batch in bound {
         for row in 0..batch.num_rows() {
             let parameters = Parameters::of_row(batch, row).or_status()?;
@@ -142,9 +151,12 @@ fn each_bound(prepared: &Prepared, bound: &[RecordBatch], request: &Request) -> 
             }
         }
     }
-    let Some(first) = answers.first() else { return Ok(Ran::Rows(nothing())) };
+    let Some(first) = answers.first() else { return Ok(StatementResult::Rows(empty_reader())) };
     let schema = first.schema().clone();
-    Ok(Ran::Rows(Box::new(Batches { schema, batches: answers.into_iter().flatten() })))
+    Ok(StatementResult::Rows(Box::new(BatchReader {
+        schema,
+        batches: answers.into_iter().flatten(),
+    })))
 }
 
 impl Optionable for TonnageStatement {
@@ -156,6 +168,7 @@ impl Optionable for TonnageStatement {
             given => Err(not_found(format!("there is no {name} {given}"))),
         };
         match name.as_ref() {
+            // A statement has a text or a table to fill: the one that was set last counts.
             "adbc.ingest.target_table" => {
                 self.ingest.table = Some(text(name.as_ref(), value)?);
                 self.text = None;
@@ -171,6 +184,7 @@ impl Optionable for TonnageStatement {
                 });
                 Ok(())
             }
+            // Drivers name the one catalog and schema although nothing else can be meant.
             "adbc.ingest.target_catalog" => only("catalog", value, CATALOG),
             "adbc.ingest.target_db_schema" => only("schema", value, "public"),
             "adbc.ingest.temporary" => match truth(name.as_ref(), value)? {
@@ -221,7 +235,7 @@ impl Optionable for TonnageStatement {
 
 impl Statement for TonnageStatement {
     fn bind(&mut self, batch: RecordBatch) -> Result<()> {
-        self.bound = Some(one(batch));
+        self.bound = Some(single_batch_reader(batch));
         Ok(())
     }
 
@@ -230,19 +244,19 @@ impl Statement for TonnageStatement {
         Ok(())
     }
 
-    fn execute(&mut self) -> Result<Reader> {
+    fn execute(&mut self) -> Result<BoxedReader> {
         Ok(match self.run()? {
-            Ran::Rows(rows) => rows,
-            Ran::Changed(_) | Ran::Done => nothing(),
+            StatementResult::Rows(rows) => rows,
+            StatementResult::Changed(_) | StatementResult::Done => empty_reader(),
         })
     }
 
     fn execute_update(&mut self) -> Result<Option<i64>> {
         match self.run()? {
-            Ran::Changed(count) => Ok(i64::try_from(count).ok()),
-            Ran::Done => Ok(None),
+            StatementResult::Changed(count) => Ok(i64::try_from(count).ok()),
+            StatementResult::Done => Ok(None),
             // Who asks for no rows wants the statement carried out to its end.
-            Ran::Rows(rows) => {
+            StatementResult::Rows(rows) => {
                 let mut count = 0;
                 for batch in rows {
                     count += batch.map_err(|error| internal(&error))?.num_rows();

@@ -1,4 +1,4 @@
-//! A connection to a server, until it is closed.
+//! An open connection to a server.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use tonnage::{Cancel, Error, ErrorKind};
 use tonnage_client::Client;
 
 use crate::error::{exception_of, to_exception};
-use crate::handle::OfProcess;
+use crate::handle::ProcessBound;
 
 /// A connection to a server, until it is closed. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Connection {
-    client: Arc<OfProcess<RwLock<Option<Client>>>>,
+pub(crate) struct RemoteConnection {
+    client: Arc<ProcessBound<RwLock<Option<Client>>>>,
     url: Arc<str>,
 }
 
-impl Connection {
+impl RemoteConnection {
     pub(crate) fn new(client: Client, url: String) -> Self {
-        let client = Arc::new(OfProcess::new(RwLock::new(Some(client))));
+        let client = Arc::new(ProcessBound::new(RwLock::new(Some(client))));
         Self { client, url: url.into() }
     }
 
@@ -39,7 +39,7 @@ impl Connection {
     /// The client for calls with limits of their own.
     ///
     /// # Errors
-    /// As [`Connection::client`].
+    /// As [`RemoteConnection::client`].
     pub(crate) fn limited(&self, cancel: &Cancel, timeout: Option<Duration>) -> PyResult<Client> {
         Ok(self.client()?.with_limits(cancel, timeout))
     }

@@ -1,4 +1,4 @@
-//! Keys on their way to a server: record batches out of Arrow, or out of Python's iterators.
+//! Record batches of keys for a server, out of Arrow or out of Python's iterators.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tonnage::{BulkKey, Error, Key, Result, Row, TableEntry, TableSchema, Value};
 use tonnage_client::{batch_of, batch_of_keys};
 
 use crate::arrow_in::{failed, reader_of};
-use crate::python_rows::{Raised, pair_keys, table_keys};
+use crate::python_rows::{RaisedError, pair_keys, table_keys};
 
 /// Keys that one batch has.
 const KEYS_MAX: usize = 4_096;
@@ -26,6 +26,7 @@ pub(crate) fn keys_of_table(
     keys: &Bound<'_, PyAny>,
     entry: &Arc<TableEntry>,
 ) -> PyResult<DrawnKeys> {
+    // The order matters: data frames and dicts are iterables, too, but of the names of columns.
     if let Some(reader) = reader_of(keys)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok((Box::new(batches), false));
@@ -35,21 +36,22 @@ pub(crate) fn keys_of_table(
         return keys_of_table(&rows, entry);
     }
     let columns: Vec<_> = entry.schema.key_columns().map(|column| column.name.clone()).collect();
-    let keys = table_keys(keys.try_iter()?.unbind(), columns.clone(), Raised::default());
+    let keys = table_keys(keys.try_iter()?.unbind(), columns.clone(), RaisedError::default());
     let entry = entry.clone();
     let batch = move |keys: Vec<BulkKey>| {
         let rows = keys.into_iter().map(|key| match key {
-            BulkKey::Row(row) => whole(&row, &columns),
+            BulkKey::Row(row) => full_key(&row, &columns),
             _ => Err(Error::internal("a key that is no row")),
         });
         let mut rows = rows.collect::<Result<Vec<_>>>()?;
-        rows.retain(|key| is_kept(&entry.schema, key));
+        // A key that its column would round has no row: rounded, it would find the row of another.
+        rows.retain(|key| fits_key_columns(&entry.schema, key));
         match rows.is_empty() {
             true => Ok(RecordBatch::new_empty(key_schema(&entry.schema))),
             false => batch_of(&entry.schema, &rows),
         }
     };
-    Ok((Box::new(Chunks { items: keys, batch }), true))
+    Ok((Box::new(KeyChunks { items: keys, batch }), true))
 }
 
 /// Keys of pairs.
@@ -57,13 +59,13 @@ pub(crate) fn keys_of_table(
 /// # Errors
 /// `TypeError` for what is no iterable.
 pub(crate) fn keys_of_pairs(keys: &Bound<'_, PyAny>) -> PyResult<DrawnKeys> {
-    let keys = pair_keys(keys.try_iter()?.unbind(), Raised::default());
+    let keys = pair_keys(keys.try_iter()?.unbind(), RaisedError::default());
     let batch = |keys: Vec<Key>| batch_of_keys(&keys);
-    Ok((Box::new(Chunks { items: keys, batch }), true))
+    Ok((Box::new(KeyChunks { items: keys, batch }), true))
 }
 
 /// The key with NULL for what it leaves open, so that all keys have the same columns.
-fn whole(key: &Row, columns: &[String]) -> Result<Row> {
+fn full_key(key: &Row, columns: &[String]) -> Result<Row> {
     let is_known = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
     if let Some((name, _)) = key.iter().find(|(name, _)| !is_known(name)) {
         let columns = columns.join(", ");
@@ -74,7 +76,7 @@ fn whole(key: &Row, columns: &[String]) -> Result<Row> {
 }
 
 /// Whether a row can have the key: none has one that a column would round.
-fn is_kept(table: &TableSchema, key: &Row) -> bool {
+fn fits_key_columns(table: &TableSchema, key: &Row) -> bool {
     table.key_columns().all(|column| {
         let Some(value) = key.get(&column.name) else { return true };
         // What is no value of the column is an error, told with its batch.
@@ -88,12 +90,12 @@ fn key_schema(table: &TableSchema) -> SchemaRef {
 }
 
 /// Items by the thousand, each lot as a batch.
-struct Chunks<I, F> {
+struct KeyChunks<I, F> {
     items: I,
     batch: F,
 }
 
-impl<T, I, F> Iterator for Chunks<I, F>
+impl<T, I, F> Iterator for KeyChunks<I, F>
 where
     I: Iterator<Item = Result<T>>,
     F: FnMut(Vec<T>) -> Result<RecordBatch>,

@@ -1,4 +1,4 @@
-//! The key/value pairs behind a server.
+//! Key/value pairs of a server.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use pyo3::types::PyBytes;
 use tonnage::{Cancel, Condition, Error, Result};
 use tonnage_client::{BulkGetRequest, PairScanRequest, PairWrite, key_of_row};
 
-use super::connection::Connection;
+use super::connection::RemoteConnection;
 use super::key_batches::keys_of_pairs;
-use super::rows::nothing;
+use super::rows::empty_batches;
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::error::OrRaise;
@@ -19,12 +19,12 @@ use crate::key::{from_native_key, to_native_key};
 use crate::key_value::{StoredPair, schema};
 use crate::read_options::{PairArguments, depth, key_range};
 use crate::value::bytes_of;
-use crate::write_options::{to_condition, told, write_options};
+use crate::write_options::{to_condition, write_options, write_outcome};
 
 /// The key/value pairs behind a server.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct RemoteKeyValue {
-    pub(crate) connection: Connection,
+    pub(crate) connection: RemoteConnection,
 }
 
 #[pymethods]
@@ -45,7 +45,7 @@ impl RemoteKeyValue {
         let options = write_options(durability, ttl)?;
         let write = PairWrite::Put(&value);
         let written = py.detach(|| client.write_pair(&key, &write, &condition, &options));
-        Ok(told(written.or_raise()?))
+        Ok(write_outcome(written.or_raise()?))
     }
 
     fn get<'py>(
@@ -117,11 +117,12 @@ impl RemoteKeyValue {
         };
         let client = self.connection.limited(&cancel, options.timeout)?;
         let (mut keys, needs_python) = keys_of_pairs(keys)?;
+        // The first keys are drawn before the call: without any there is no schema to send.
         let found = py.detach(|| {
             let Some(first) = keys.next() else { return Ok(None) };
             client.bulk_get(std::iter::once(first).chain(keys), &request).map(Some)
         });
-        let Some(found) = found.or_raise()? else { return Ok(nothing(schema())) };
+        let Some(found) = found.or_raise()? else { return Ok(empty_batches(schema())) };
         let pairs = found.map(|batch| columns_of(&batch?));
         let pairs = BatchIterator::new(pairs).with_python(needs_python);
         Ok(Batches::new(schema(), pairs, cancel))

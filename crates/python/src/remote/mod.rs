@@ -1,5 +1,5 @@
-//! The same classes over a server: what the package calls is called alike, and what a server does
-//! not offer raises `Unsupported` with the remedy.
+//! The same classes over a server. Methods have the same names. What a server does not offer raises
+//! `Unsupported` with the remedy.
 
 mod connection;
 mod key_batches;

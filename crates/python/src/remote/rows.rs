@@ -1,4 +1,4 @@
-//! Rows of a server as batches for Python.
+//! Turns rows of a server into batches for Python.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -21,7 +21,7 @@ pub(crate) fn batches(
 }
 
 /// No rows, under these columns.
-pub(crate) fn nothing(schema: SchemaRef) -> Batches {
+pub(crate) fn empty_batches(schema: SchemaRef) -> Batches {
     Batches::new(schema, BatchIterator::new(std::iter::empty()), Cancel::new())
 }
 

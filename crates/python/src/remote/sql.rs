@@ -1,4 +1,4 @@
-//! Statements over a server.
+//! SQL statements over a server.
 
 use std::sync::Mutex;
 
@@ -7,13 +7,13 @@ use pyo3::types::{PyDict, PyList};
 use tonnage::{Cancel as NativeCancel, Error, Value};
 use tonnage_client::{Answer, Fetched, PreparedStatement};
 
-use super::connection::Connection;
+use super::connection::RemoteConnection;
 use super::rows::batches;
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::bulk_put::Cancel;
 use crate::error::{OrRaise, to_exception};
-use crate::handle::OfProcess;
+use crate::handle::ProcessBound;
 use crate::read_options::seconds;
 use crate::sql::SqlAnswer;
 use crate::value::to_value;
@@ -22,7 +22,7 @@ use crate::value::to_value;
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct RemotePrepared {
     /// One execution at a time: the server keeps the values with the statement.
-    statement: OfProcess<Mutex<PreparedStatement>>,
+    statement: ProcessBound<Mutex<PreparedStatement>>,
     text: String,
 }
 
@@ -47,18 +47,18 @@ impl RemotePrepared {
 
 pub(crate) fn prepare(
     py: Python<'_>,
-    connection: &Connection,
+    connection: &RemoteConnection,
     text: &str,
 ) -> PyResult<RemotePrepared> {
     let client = connection.client()?;
     let statement = py.detach(|| client.prepare(text)).or_raise()?;
-    let statement = OfProcess::new(Mutex::new(statement));
+    let statement = ProcessBound::new(Mutex::new(statement));
     Ok(RemotePrepared { statement, text: text.to_owned() })
 }
 
 pub(crate) fn execute(
     py: Python<'_>,
-    connection: &Connection,
+    connection: &RemoteConnection,
     text: &str,
     values: Option<&Bound<'_, PyAny>>,
     timeout: Option<f64>,
@@ -74,7 +74,7 @@ pub(crate) fn execute(
 /// The answer of each statement, or the exception that it ended with.
 pub(crate) fn fetch_all<'py>(
     py: Python<'py>,
-    connection: &Connection,
+    connection: &RemoteConnection,
     statements: &[(String, Option<Bound<'py, PyAny>>)],
 ) -> PyResult<Bound<'py, PyList>> {
     let client = connection.client()?;

@@ -1,4 +1,4 @@
-//! A store behind a server.
+//! A store of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use pyo3::types::{PyDict, PyList};
 use tonnage::{RowOperation, WriteResult};
 use tonnage_client::{Client, ClientOptions, Credentials};
 
-use super::connection::Connection;
+use super::connection::RemoteConnection;
 use super::key_value::RemoteKeyValue;
 use super::sql::{self, RemotePrepared};
 use super::table::RemoteTable;
 use crate::bulk_put::{Cancel, PutArguments, SourceArgument, bulk_put};
 use crate::definition::table_definition;
 use crate::error::OrRaise;
-use crate::place::Place;
+use crate::put_destination::PutDestination;
 use crate::read_options::{ReadArguments, seconds};
 use crate::sql::SqlAnswer;
-use crate::store::{OperationArgument, told_of_check};
+use crate::store::{OperationArgument, check_report};
 use crate::value::to_row;
 use crate::write_options::{to_condition, write_options};
 
 /// A store behind a server.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct RemoteStore {
-    connection: Connection,
+    connection: RemoteConnection,
 }
 
 /// Who calls, and how to reach the server.
@@ -76,7 +76,7 @@ impl RemoteStore {
     fn open(py: Python<'_>, url: String, arguments: ConnectArguments) -> PyResult<Self> {
         let options = arguments.options()?;
         let client = py.detach(|| Client::connect(&url, options)).or_raise()?;
-        Ok(Self { connection: Connection::new(client, url) })
+        Ok(Self { connection: RemoteConnection::new(client, url) })
     }
 
     #[getter]
@@ -112,7 +112,7 @@ impl RemoteStore {
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let client = self.connection.client()?;
         let (report, _) = py.detach(|| client.check(false)).or_raise()?;
-        told_of_check(py, report)
+        check_report(py, report)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -165,7 +165,7 @@ impl RemoteStore {
         sources: Vec<SourceArgument<'py>>,
         arguments: PutArguments<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        bulk_put(py, &Place::Server(self.connection.client()?), sources, &arguments)
+        bulk_put(py, &PutDestination::Server(self.connection.client()?), sources, &arguments)
     }
 
     /// Answers each request of a table and keys with batches or an exception.

@@ -1,4 +1,4 @@
-//! A table behind a server.
+//! A table of a server.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,19 +9,21 @@ use pyo3::types::PyCapsule;
 use tonnage::{Cancel, Condition, RowOperation, TableEntry};
 use tonnage_client::{BulkGetRequest, RelatedBatch, ScanRequest};
 
-use super::connection::Connection;
+use super::connection::RemoteConnection;
 use super::key_batches::keys_of_table;
-use super::rows::{batches, nothing};
+use super::rows::{batches, empty_batches};
 use crate::batches::{Batches, TableBatches};
 use crate::error::OrRaise;
 use crate::read_options::{ReadArguments, field_range};
 use crate::value::{to_key, to_row};
-use crate::write_options::{Stored, stored_row, to_condition, told, write_options};
+use crate::write_options::{
+    StoredRowTuple, stored_row, to_condition, write_options, write_outcome,
+};
 
 /// A table behind a server, as it was when it was asked for.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct RemoteTable {
-    pub(crate) connection: Connection,
+    pub(crate) connection: RemoteConnection,
     pub(crate) entry: Arc<TableEntry>,
 }
 
@@ -69,7 +71,9 @@ impl RemoteTable {
         });
         match rows.or_raise()? {
             Some(rows) => Ok(batches(rows, limit, needs_python, cancel)),
-            None => Ok(nothing(self.schema_of(request.columns.as_deref(), request.keys_only)?)),
+            None => {
+                Ok(empty_batches(self.schema_of(request.columns.as_deref(), request.keys_only)?))
+            }
         }
     }
 
@@ -168,11 +172,15 @@ impl RemoteTable {
     ) -> PyResult<(bool, Option<u64>)> {
         let row = to_row(row, &self.column_names())?;
         let operation = RowOperation::put(self.path(), row).when(to_condition(condition)?);
-        Ok(told(self.write(py, operation, durability, ttl)?))
+        Ok(write_outcome(self.write(py, operation, durability, ttl)?))
     }
 
     /// The row of a whole key.
-    fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Stored<'py>>> {
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<StoredRowTuple<'py>>> {
         let key = to_key(key, &self.key_columns())?;
         let client = self.connection.client()?;
         let found = py.detach(|| client.get(self.path(), &key)).or_raise()?;

@@ -1,4 +1,4 @@
-//! The audit log: a JSON line for each login and each decision.
+//! The audit log: one JSON line for each login and each decision about a right.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -42,7 +42,7 @@ impl Audit {
     ///
     /// # Errors
     /// `Unavailable` when the log cannot be written: then nothing is done that must stand there.
-    pub(crate) fn note(
+    pub(crate) fn record(
         &self,
         user: Option<&str>,
         action: &str,

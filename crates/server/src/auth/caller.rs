@@ -1,4 +1,4 @@
-//! A caller, and what is held against their rights.
+//! The caller of a request, and the checks of their rights.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, header};
 use tonnage::{Error, ErrorKind, OnExisting, Result};
 use tonnage_sql::{Access, INFORMATION_SCHEMA, Sql, TableAccess};
 
+use super::access_denied::AccessDenied;
 use super::audit::Audit;
-use super::denied::Denied;
 use super::rights::{Right, Rights};
 use super::users::User;
 use crate::request_id::RequestId;
@@ -47,7 +47,7 @@ impl Caller {
     }
 
     /// The user as they were when the call came.
-    pub(super) fn known_as(&self) -> Option<&User> {
+    pub(super) fn logged_in_user(&self) -> Option<&User> {
         self.user.as_deref()
     }
 
@@ -66,7 +66,7 @@ impl Caller {
     /// Refuses what the caller may not do with a table.
     ///
     /// # Errors
-    /// `Unsupported` marked as [`Denied`], with user, right and table.
+    /// `Unsupported` marked as [`AccessDenied`], with user, right and table.
     pub(crate) fn check_table(&self, right: Right, table: &str) -> Result<()> {
         let may = self.rights.on_table(right, table);
         self.decide(may, right.label(), || format!("table {table}"))
@@ -130,29 +130,31 @@ impl Caller {
                 || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();
             if is_table && !self.rights.on_table(access.access.into(), &access.table) {
-                self.note("statement", text, false)?;
-                return Err(self.denied(Right::from(access.access).label(), &access.table));
+                self.audit_access("statement", text, false)?;
+                return Err(self.denied_error(Right::from(access.access).label(), &access.table));
             }
         }
-        self.note("statement", text, true)
+        self.audit_access("statement", text, true)
     }
 
     fn decide(&self, may: bool, action: &str, object: impl Fn() -> String) -> Result<()> {
         if self.audit.is_some() {
-            self.note(action, &object(), may)?;
+            self.audit_access(action, &object(), may)?;
         }
-        if may { Ok(()) } else { Err(self.denied(action, &object())) }
+        if may { Ok(()) } else { Err(self.denied_error(action, &object())) }
     }
 
-    fn denied(&self, action: &str, object: &str) -> Error {
+    fn denied_error(&self, action: &str, object: &str) -> Error {
         let user = self.user().unwrap_or("nobody");
         let message = format!("user {user} may not {action} {object}: ask for a grant");
-        Error::new(ErrorKind::Unsupported, message).with_source(Denied)
+        Error::new(ErrorKind::Unsupported, message).with_source(AccessDenied)
     }
 
-    fn note(&self, action: &str, object: &str, allowed: bool) -> Result<()> {
+    fn audit_access(&self, action: &str, object: &str, allowed: bool) -> Result<()> {
         match &self.audit {
-            Some(audit) => audit.note(self.user(), action, object, allowed, self.request.as_ref()),
+            Some(audit) => {
+                audit.record(self.user(), action, object, allowed, self.request.as_ref())
+            }
             None => Ok(()),
         }
     }

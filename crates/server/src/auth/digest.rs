@@ -1,4 +1,4 @@
-//! SHA-256, as the provider of TLS has it.
+//! SHA-256, from the TLS provider.
 
 use tokio_rustls::rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 

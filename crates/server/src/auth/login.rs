@@ -1,7 +1,8 @@
-//! Logins: who a call says that it comes from, and whether that is true.
+//! Logins: find out who makes a call, and verify it.
 //!
-//! A password is verified on the blocking pool, two at a time, and remembered for ten minutes under
-//! a keyed name: clients bring it with each call. A wrong one is answered late.
+//! The blocking pool verifies at most two passwords at a time. Clients send the password with each
+//! call, so the server remembers a right one for ten minutes, by a keyed digest. It answers a wrong
+//! one late.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -16,7 +17,7 @@ use tonnage::{Error, Result};
 use super::audit::Audit;
 use super::caller::Caller;
 use super::digest::sha256;
-use super::password::is_right;
+use super::password::is_right_password;
 use super::rights::Rights;
 use super::users::{User, Users};
 use crate::random::random_name;
@@ -42,18 +43,18 @@ pub(crate) struct Logins {
     audit: Option<Arc<Audit>>,
     key: String,
     verifying: Semaphore,
-    known: Mutex<Known>,
+    cache: Mutex<LoginCache>,
 }
 
 #[derive(Default)]
-struct Known {
+struct LoginCache {
     /// Passwords that were right, by a digest that only this process can make.
     passwords: HashMap<String, Instant>,
-    tokens: HashMap<String, Token>,
+    tokens: HashMap<String, SessionToken>,
     failures: HashMap<String, u32>,
 }
 
-struct Token {
+struct SessionToken {
     user: Arc<User>,
     made: Instant,
     used: Instant,
@@ -66,7 +67,7 @@ impl Logins {
             audit: audit.map(Arc::new),
             key: random_name()?,
             verifying: Semaphore::new(VERIFIED_AT_ONCE),
-            known: Mutex::default(),
+            cache: Mutex::default(),
         })
     }
 
@@ -76,7 +77,7 @@ impl Logins {
         let Some(known) = &self.users else { return };
         let users = Arc::new(users);
         *known.write().unwrap_or_else(PoisonError::into_inner) = users.clone();
-        let mut known = self.known();
+        let mut known = self.cache();
         known.passwords.clear();
         known.tokens.retain(|_, token| match users.named(&token.user.name) {
             Some(user) if user.keeps_credentials_of(&token.user) => {
@@ -119,10 +120,10 @@ impl Logins {
     async fn authorized(&self, users: &Arc<Users>, said: &str) -> Result<Arc<User>> {
         let (scheme, rest) = said.split_once(' ').unwrap_or((said, ""));
         if scheme.eq_ignore_ascii_case("bearer") {
-            let found = self.of_session(rest.trim()).or_else(|| users.of_token(rest.trim()));
+            let found = self.user_of_token(rest.trim()).or_else(|| users.of_token(rest.trim()));
             return match found {
                 Some(user) => Ok(user),
-                None => Err(self.failed("token").await?),
+                None => Err(self.delayed_refusal("token").await?),
             };
         }
         if !scheme.eq_ignore_ascii_case("basic") {
@@ -146,8 +147,9 @@ impl Logins {
     ) -> Result<Arc<User>> {
         let user = users.named(name);
         let digest = sha256(format!("{}\0{name}\0{password}", self.key).as_bytes());
+        // argon2 takes 19 MiB and much time, and clients send the password with each call.
         if let Some(user) = &user
-            && self.remembers(&digest)
+            && self.is_remembered(&digest)
         {
             return Ok(user.clone());
         }
@@ -157,25 +159,27 @@ impl Logins {
             Some(hash) => {
                 let _turn = self.verifying.acquire().await;
                 let password = password.to_owned();
-                let verified = tokio::task::spawn_blocking(move || is_right(&password, &hash));
+                let verified =
+                    tokio::task::spawn_blocking(move || is_right_password(&password, &hash));
                 verified.await.unwrap_or(false)
             }
         };
         match user {
             Some(user) if is_verified => {
                 self.remember(users, digest, name);
-                self.note(name, true)?;
+                self.audit_login(name, true)?;
                 Ok(user)
             }
-            _ => Err(self.failed(name).await?),
+            // An unknown name and a wrong password look alike: nobody learns names by trying.
+            _ => Err(self.delayed_refusal(name).await?),
         }
     }
 
     /// Tells of a failure, the later the more of them there were.
-    async fn failed(&self, name: &str) -> Result<Error> {
-        self.note(name, false)?;
+    async fn delayed_refusal(&self, name: &str) -> Result<Error> {
+        self.audit_login(name, false)?;
         let count = {
-            let mut known = self.known();
+            let mut known = self.cache();
             if known.failures.len() >= REMEMBERED_MAX {
                 known.failures.clear();
             }
@@ -192,8 +196,10 @@ impl Logins {
     pub(crate) fn token(&self, caller: &Caller) -> Result<Option<String>> {
         let token = random_name()?;
         // Who changes the users waits, and looks at this token then.
-        let mut known = self.known();
-        let Some((before, users)) = caller.known_as().zip(self.users()) else { return Ok(None) };
+        let mut known = self.cache();
+        let Some((before, users)) = caller.logged_in_user().zip(self.users()) else {
+            return Ok(None);
+        };
         let user = users.named(&before.name).filter(|user| user.keeps_credentials_of(before));
         let user = user.ok_or_else(|| {
             Error::invalid("the users have changed since the call came: log in again")
@@ -205,12 +211,12 @@ impl Logins {
             return Err(Error::exhausted(format!("{REMEMBERED_MAX} tokens are out: try later")));
         }
         let now = Instant::now();
-        known.tokens.insert(token.clone(), Token { user, made: now, used: now });
+        known.tokens.insert(token.clone(), SessionToken { user, made: now, used: now });
         Ok(Some(token))
     }
 
-    fn of_session(&self, token: &str) -> Option<Arc<User>> {
-        let mut known = self.known();
+    fn user_of_token(&self, token: &str) -> Option<Arc<User>> {
+        let mut known = self.cache();
         let found = known.tokens.get_mut(token)?;
         if !found.is_valid() {
             known.tokens.remove(token);
@@ -220,13 +226,13 @@ impl Logins {
         Some(found.user.clone())
     }
 
-    fn remembers(&self, digest: &str) -> bool {
-        self.known().passwords.get(digest).is_some_and(|at| at.elapsed() < REMEMBERED)
+    fn is_remembered(&self, digest: &str) -> bool {
+        self.cache().passwords.get(digest).is_some_and(|at| at.elapsed() < REMEMBERED)
     }
 
     /// Remembers a password that was right for these users.
     fn remember(&self, verified: &Arc<Users>, digest: String, name: &str) {
-        let mut known = self.known();
+        let mut known = self.cache();
         known.failures.remove(name);
         // The users may have changed while it was verified.
         if !self.users().is_some_and(|users| Arc::ptr_eq(&users, verified)) {
@@ -240,21 +246,21 @@ impl Logins {
         }
     }
 
-    fn note(&self, name: &str, allowed: bool) -> Result<()> {
+    fn audit_login(&self, name: &str, allowed: bool) -> Result<()> {
         match &self.audit {
             Some(audit) => {
-                audit.note(Some(name), "login", "", allowed, RequestId::current().as_ref())
+                audit.record(Some(name), "login", "", allowed, RequestId::current().as_ref())
             }
             None => Ok(()),
         }
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> std::sync::MutexGuard<'_, LoginCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Token {
+impl SessionToken {
     fn is_valid(&self) -> bool {
         self.used.elapsed() < TOKEN_IDLE_MAX && self.made.elapsed() < TOKEN_AGE_MAX
     }
@@ -276,10 +282,10 @@ mod tests {
         let logins = Logins::new(Some(users('a')), None).unwrap();
         let verified = logins.users().unwrap();
         logins.remember(&verified, "first".to_owned(), "ann");
-        assert!(logins.remembers("first"));
+        assert!(logins.is_remembered("first"));
         logins.replace(users('b'));
         logins.remember(&verified, "second".to_owned(), "ann");
-        assert!(!logins.remembers("first") && !logins.remembers("second"));
+        assert!(!logins.is_remembered("first") && !logins.is_remembered("second"));
     }
 
     /// Such a token would outlive the credentials that it was given for.
@@ -290,9 +296,9 @@ mod tests {
         let caller = Caller::new(Some(user), Rights::default(), None, &HeaderMap::new());
         let token = logins.token(&caller).unwrap().unwrap();
         logins.replace(users('a'));
-        assert!(logins.of_session(&token).is_some() && logins.token(&caller).is_ok());
+        assert!(logins.user_of_token(&token).is_some() && logins.token(&caller).is_ok());
         logins.replace(users('b'));
-        assert!(logins.of_session(&token).is_none());
+        assert!(logins.user_of_token(&token).is_none());
         assert!(logins.token(&caller).unwrap_err().message().contains("log in again"));
     }
 }

@@ -1,26 +1,26 @@
-//! Who calls, and what they may do.
+//! Authentication and rights.
 //!
-//! 1. Users stand in a file ([`users`]), with a password, tokens or certificates, and what they may
-//!    do ([`rights`]). Without the file everybody may do everything, on loopback.
-//! 2. Each call tells who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
+//! 1. A file lists the users ([`users`]): a password, tokens or certificates, and rights
+//!    ([`rights`]). Without the file everybody may do everything, on loopback.
+//! 2. Each call says who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
 //!    a certificate.
-//! 3. Each use of a table, of pairs or of the server itself is held against the caller's rights
-//!    where its name is resolved ([`caller`]), and noted in the audit log ([`audit`]).
+//! 3. Each use of a table, of pairs or of the server itself is checked against the caller's rights
+//!    where its name is resolved ([`caller`]), and recorded in the audit log ([`audit`]).
 
+mod access_denied;
 mod audit;
+mod authenticate;
 mod caller;
-mod denied;
 mod digest;
-mod gate;
 mod login;
 mod password;
 mod rights;
 mod users;
 
+pub(crate) use access_denied::AccessDenied;
 pub(crate) use audit::Audit;
+pub(crate) use authenticate::authenticate;
 pub(crate) use caller::Caller;
-pub(crate) use denied::Denied;
-pub(crate) use gate::guard;
 pub(crate) use login::{Logins, PeerCertificate};
 pub use password::hash_password;
 pub(crate) use rights::Right;

@@ -14,13 +14,13 @@ pub fn hash_password(password: &str) -> Result<String> {
     if password.is_empty() {
         return Err(Error::invalid("the password is empty"));
     }
-    let wrong = |error: &dyn std::fmt::Display| {
+    let hash_error = |error: &dyn std::fmt::Display| {
         Error::internal(format!("the password cannot be hashed: {error}"))
     };
     let salt = random_name()?;
-    let salt = SaltString::encode_b64(salt.as_bytes()).map_err(|error| wrong(&error))?;
+    let salt = SaltString::encode_b64(salt.as_bytes()).map_err(|error| hash_error(&error))?;
     let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
-    hash.map(|hash| hash.to_string()).map_err(|error| wrong(&error))
+    hash.map(|hash| hash.to_string()).map_err(|error| hash_error(&error))
 }
 
 /// Whether a hash can be read.
@@ -29,7 +29,7 @@ pub(super) fn is_hash(hash: &str) -> bool {
 }
 
 /// Whether a password is the one that was hashed. Takes some 20 ms of a core, on purpose.
-pub(super) fn is_right(password: &str, hash: &str) -> bool {
+pub(super) fn is_right_password(password: &str, hash: &str) -> bool {
     let Ok(hash) = PasswordHash::new(hash) else { return false };
     Argon2::default().verify_password(password.as_bytes(), &hash).is_ok()
 }
@@ -42,7 +42,9 @@ mod tests {
     fn a_password_is_known_by_its_hash() {
         let hash = hash_password("a:b").unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
-        assert!(is_hash(&hash) && is_right("a:b", &hash) && !is_right("a:c", &hash));
+        assert!(
+            is_hash(&hash) && is_right_password("a:b", &hash) && !is_right_password("a:c", &hash)
+        );
         assert_ne!(hash, hash_password("a:b").unwrap(), "each hash has its own salt");
         assert!(!is_hash("a:b"));
     }

@@ -48,7 +48,7 @@ pub(crate) struct Users {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileOfUsers {
+struct UsersFile {
     #[serde(default)]
     user: Vec<UserEntry>,
 }
@@ -81,7 +81,7 @@ impl Users {
     }
 
     pub(super) fn parse(text: &str) -> Result<Users> {
-        let file: FileOfUsers =
+        let file: UsersFile =
             toml::from_str(text).map_err(|error| Error::invalid(error.to_string()))?;
         if file.user.is_empty() {
             return Err(Error::invalid("it names no user: write [[user]] with a name"));
@@ -95,6 +95,7 @@ impl Users {
     }
 
     fn add(&mut self, entry: UserEntry) -> Result<()> {
+        // Basic splits at the first colon: a name with one could never log in.
         if entry.name.is_empty() || entry.name.contains(':') {
             return Err(Error::invalid("a name is not empty and has no colon"));
         }
@@ -121,6 +122,7 @@ impl Users {
         });
         self.by_token.extend(tokens.into_iter().map(|digest| (digest, user.clone())));
         self.by_certificate.extend(certificates.into_iter().map(|digest| (digest, user.clone())));
+        // The second user's tokens are in the maps by now: an error refuses the whole file.
         if self.by_name.insert(entry.name, user).is_some() {
             return Err(Error::invalid("the name stands there twice"));
         }

@@ -1,4 +1,4 @@
-//! Actions: calls of one request that answer at once.
+//! Actions: calls with one request and a short answer.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use super::table_read::TableRead;
 use super::write;
 use crate::auth::Caller;
 use crate::budget::bytes_of;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::jobs::{counts_json, failures_json};
-use crate::metrics::Listener;
-use crate::query::{Query, STATEMENTS_MAX};
+use crate::metrics::ListenerKind;
+use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
 
 /// Largest body of an action.
@@ -67,7 +67,7 @@ struct JobName {
 /// # Errors
 /// `Unsupported` for an action that there is not; what is wrong with its body; what the store says.
 pub(crate) async fn run(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     action: Action,
 ) -> Result<Vec<Vec<u8>>> {
@@ -79,6 +79,7 @@ pub(crate) async fn run(
     }
     let body = action.body;
     let caller = caller.clone();
+    // Each action also stands in `ACTIONS`, which clients list, and in docs/flight.md.
     match action.r#type.as_str() {
         "tonnage.Define" => context.blocking(move |context| define(context, &caller, &body)).await,
         "tonnage.MultiPut" => {
@@ -110,6 +111,7 @@ pub(crate) async fn run(
         "tonnage.DeleteLob" => {
             context.blocking(move |context| lob::delete(context, &caller, &body)).await
         }
+        // A check or a backup may take hours: it ends with its client, and when the server stops.
         "tonnage.Check" => check::check(context, &caller, &body).await,
         "tonnage.Backup" => backup::make(context, &caller, &body).await,
         "tonnage.ListBackups" => backup::list(context, &caller, &body).await,
@@ -131,7 +133,7 @@ pub(crate) async fn run(
     }
 }
 
-fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn define(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let text = std::str::from_utf8(body)
         .map_err(|error| Error::invalid(format!("definitions are UTF-8: {error}")))?;
     caller.check_definitions(&context.sql, text)?;
@@ -140,7 +142,7 @@ fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>
 }
 
 /// The header of the first frame of a multi-put: what holds for all of them.
-fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_put(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut requests = Vec::new();
     let mut options = None;
     for frame in frame::read(body)? {
@@ -153,7 +155,7 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
         requests.push((table, TableRows::Batches(frame.batches)));
     }
     let put = context.store.multi_put(requests, &options.unwrap_or_default())?;
-    context.metrics.rows_in(Listener::flight, put.report.total.read);
+    context.metrics.rows_in(ListenerKind::flight, put.report.total.read);
     let answers = put.report.streams.iter().map(|stream| {
         let answer = json!({
             "index": stream.stream,
@@ -165,7 +167,7 @@ fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
     Ok(answers.collect())
 }
 
-fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut answers = Vec::new();
     let mut bytes = 0;
     for (index, request) in frame::read(body)?.into_iter().enumerate() {
@@ -179,19 +181,22 @@ fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<
             let header = json!({"index": index, "ok": {}});
             frame::write(header.to_string().as_bytes(), &batches)
         });
-        answers
-            .push(answer.or_else(|error| {
-                frame::write(failed(index, &error).to_string().as_bytes(), &[])
-            })?);
+        answers.push(answer.or_else(|error| {
+            frame::write(error_header(index, &error).to_string().as_bytes(), &[])
+        })?);
     }
     Ok(answers)
 }
 
 /// Statements in, a frame with its rows or its error out for each.
-async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+async fn fetch_all(
+    context: &Arc<ServerContext>,
+    caller: Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let body =
         std::str::from_utf8(body).map_err(|_| Error::invalid("the action's body is not UTF-8"))?;
-    let queries = Query::parse_all(body)?;
+    let queries = SqlQuery::parse_all(body)?;
     if queries.len() > STATEMENTS_MAX {
         let count = queries.len();
         return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));
@@ -210,7 +215,7 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
         let requests = requests.collect::<Result<Vec<_>>>()?;
         let answers = context.sql.fetch_all(requests).into_iter().enumerate();
         let mut bytes = 0;
-        answers.map(|(index, answer)| fetched(context, index, answer, &mut bytes)).collect()
+        answers.map(|(index, answer)| answer_frame(context, index, answer, &mut bytes)).collect()
     });
     let answers = answers.await;
     drop(running);
@@ -218,8 +223,8 @@ async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Resul
 }
 
 /// The frame of one answer; `bytes` counts what all of them hold.
-fn fetched(
-    context: &Context,
+fn answer_frame(
+    context: &ServerContext,
     index: usize,
     answer: Result<Answer>,
     bytes: &mut usize,
@@ -229,6 +234,7 @@ fn fetched(
             let schema = plain_schema(rows.schema());
             let batches = rows.map(|batch| {
                 let batch = plain_batch(batch?, &schema)?;
+                // All answers wait in memory for the last one, so they share one limit.
                 *bytes += bytes_of(&batch);
                 match *bytes > ANSWER_BYTES_MAX {
                     true => Err(Error::exhausted(format!(
@@ -240,10 +246,11 @@ fn fetched(
             });
             let mut batches = batches.collect::<Result<Vec<_>>>()?;
             if batches.is_empty() {
+                // Without a batch the frame would have no schema, and the answer no columns.
                 batches.push(RecordBatch::new_empty(schema));
             }
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            context.metrics.rows_out(Listener::flight, rows as u64);
+            context.metrics.rows_out(ListenerKind::flight, rows as u64);
             frame::write(json!({"index": index, "ok": {}}).to_string().as_bytes(), &batches)
         }
         Answer::Changed(changes) => {
@@ -257,14 +264,19 @@ fn fetched(
             frame::write(header.to_string().as_bytes(), &[])
         }
     });
-    told.or_else(|error| frame::write(failed(index, &error).to_string().as_bytes(), &[]))
+    // One statement's error is its own answer: those of the others stay.
+    told.or_else(|error| frame::write(error_header(index, &error).to_string().as_bytes(), &[]))
 }
 
-fn failed(index: usize, error: &Error) -> serde_json::Value {
+fn error_header(index: usize, error: &Error) -> serde_json::Value {
     json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
 }
 
-fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<Vec<RecordBatch>> {
+fn get_one(
+    context: &ServerContext,
+    caller: &Caller,
+    request: frame::RequestFrame,
+) -> Result<Vec<RecordBatch>> {
     let command: BulkGetCommand = parse("its header", &request.header)?;
     command.check(caller)?;
     let path = command.table.as_deref();
@@ -280,7 +292,7 @@ fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<
                 "the answer has more than {ANSWER_BYTES_MAX} bytes: use a bulk get"
             )));
         }
-        context.metrics.rows_out(Listener::flight, rows.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::flight, rows.num_rows() as u64);
         batches.push(rows);
     }
     Ok(batches)

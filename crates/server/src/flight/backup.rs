@@ -1,7 +1,7 @@
 //! Backups into directories of the server, by administrators.
 //!
-//! The setting `backups` names the directory that all of them lie in. A caller names a path below
-//! it, of plain names: nobody writes anywhere else.
+//! The setting `backups` names the base directory. A caller names a path below it, made of plain
+//! names, so no backup is written anywhere else.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use tonnage::{BackupOptions, BackupRepository, Error, Result};
 use super::check::damages_json;
 use super::command::parse;
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Make {
+struct MakeBackup {
     directory: String,
     /// Copies data files even where they could be linked.
     #[serde(default)]
@@ -29,13 +29,13 @@ struct Make {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListBackups {
     directory: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Verify {
+struct VerifyBackups {
     directory: String,
     /// The number of one backup; all without it.
     #[serde(default)]
@@ -44,18 +44,22 @@ struct Verify {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Prune {
+struct PruneBackups {
     directory: String,
     /// How many of the latest stay.
     keep: usize,
 }
 
-type Answers = Vec<Vec<u8>>;
+type ActionBodies = Vec<Vec<u8>>;
 
 /// Backs the store up.
-pub(crate) async fn make(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(crate) async fn make(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("back up")?;
-    let command: Make = parse("the action's body", body)?;
+    let command: MakeBackup = parse("the action's body", body)?;
     let work = context.cancellable(move |context, cancel| {
         let root = root(context, &command.directory)?;
         let options = BackupOptions {
@@ -64,33 +68,37 @@ pub(crate) async fn make(context: &Arc<Context>, caller: &Caller, body: &[u8]) -
             timeout: command.timeout_ms.map(Duration::from_millis),
         };
         let report = context.store.backup(&BackupRepository::open_or_create(&root)?, &options)?;
-        answer(&report)
+        json_answer(&report)
     });
     work.await
 }
 
 /// Lists the backups of a directory.
-pub(super) async fn list(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(super) async fn list(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("list backups of")?;
-    let command: List = parse("the action's body", body)?;
+    let command: ListBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
-        answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
+        json_answer(&BackupRepository::open(&root(context, &command.directory)?)?.list()?)
     });
     work.await
 }
 
 /// Reads all files of backups, and compares their checksums.
 pub(super) async fn verify(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
-) -> Result<Answers> {
+) -> Result<ActionBodies> {
     caller.check_admin("verify backups of")?;
-    let command: Verify = parse("the action's body", body)?;
+    let command: VerifyBackups = parse("the action's body", body)?;
     let work = context.cancellable(move |context, cancel| {
         let backups = BackupRepository::open(&root(context, &command.directory)?)?;
         let report = backups.verify(command.backup, cancel)?;
-        answer(&json!({
+        json_answer(&json!({
             "backups": report.backups,
             "files": report.files,
             "bytes": report.bytes,
@@ -101,16 +109,22 @@ pub(super) async fn verify(
 }
 
 /// Removes all backups but the latest.
-pub(super) async fn prune(context: &Arc<Context>, caller: &Caller, body: &[u8]) -> Result<Answers> {
+pub(super) async fn prune(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<ActionBodies> {
     caller.check_admin("remove backups of")?;
-    let command: Prune = parse("the action's body", body)?;
+    let command: PruneBackups = parse("the action's body", body)?;
     let work = context.blocking(move |context| {
-        answer(&BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?)
+        json_answer(
+            &BackupRepository::open(&root(context, &command.directory)?)?.prune(command.keep)?,
+        )
     });
     work.await
 }
 
-fn answer(told: &impl Serialize) -> Result<Answers> {
+fn json_answer(told: &impl Serialize) -> Result<ActionBodies> {
     let told = serde_json::to_vec(told);
     told.map(|told| vec![told])
         .map_err(|error| Error::internal(format!("an answer cannot be told: {error}")))
@@ -120,16 +134,16 @@ fn answer(told: &impl Serialize) -> Result<Answers> {
 ///
 /// # Errors
 /// `Invalid` where the server has no directory for backups, and for a path that leads out of it.
-fn root(context: &Context, directory: &str) -> Result<PathBuf> {
+fn root(context: &ServerContext, directory: &str) -> Result<PathBuf> {
     let Some(base) = &context.config.backups else {
         return Err(Error::invalid(
             "this server has no directory for backups: start it with --backups DIR",
         ));
     };
-    below(base, directory)
+    path_below(base, directory)
 }
 
-fn below(base: &Path, directory: &str) -> Result<PathBuf> {
+fn path_below(base: &Path, directory: &str) -> Result<PathBuf> {
     let mut names = Path::new(directory).components();
     let is_plain = names.clone().all(|name| matches!(name, Component::Normal(_)));
     match is_plain && names.next().is_some() {
@@ -148,9 +162,9 @@ mod tests {
     #[test]
     fn a_path_leads_below_the_directory_of_backups_and_nowhere_else() {
         let base = Path::new("/backups");
-        assert_eq!(below(base, "a/b").unwrap(), Path::new("/backups/a/b"));
+        assert_eq!(path_below(base, "a/b").unwrap(), Path::new("/backups/a/b"));
         for wrong in ["", "/", "/etc", "..", "a/../../b", ".", "../backups"] {
-            let error = below(base, wrong).unwrap_err();
+            let error = path_below(base, wrong).unwrap_err();
             assert!(error.message().contains("below"), "{wrong}: {error}");
         }
     }

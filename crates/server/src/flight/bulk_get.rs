@@ -1,8 +1,8 @@
 //! Bulk get: keys in, rows out, over one call.
 //!
 //! 1. A task takes keys from the client as they come, and puts them into a spool.
-//! 2. A thread of the blocking pool runs the bulk get, whose key source draws from the spool.
-//! 3. Rows go out by the way that all rows go.
+//! 2. A thread of the blocking pool runs the bulk get. Its key source reads from the spool.
+//! 3. Rows go out through a [`RowSender`].
 
 use std::sync::Arc;
 
@@ -11,17 +11,21 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::FlightData;
 use tonnage::{Error, KeySource, Pairs, Result};
 
+use super::client_stream::{ClientStream, StreamEvent};
 use super::command::BulkGetCommand;
-use super::decode::Decoder;
+use super::decode::FlightDecoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
-use super::rows::RowSender;
+use super::row_sender::RowSender;
 use super::table_read::TableRead;
-use super::wire::{Arrival, Wire};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Takes the keys of a client into a spool, until they end.
-pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut wire: Wire) {
+pub(crate) async fn take_keys(
+    spool: Arc<KeySpool>,
+    first: Box<FlightData>,
+    mut wire: ClientStream,
+) {
     let mut message = first;
     loop {
         match spool.push(*message) {
@@ -30,9 +34,9 @@ pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut 
             Err(error) => return spool.end(Err(error)),
         }
         message = match wire.next().await {
-            Ok(Arrival::Message(message)) => message,
-            Ok(Arrival::Ended) => return spool.end(Ok(())),
-            Ok(Arrival::Torn(why)) => return spool.end(Err(Error::cancelled(why))),
+            Ok(StreamEvent::Message(message)) => message,
+            Ok(StreamEvent::Ended) => return spool.end(Ok(())),
+            Ok(StreamEvent::Torn(why)) => return spool.end(Err(Error::cancelled(why))),
             Err(error) => return spool.end(Err(error)),
         };
     }
@@ -41,7 +45,7 @@ pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut 
 /// Batches of keys out of a spool.
 struct SpooledKeys {
     spool: Arc<KeySpool>,
-    decoder: Decoder,
+    decoder: FlightDecoder,
     is_over: bool,
 }
 
@@ -76,30 +80,30 @@ impl Drop for SpooledKeys {
 }
 
 /// A bulk get whose target and schema are known.
-pub(crate) enum BulkGet {
+pub(crate) enum BulkGetCall {
     Rows(TableRead),
     Pairs { command: BulkGetCommand, form: KeyForm, schema: SchemaRef },
 }
 
-impl BulkGet {
+impl BulkGetCall {
     /// Finds the table, and checks what is asked of it. The keys come with this schema.
     ///
     /// # Errors
     /// `NotFound` for a table that there is not, `Invalid` for columns or options.
     pub(crate) fn new(
-        context: &Context,
+        context: &ServerContext,
         command: BulkGetCommand,
         keys: &Schema,
-    ) -> Result<BulkGet> {
+    ) -> Result<BulkGetCall> {
         match (&command.table, command.pairs) {
             (Some(path), false) => {
-                TableRead::new(&context.store, path, &command).map(BulkGet::Rows)
+                TableRead::new(&context.store, path, &command).map(BulkGetCall::Rows)
             }
             (None, true) => {
                 let form = KeyForm::of(keys)?;
                 command.pair_options()?;
                 let schema = pairs::schema(form, command.versions);
-                Ok(BulkGet::Pairs { command, form, schema })
+                Ok(BulkGetCall::Pairs { command, form, schema })
             }
             _ => Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         }
@@ -107,8 +111,8 @@ impl BulkGet {
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
-            BulkGet::Rows(read) => read.schema(),
-            BulkGet::Pairs { schema, .. } => schema,
+            BulkGetCall::Rows(read) => read.schema(),
+            BulkGetCall::Pairs { schema, .. } => schema,
         }
     }
 
@@ -119,16 +123,16 @@ impl BulkGet {
     }
 
     fn send_all(self, spool: Arc<KeySpool>, sender: &mut RowSender) -> Result<()> {
-        let keys = SpooledKeys { spool, decoder: Decoder::default(), is_over: false };
+        let keys = SpooledKeys { spool, decoder: FlightDecoder::default(), is_over: false };
         match self {
-            BulkGet::Rows(read) => {
+            BulkGetCall::Rows(read) => {
                 for batch in read.rows(KeySource::batches(keys))? {
                     if !sender.send(&batch?)? {
                         break;
                     }
                 }
             }
-            BulkGet::Pairs { command, form, schema } => {
+            BulkGetCall::Pairs { command, form, schema } => {
                 let options = command.pair_options()?;
                 let failure = Arc::new(std::sync::Mutex::new(None));
                 let keys = PairKeys { keys, failure: failure.clone() };
@@ -138,6 +142,7 @@ impl BulkGet {
                         break;
                     }
                 }
+                // The source of pairs ends where it fails: that must not pass for all keys.
                 let failed =
                     failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 failed.map_or(Ok(()), Err)?;

@@ -1,11 +1,11 @@
 //! Bulk put: a stream of record batches becomes a stream of a load.
 //!
-//! 1. A place among the streams is waited for, then a thread of the blocking pool takes over.
-//! 2. The first message brings the schema, which is held against the table. The stream joins its
-//!    job, and the client hears `ready`.
-//! 3. Each batch is decoded and pushed. The load's back-pressure is the stream's: what is not
+//! 1. The call waits for a permit among the streams. Then a thread of the blocking pool takes over.
+//! 2. The first message brings the schema, which is checked against the table. The stream joins its
+//!    job, and the client receives `ready`.
+//! 3. Each batch is decoded and pushed. The load's back-pressure reaches the client: what is not
 //!    pushed is not read, and HTTP/2's window closes.
-//! 4. The stream ends in one of five ways ([`Ending`]). Only what ends with its marker completes.
+//! 4. The stream ends in one of four ways ([`StreamEnd`]). Only a marked end completes it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,17 +18,17 @@ use tokio::runtime::Handle;
 use tonnage::{Counts, EntryBatch, Error, Result};
 use tracing::Span;
 
+use super::client_stream::{ClientStream, StreamEvent};
 use super::command::{BulkPutCommand, EndRule, parse};
-use super::decode::Decoder;
-use super::opened::Opened;
-use super::outbox::{Message, Outbox};
+use super::decode::FlightDecoder;
+use super::opened_stream::OpenedStream;
+use super::outbox::{Outbox, PutMessage};
 use super::pairs;
-use super::reports::Callbacks;
-use super::wire::{Arrival, Wire};
-use crate::context::Context;
+use super::reports::StreamCallbacks;
+use crate::context::ServerContext;
 use crate::error::{error_code, status};
-use crate::jobs::{Ended, JobRequest, Leaving, Membership};
-use crate::metrics::Listener;
+use crate::jobs::{JobMembership, JobRequest, JobResult, StreamOutcome};
+use crate::metrics::ListenerKind;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a stream that waits for its completion looks whether its load still lives.
@@ -38,21 +38,21 @@ const COMPLETION_PAUSE: Duration = Duration::from_millis(2);
 /// What a client may say beside a batch, or instead of one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Metadata {
+struct BulkPutMetadata {
     /// These were all.
-    end: Option<EndMarker>,
+    end: Option<RowsEndMarker>,
     /// The client wants to know when the batch is durable.
     id: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EndMarker {
+struct RowsEndMarker {
     rows: u64,
 }
 
 /// How a stream ended.
-enum Ending {
+enum StreamEnd {
     /// With its marker, which tells as many rows as came.
     Marked,
     /// Without one, though the client closed the stream.
@@ -64,8 +64,8 @@ enum Ending {
 }
 
 /// A bulk put of one stream.
-pub(crate) struct BulkPut {
-    pub(crate) context: Arc<Context>,
+pub(crate) struct BulkPutCall {
+    pub(crate) context: Arc<ServerContext>,
     pub(crate) command: BulkPutCommand,
     /// Who sends it.
     pub(crate) user: Option<String>,
@@ -73,24 +73,24 @@ pub(crate) struct BulkPut {
 }
 
 /// Where a stream's entries go.
-struct Target {
+struct PutTarget {
     /// The table's path; nothing for pairs.
     table: Option<Arc<str>>,
     ttl: Option<Duration>,
 }
 
 /// What a stream has brought so far.
-struct Brought {
+struct StreamCursor {
     stream: usize,
     position: u64,
     told: Instant,
 }
 
-impl BulkPut {
+impl BulkPutCall {
     /// Runs the stream to its end; the outbox hears of it.
-    pub(super) async fn run(self, opened: Opened) {
-        let Opened { first, wire, held, .. } = opened;
-        let place = match self.context.streams.take().await {
+    pub(super) async fn run(self, opened: OpenedStream) {
+        let OpenedStream { first, wire, held, .. } = opened;
+        let place = match self.context.streams.acquire().await {
             Ok(place) => place,
             Err(error) => return self.outbox.close(Some(status(&error))),
         };
@@ -109,21 +109,21 @@ impl BulkPut {
         }
     }
 
-    fn run_blocking(&self, first: Box<FlightData>, mut wire: Wire) -> Result<()> {
-        let mut decoder = Decoder::default();
+    fn run_blocking(&self, first: Box<FlightData>, mut wire: ClientStream) -> Result<()> {
+        let mut decoder = FlightDecoder::default();
         let mut batch = decoder.decode(&first)?;
         // A descriptor may come ahead of the schema.
         while decoder.schema().is_none() {
             let message = match Handle::current().block_on(wire.next())? {
-                Arrival::Message(message) => message,
-                Arrival::Ended => return Err(Error::invalid("the stream has no schema")),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Message(message) => message,
+                StreamEvent::Ended => return Err(Error::invalid("the stream has no schema")),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             };
             batch = decoder.decode(&message)?;
         }
         let target = self.target(decoder.schema().map(AsRef::as_ref))?;
         let options = self.command.options()?;
-        let callbacks = Callbacks::new(format!("{:?}", options.durability).to_lowercase());
+        let callbacks = StreamCallbacks::new(format!("{:?}", options.durability).to_lowercase());
         let request = JobRequest {
             name: self.command.job.clone(),
             // Streams without a name share loads whoever sends them, and hear of themselves alone.
@@ -134,11 +134,11 @@ impl BulkPut {
         let membership =
             self.context.jobs.join(&self.context.store, request, options, Arc::new(callbacks))?;
         let stream = membership.load.stream(self.stream_name());
-        if let Some(callbacks) = membership.job.callbacks.downcast_ref::<Callbacks>() {
+        if let Some(callbacks) = membership.job.callbacks.downcast_ref::<StreamCallbacks>() {
             callbacks.register(stream, &self.outbox);
         }
         self.outbox.ready(&membership.job.id, stream);
-        let mut brought = Brought { stream, position: 0, told: Instant::now() };
+        let mut brought = StreamCursor { stream, position: 0, told: Instant::now() };
         let ending = self.read(&membership, &target, &mut decoder, &mut wire, &mut brought, batch);
         self.end(membership, &brought, ending);
         Ok(())
@@ -151,39 +151,40 @@ impl BulkPut {
     }
 
     /// Finds the table, and holds the stream's columns against it.
-    fn target(&self, schema: Option<&Schema>) -> Result<Target> {
+    fn target(&self, schema: Option<&Schema>) -> Result<PutTarget> {
         let ttl = self.command.ttl()?;
         let schema = schema.ok_or_else(|| Error::invalid("the stream has no schema"))?;
         let table = match (&self.command.table, self.command.pairs) {
             (Some(table), false) => self.context.store.table(table)?,
             (None, true) => {
                 pairs::KeyForm::of(schema)?;
-                return Ok(Target { table: None, ttl });
+                return Ok(PutTarget { table: None, ttl });
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
         for field in schema.fields() {
             table.schema().require_column(field.name())?;
         }
-        Ok(Target { table: Some(table.path().into()), ttl })
+        Ok(PutTarget { table: Some(table.path().into()), ttl })
     }
 
     /// Reads the stream to its end.
     fn read(
         &self,
-        membership: &Membership,
-        target: &Target,
-        decoder: &mut Decoder,
-        wire: &mut Wire,
-        brought: &mut Brought,
+        membership: &JobMembership,
+        target: &PutTarget,
+        decoder: &mut FlightDecoder,
+        wire: &mut ClientStream,
+        brought: &mut StreamCursor,
         first: Option<RecordBatch>,
-    ) -> Ending {
+    ) -> StreamEnd {
         if let Some(batch) = first
             && let Err(error) = self.push(membership, target, brought, &batch)
         {
-            return Ending::Failed(error);
+            return StreamEnd::Failed(error);
         }
         loop {
+            // A push would notice the cancelled load, but an idle client may never send a row.
             let arrival = Handle::current().block_on(async {
                 tokio::select! {
                     arrival = wire.next() => arrival,
@@ -193,37 +194,38 @@ impl BulkPut {
                 }
             });
             let message = match arrival {
-                Ok(Arrival::Message(message)) => message,
-                Ok(Arrival::Ended) => return Ending::Unmarked,
-                Ok(Arrival::Torn(why)) => return Ending::Torn(why),
-                Err(error) => return Ending::Failed(error),
+                Ok(StreamEvent::Message(message)) => message,
+                Ok(StreamEvent::Ended) => return StreamEnd::Unmarked,
+                Ok(StreamEvent::Torn(why)) => return StreamEnd::Torn(why),
+                Err(error) => return StreamEnd::Failed(error),
             };
-            match self.take(membership, target, decoder, brought, &message) {
+            match self.take_message(membership, target, decoder, brought, &message) {
                 Ok(false) => {}
-                Ok(true) => return Ending::Marked,
-                Err(error) => return Ending::Failed(error),
+                Ok(true) => return StreamEnd::Marked,
+                Err(error) => return StreamEnd::Failed(error),
             }
         }
     }
 
     /// Takes a message in. True for the end marker.
-    fn take(
+    fn take_message(
         &self,
-        membership: &Membership,
-        target: &Target,
-        decoder: &mut Decoder,
-        brought: &mut Brought,
+        membership: &JobMembership,
+        target: &PutTarget,
+        decoder: &mut FlightDecoder,
+        brought: &mut StreamCursor,
         message: &FlightData,
     ) -> Result<bool> {
-        let said: Metadata = match message.app_metadata.is_empty() {
-            true => Metadata::default(),
+        let said: BulkPutMetadata = match message.app_metadata.is_empty() {
+            true => BulkPutMetadata::default(),
             false => parse("app_metadata", &message.app_metadata)?,
         };
+        // The batch goes first: acknowledgement and marker count the rows of their own message.
         if let Some(batch) = decoder.decode(message)? {
             self.push(membership, target, brought, &batch)?;
         }
         if let Some(id) = said.id {
-            self.outbox.ask(brought.position, id);
+            self.outbox.request_ack(brought.position, id);
         }
         let Some(marker) = said.end else { return Ok(false) };
         if marker.rows != brought.position {
@@ -237,9 +239,9 @@ impl BulkPut {
 
     fn push(
         &self,
-        membership: &Membership,
-        target: &Target,
-        brought: &mut Brought,
+        membership: &JobMembership,
+        target: &PutTarget,
+        brought: &mut StreamCursor,
         batch: &RecordBatch,
     ) -> Result<()> {
         let rows = batch.num_rows() as u64;
@@ -249,7 +251,7 @@ impl BulkPut {
         };
         entries.ttl = target.ttl;
         brought.position = membership.load.push(brought.stream, entries)?;
-        self.context.metrics.rows_in(Listener::flight, rows);
+        self.context.metrics.rows_in(ListenerKind::flight, rows);
         if brought.told.elapsed() >= PROGRESS_INTERVAL {
             brought.told = Instant::now();
             self.outbox.progress(counts(membership, brought.stream));
@@ -258,48 +260,48 @@ impl BulkPut {
     }
 
     /// Ends the stream, leaves the job, and tells the client what became of both.
-    fn end(&self, membership: Membership, brought: &Brought, ending: Ending) {
+    fn end(&self, membership: JobMembership, brought: &StreamCursor, ending: StreamEnd) {
         let ending = match ending {
-            Ending::Marked => match self.complete(&membership, brought) {
-                Ok(()) => Ending::Marked,
-                Err(error) => Ending::Failed(error),
+            StreamEnd::Marked => match self.complete(&membership, brought) {
+                Ok(()) => StreamEnd::Marked,
+                Err(error) => StreamEnd::Failed(error),
             },
-            Ending::Unmarked if self.command.end == EndRule::Required => {
-                Ending::Failed(Error::invalid(
+            StreamEnd::Unmarked if self.command.end == EndRule::Required => {
+                StreamEnd::Failed(Error::invalid(
                     "the stream ended without its end marker, {\"end\": {\"rows\": N}}: what came \
                      is stored, but it may not be all",
                 ))
             }
             // Its client takes a good end for the word that what came is stored.
-            Ending::Unmarked => match membership.load.flush() {
-                Ok(()) => Ending::Unmarked,
-                Err(error) => Ending::Failed(error),
+            StreamEnd::Unmarked => match membership.load.flush() {
+                Ok(()) => StreamEnd::Unmarked,
+                Err(error) => StreamEnd::Failed(error),
             },
             other => other,
         };
         // What came stays, whatever the stream's end was.
-        let is_flushed = matches!(ending, Ending::Marked | Ending::Unmarked);
+        let is_flushed = matches!(ending, StreamEnd::Marked | StreamEnd::Unmarked);
         let mut flushed = is_flushed || membership.load.flush().is_ok();
         let mut counts = counts(&membership, brought.stream);
         let stream = brought.stream;
         let (leaving, failure) = match ending {
-            Ending::Marked => (Leaving::Completed, None),
-            Ending::Unmarked => {
-                self.outbox.last(Message::EndedWithoutMarker { stream, counts });
-                (Leaving::Unmarked, None)
+            StreamEnd::Marked => (StreamOutcome::Completed, None),
+            StreamEnd::Unmarked => {
+                self.outbox.last(PutMessage::EndedWithoutMarker { stream, counts });
+                (StreamOutcome::Unmarked, None)
             }
-            Ending::Torn(why) => (Leaving::Abandoned, Some(Error::cancelled(why))),
-            Ending::Failed(error) => (Leaving::Stopped, Some(error)),
+            StreamEnd::Torn(why) => (StreamOutcome::Abandoned, Some(Error::cancelled(why))),
+            StreamEnd::Failed(error) => (StreamOutcome::Stopped, Some(error)),
         };
-        self.context.metrics.stream_ended(leaving.label());
+        self.context.metrics.count_stream(leaving.label());
         let job = membership.job.clone();
         let ended = self.context.jobs.leave(membership, stream, leaving);
-        if let Some(callbacks) = job.callbacks.downcast_ref::<Callbacks>() {
+        if let Some(callbacks) = job.callbacks.downcast_ref::<StreamCallbacks>() {
             callbacks.forget(stream);
         }
         let mut failure = failure;
         let mut report = None;
-        if let Some(Ended { result, .. }) = ended {
+        if let Some(JobResult { result, .. }) = ended {
             report = Some(match result {
                 Ok(report) => report,
                 Err(stopped) => {
@@ -318,10 +320,10 @@ impl BulkPut {
             report = Some(job.report_of_stream(stream, self.stream_name(), counts, leaving));
         }
         if let Some(report) = report {
-            self.outbox.last(Message::Report(job.report_json(&report)));
+            self.outbox.last(PutMessage::Report(job.report_json(&report)));
         }
         if let Some(error) = &failure {
-            self.outbox.last(Message::Stopped {
+            self.outbox.last(PutMessage::Stopped {
                 kind: error.kind().label(),
                 code: error_code(error),
                 message: error.message().to_owned(),
@@ -333,7 +335,7 @@ impl BulkPut {
     }
 
     /// Ends a stream whose client sent everything, and waits until all of it is durable.
-    fn complete(&self, membership: &Membership, brought: &Brought) -> Result<()> {
+    fn complete(&self, membership: &JobMembership, brought: &StreamCursor) -> Result<()> {
         self.outbox.mark();
         membership.load.end(brought.stream);
         while !self.outbox.is_completed() {
@@ -346,7 +348,7 @@ impl BulkPut {
     }
 }
 
-fn counts(membership: &Membership, stream: usize) -> Counts {
+fn counts(membership: &JobMembership, stream: usize) -> Counts {
     let streams = membership.load.progress().report();
     streams.get(stream).map(|stream| stream.counts).unwrap_or_default()
 }

@@ -9,12 +9,12 @@ use tonnage::{Cancel, CheckOptions, CheckReport, Damage, ErrorKind, Index, Resul
 
 use super::command::parse;
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// How to check.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Command {
+struct CheckCommand {
     /// Then finishes indexes, and removes what nobody needs.
     repair: bool,
     timeout_ms: Option<u64>,
@@ -25,12 +25,12 @@ struct Command {
 /// # Errors
 /// What the caller may not do; `TimedOut`, `Cancelled`; what the store says.
 pub(crate) async fn check(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     body: &[u8],
 ) -> Result<Vec<Vec<u8>>> {
-    let command: Command = match body.is_empty() {
-        true => Command::default(),
+    let command: CheckCommand = match body.is_empty() {
+        true => CheckCommand::default(),
         false => parse("the action's body", body)?,
     };
     match command.repair {
@@ -40,7 +40,7 @@ pub(crate) async fn check(
     context.cancellable(move |context, cancel| run(context, &command, cancel)).await
 }
 
-fn run(context: &Context, command: &Command, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
+fn run(context: &ServerContext, command: &CheckCommand, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
     let options = CheckOptions {
         timeout: command.timeout_ms.map(Duration::from_millis),
         cancel: cancel.clone(),
@@ -75,7 +75,8 @@ pub(super) fn damages_json(damages: &[Damage]) -> Json {
 }
 
 /// Mends what a check has found, as `tonnage check --repair` does.
-fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
+fn repair(context: &ServerContext, report: &CheckReport) -> Result<Json> {
+    // Unfinished indexes are made to their end first: only an index that is ready can be cleaned.
     for statement in &report.unfinished_indexes {
         context.store.execute(statement)?;
     }
@@ -85,6 +86,7 @@ fn repair(context: &Context, report: &CheckReport) -> Result<Json> {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean_older(Index::CLEANED_AGE) {
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
+                        // One index that cannot be cleaned must not keep the others from it.
                         skipped.push(error.message().to_owned());
                     }
                     cleaned => {

@@ -1,4 +1,4 @@
-//! Choices of commands, as JSON has them.
+//! Values of options in commands, as JSON names them.
 
 use serde::Deserialize;
 use tonnage::{Depth, Direction, Durability, OnExisting};

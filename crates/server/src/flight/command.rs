@@ -1,4 +1,4 @@
-//! Commands: the JSON of a descriptor, a ticket or an action.
+//! Commands: the JSON in a descriptor, a ticket or an action.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tonnage::{
 use super::choice::{
     DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice, ReportsChoice,
 };
-use super::freshness::Freshness;
+use super::consistency_choice::ConsistencyChoice;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
@@ -21,7 +21,7 @@ use crate::json_value::key_value_of;
 /// What a descriptor or a ticket asks for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Command {
+pub(crate) enum FlightCommand {
     /// Entries in.
     BulkPut(BulkPutCommand),
     /// Keys in, rows out.
@@ -177,7 +177,7 @@ pub(crate) struct BulkGetCommand {
     pub(crate) limit: Option<u64>,
     /// Whether each row tells the number of the key that it answers.
     pub(crate) origins: bool,
-    pub(crate) consistency: Freshness,
+    pub(crate) consistency: ConsistencyChoice,
     pub(crate) timeout_ms: Option<u64>,
     /// How deep below the keys of pairs to look.
     pub(crate) depth: DepthChoice,
@@ -185,7 +185,8 @@ pub(crate) struct BulkGetCommand {
     pub(crate) components: Option<ComponentsCommand>,
 }
 
-/// A range of the minor component right below a key. Its ends belong to it, unless it says otherwise.
+/// A range of the minor component right below a key. Its ends belong to it, unless it says
+/// otherwise.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ComponentsCommand {
@@ -406,14 +407,14 @@ mod tests {
 
     #[test]
     fn a_command_that_there_is_not_is_named() {
-        let error = parse::<Command>("the command", br#"{"bulk_pout": {}}"#).unwrap_err();
+        let error = parse::<FlightCommand>("the command", br#"{"bulk_pout": {}}"#).unwrap_err();
         assert!(error.message().contains("bulk_pout"), "{error}");
     }
 
     #[test]
     fn an_option_that_there_is_not_is_named() {
         let error =
-            parse::<Command>("the command", br#"{"bulk_put": {"tabel": "t"}}"#).unwrap_err();
+            parse::<FlightCommand>("the command", br#"{"bulk_put": {"tabel": "t"}}"#).unwrap_err();
         assert!(error.message().contains("tabel"), "{error}");
     }
 
@@ -427,7 +428,8 @@ mod tests {
     #[test]
     fn a_bare_path_needs_no_marker_and_json_does() {
         assert_eq!(BulkPutCommand::of_path(&["t".into()]).end, EndRule::Optional);
-        let Command::BulkPut(put) = parse("x", br#"{"bulk_put": {"table": "t"}}"#).unwrap() else {
+        let FlightCommand::BulkPut(put) = parse("x", br#"{"bulk_put": {"table": "t"}}"#).unwrap()
+        else {
             panic!("a bulk put");
         };
         assert_eq!(put.end, EndRule::Required);

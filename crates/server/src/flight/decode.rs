@@ -1,4 +1,4 @@
-//! Flight messages to record batches.
+//! Decodes Flight messages into record batches.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,12 +19,12 @@ pub(crate) const UNPACKED_BYTES_MAX: u64 = 1 << 30;
 
 /// Decodes the messages of one stream. What comes from the network is validated in full.
 #[derive(Default)]
-pub(crate) struct Decoder {
+pub(crate) struct FlightDecoder {
     schema: Option<SchemaRef>,
     dictionaries: HashMap<i64, ArrayRef>,
 }
 
-impl Decoder {
+impl FlightDecoder {
     /// The schema, once it came.
     pub(crate) fn schema(&self) -> Option<&SchemaRef> {
         self.schema.as_ref()
@@ -47,13 +47,15 @@ impl Decoder {
         }
         let message =
             root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
+        // Checked before it is unpacked: Arrow believes the lengths, and would ask for terabytes.
         check_ipc_message(message, &data.data_body, UNPACKED_BYTES_MAX)
-            .map_err(|error| wrong(&error))?;
+            .map_err(|error| arrow_error(&error))?;
         match message.header_type() {
             MessageHeader::NONE => Ok(None),
             MessageHeader::Schema => {
-                let schema = Schema::try_from(data).map_err(|error| wrong(&error))?;
+                let schema = Schema::try_from(data).map_err(|error| arrow_error(&error))?;
                 self.schema = Some(schema.into());
+                // Dictionaries have numbers of their schema: old ones would pass for the new one's.
                 self.dictionaries.clear();
                 Ok(None)
             }
@@ -65,14 +67,14 @@ impl Decoder {
                 let buffer = Buffer::from(data.data_body.as_ref());
                 let version = message.version();
                 read_dictionary(&buffer, batch, schema, &mut self.dictionaries, &version)
-                    .map_err(|error| wrong(&error))?;
+                    .map_err(|error| arrow_error(&error))?;
                 Ok(None)
             }
             MessageHeader::RecordBatch => {
                 let schema = self.schema.clone().ok_or_else(before_schema)?;
                 flight_data_to_arrow_batch(data, schema, &self.dictionaries)
                     .map(Some)
-                    .map_err(|error| wrong(&error))
+                    .map_err(|error| arrow_error(&error))
             }
             other => Err(malformed(&format!("a message of type {other:?}"))),
         }
@@ -83,7 +85,7 @@ fn before_schema() -> Error {
     malformed("data comes before its schema")
 }
 
-fn wrong(error: &ArrowError) -> Error {
+fn arrow_error(error: &ArrowError) -> Error {
     malformed(&error.to_string())
 }
 
@@ -99,7 +101,7 @@ mod tests {
     use arrow::datatypes::Int32Type;
 
     use super::*;
-    use crate::flight::encode::Encoder;
+    use crate::flight::encode::FlightEncoder;
 
     #[test]
     fn what_is_encoded_is_decoded() {
@@ -108,8 +110,8 @@ mod tests {
         let columns: Vec<(&str, ArrayRef, bool)> =
             vec![("n", Arc::new(numbers), true), ("w", Arc::new(words), true)];
         let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-        let mut encoder = Encoder::default();
-        let mut decoder = Decoder::default();
+        let mut encoder = FlightEncoder::default();
+        let mut decoder = FlightDecoder::default();
         let mut messages = vec![encoder.schema(&batch.schema())];
         messages.extend(encoder.batch(&batch).unwrap());
         let decoded: Vec<RecordBatch> =
@@ -121,7 +123,7 @@ mod tests {
     fn packed() -> Vec<FlightData> {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10_000));
         let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
-        let mut encoder = Encoder::packed(arrow_ipc::CompressionType::ZSTD);
+        let mut encoder = FlightEncoder::packed(arrow_ipc::CompressionType::ZSTD);
         let mut messages = vec![encoder.schema(&batch.schema())];
         messages.extend(encoder.batch(&batch).unwrap());
         messages
@@ -131,7 +133,7 @@ mod tests {
     #[test]
     fn a_message_that_says_that_it_unpacks_to_terabytes_is_an_error() {
         let mut messages = packed();
-        let mut decoder = Decoder::default();
+        let mut decoder = FlightDecoder::default();
         assert!(decoder.decode(&messages[0]).unwrap().is_none());
         assert_eq!(decoder.decode(&messages[1]).unwrap().unwrap().num_rows(), 10_000);
         let mut body = messages[1].data_body.to_vec();
@@ -147,8 +149,8 @@ mod tests {
     fn rows_without_bytes_are_an_error() {
         let nulls: ArrayRef = Arc::new(arrow::array::NullArray::new(1 << 40));
         let batch = RecordBatch::try_from_iter([("n", nulls)]).unwrap();
-        let mut encoder = Encoder::default();
-        let mut decoder = Decoder::default();
+        let mut encoder = FlightEncoder::default();
+        let mut decoder = FlightDecoder::default();
         assert!(decoder.decode(&encoder.schema(&batch.schema())).unwrap().is_none());
         let messages = encoder.batch(&batch).unwrap();
         let error = decoder.decode(&messages[0]).unwrap_err();
@@ -158,7 +160,7 @@ mod tests {
     #[test]
     fn rubbish_is_an_error() {
         let data = FlightData::new().with_data_header(vec![7_u8; 64]);
-        let error = Decoder::default().decode(&data).unwrap_err();
+        let error = FlightDecoder::default().decode(&data).unwrap_err();
         assert!(error.message().contains("no Arrow IPC"), "{error}");
     }
 
@@ -166,8 +168,8 @@ mod tests {
     fn a_batch_before_its_schema_is_an_error() {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
         let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
-        let messages = Encoder::default().batch(&batch).unwrap();
-        let error = Decoder::default().decode(&messages[0]).unwrap_err();
+        let messages = FlightEncoder::default().batch(&batch).unwrap();
+        let error = FlightDecoder::default().decode(&messages[0]).unwrap_err();
         assert!(error.message().contains("before its schema"), "{error}");
     }
 }

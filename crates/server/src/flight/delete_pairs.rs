@@ -1,4 +1,4 @@
-//! Deletes the pairs at and below a key.
+//! Deletes a pair and all pairs below its key.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::command::{ComponentsCommand, parse};
 use super::frame;
 use super::one_row::key_of;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// Which pairs go.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Header {
+struct DeletePairsHeader {
     depth: DepthChoice,
     components: Option<ComponentsCommand>,
     durability: Option<DurabilityChoice>,
@@ -24,12 +24,16 @@ struct Header {
 }
 
 /// Deletes them, and tells how many there were.
-pub(super) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn delete(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let frames = frame::read(body)?;
     let [frame] = frames.as_slice() else {
         return Err(Error::invalid("give one frame, with one key"));
     };
-    let header: Header = parse("its header", &frame.header)?;
+    let header: DeletePairsHeader = parse("its header", &frame.header)?;
     let key = key_of(frame)?;
     caller.check_pair(Right::Delete, key.major().first().map_or(&[], Vec::as_slice))?;
     let defaults = WriteOptions::default();

@@ -1,4 +1,4 @@
-//! Record batches to Flight messages.
+//! Encodes record batches as Flight messages.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -10,14 +10,14 @@ use super::command::MESSAGE_BYTES;
 use crate::budget::bytes_of;
 
 /// Encodes the batches of one stream.
-pub(crate) struct Encoder {
+pub(crate) struct FlightEncoder {
     generator: IpcDataGenerator,
     options: IpcWriteOptions,
     dictionaries: DictionaryTracker,
     context: IpcWriteContext,
 }
 
-impl Default for Encoder {
+impl Default for FlightEncoder {
     fn default() -> Self {
         Self {
             generator: IpcDataGenerator::default(),
@@ -28,7 +28,7 @@ impl Default for Encoder {
     }
 }
 
-impl Encoder {
+impl FlightEncoder {
     /// The first message of a stream.
     pub(crate) fn schema(&mut self, schema: &Schema) -> FlightData {
         let Self { generator, options, dictionaries, .. } = self;
@@ -58,7 +58,7 @@ pub(crate) fn slices(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> +
 }
 
 #[cfg(test)]
-impl Encoder {
+impl FlightEncoder {
     /// One whose messages are packed, as clients may send them.
     pub(crate) fn packed(compression: arrow_ipc::CompressionType) -> Self {
         let options = IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();

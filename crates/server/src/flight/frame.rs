@@ -10,7 +10,7 @@ use super::decode::UNPACKED_BYTES_MAX;
 
 /// One frame: its header, and its batches.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Frame {
+pub(crate) struct RequestFrame {
     pub(crate) header: Vec<u8>,
     pub(crate) batches: Vec<RecordBatch>,
 }
@@ -22,7 +22,7 @@ const FRAMES_MAX: usize = 10_000;
 ///
 /// # Errors
 /// `Invalid`, with the number of the frame.
-pub(crate) fn read(mut body: &[u8]) -> Result<Vec<Frame>> {
+pub(crate) fn read(mut body: &[u8]) -> Result<Vec<RequestFrame>> {
     let mut frames = Vec::new();
     while !body.is_empty() {
         let number = frames.len();
@@ -37,7 +37,7 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Vec<Frame>> {
             false => read_ipc_stream(data.to_vec(), UNPACKED_BYTES_MAX)
                 .map_err(|error| at(Error::invalid(format!("no Arrow IPC stream: {error}"))))?,
         };
-        frames.push(Frame { header, batches });
+        frames.push(RequestFrame { header, batches });
     }
     Ok(frames)
 }
@@ -94,8 +94,11 @@ mod tests {
         let mut body = write(b"{}", &[batch(), batch()]).unwrap();
         body.extend(write(b"alone", &[]).unwrap());
         let frames = read(&body).unwrap();
-        assert_eq!(frames[0], Frame { header: b"{}".to_vec(), batches: vec![batch(), batch()] });
-        assert_eq!(frames[1], Frame { header: b"alone".to_vec(), batches: vec![] });
+        assert_eq!(
+            frames[0],
+            RequestFrame { header: b"{}".to_vec(), batches: vec![batch(), batch()] }
+        );
+        assert_eq!(frames[1], RequestFrame { header: b"alone".to_vec(), batches: vec![] });
     }
 
     /// Once such a body of a few bytes ended the process: its allocation cannot be had.

@@ -1,4 +1,4 @@
-//! The row or the pair of a whole key, in one request.
+//! Gets one row or one pair by its full key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,57 +10,61 @@ use serde_json::json;
 use tonnage::{ColumnType, Error, GetOptions, Result, StoredRow, TableSchema, Value};
 
 use super::command::parse;
-use super::frame::{self, Frame};
-use super::freshness::Freshness;
+use super::consistency_choice::ConsistencyChoice;
+use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use crate::auth::{Caller, Right};
-use crate::context::Context;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::metrics::ListenerKind;
 
 /// Which row to get.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct GetHeader {
     table: String,
     /// The columns wanted; all, unless they are given.
     #[serde(default)]
     columns: Option<Vec<String>>,
     #[serde(default)]
-    consistency: Freshness,
+    consistency: ConsistencyChoice,
     #[serde(default)]
     timeout_ms: Option<u64>,
 }
 
 /// The row of a whole primary key: a frame with it, or no answer.
-pub(super) fn get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frame = only_frame(body)?;
-    let header: Header = parse("its header", &frame.header)?;
+    let header: GetHeader = parse("its header", &frame.header)?;
     let table = context.store.table(&header.table)?;
     caller.check_table(Right::Read, table.path())?;
     let options = GetOptions {
         consistency: Some(header.consistency.into()),
         timeout: header.timeout_ms.map(Duration::from_millis),
     };
-    let columns = places(table.schema(), header.columns.as_deref())?;
+    let columns = column_indexes(table.schema(), header.columns.as_deref())?;
     let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
         return Ok(Vec::new());
     };
-    context.metrics.rows_out(Listener::flight, 1);
-    answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
+    context.metrics.rows_out(ListenerKind::flight, 1);
+    row_answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
 }
 
 /// The pair of a whole key: a frame with its value, or no answer.
-pub(super) fn get_pair(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn get_pair(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let key = key_of(&only_frame(body)?)?;
     caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
     let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };
     let value = Value::Binary(pair.value).to_array(ColumnType::Binary, 1)?;
     let value = RecordBatch::try_from_iter([("value", value)])
         .map_err(|error| Error::internal(format!("a pair cannot be told: {error}")))?;
-    answer(pair.version, pair.expires_at_ms, value)
+    row_answer(pair.version, pair.expires_at_ms, value)
 }
 
-fn only_frame(body: &[u8]) -> Result<Frame> {
+fn only_frame(body: &[u8]) -> Result<RequestFrame> {
     let mut frames = frame::read(body)?;
     match (frames.pop(), frames.is_empty()) {
         (Some(frame), true) => Ok(frame),
@@ -68,13 +72,13 @@ fn only_frame(body: &[u8]) -> Result<Frame> {
     }
 }
 
-fn answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
+fn row_answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
     let header = json!({"version": version, "expires_at_ms": expires_at_ms});
     Ok(vec![frame::write(header.to_string().as_bytes(), &[row])?])
 }
 
 /// The numbers of the columns wanted.
-fn places(schema: &TableSchema, wanted: Option<&[String]>) -> Result<Vec<usize>> {
+fn column_indexes(schema: &TableSchema, wanted: Option<&[String]>) -> Result<Vec<usize>> {
     match wanted {
         None => Ok((0..schema.columns.len()).collect()),
         Some([]) => Err(Error::invalid("`columns` is empty: name some, or leave it out")),

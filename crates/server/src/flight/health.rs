@@ -1,5 +1,5 @@
-//! `grpc.health.v1`: whether the server takes calls, for balancers and probes that ask over gRPC.
-//! Nobody need be logged in, as with `/health/ready`.
+//! `grpc.health.v1`: tells load balancers and probes over gRPC whether the server accepts calls. It
+//! needs no login, like `/health/ready`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use axum::routing::post;
 use http_body::Frame;
 use http_body_util::StreamBody;
 
-use crate::context::Context;
-use crate::drain::Phase;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
 
 const STATUS: &str = "grpc-status";
 
@@ -28,18 +28,18 @@ const WHOLE_SERVER: &[u8] = &[0, 0, 0, 0, 0];
 const FLIGHT: &[u8] = b"arrow.flight.protocol.FlightService";
 
 /// The route of the call.
-pub(super) fn router(context: &Arc<Context>) -> Router {
+pub(super) fn router(context: &Arc<ServerContext>) -> Router {
     Router::new().route("/grpc.health.v1.Health/Check", post(check)).with_state(context.clone())
 }
 
-async fn check(State(context): State<Arc<Context>>, request: Bytes) -> Response {
+async fn check(State(context): State<Arc<ServerContext>>, request: Bytes) -> Response {
     let kind = ("content-type", "application/grpc");
     if request != WHOLE_SERVER && !request.ends_with(FLIGHT) {
         // 5 is NOT_FOUND.
         return ([kind, (STATUS, "5")], Body::empty()).into_response();
     }
-    let status = match context.phases.now() {
-        Phase::Running => SERVING,
+    let status = match context.phases.current() {
+        DrainPhase::Running => SERVING,
         _ => NOT_SERVING,
     };
     let mut trailers = HeaderMap::new();

@@ -1,7 +1,8 @@
-//! Keys that wait to be looked up: in memory up to a limit, in a temporary file beyond.
+//! Keys that wait for their lookup: in memory up to a limit, beyond it in a temporary file.
 //!
-//! A client may send all of its keys before it reads a row. Keys that were left in the socket would
-//! keep it waiting for ever, since both directions share the windows of one connection.
+//! A client may send all of its keys before it reads a row. The server must take them: both
+//! directions share the windows of one connection, so keys left in the socket would block the
+//! client for ever.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,29 +13,29 @@ use arrow_flight::FlightData;
 use prost::Message;
 use tonnage::{Error, Result};
 
-use crate::spool::{Spool, Spooled};
+use crate::spool::{Spool, SpoolReservation};
 
 /// Messages that wait.
 pub(crate) struct KeySpool {
-    state: Mutex<State>,
+    state: Mutex<KeySpoolState>,
     news: Condvar,
     memory_bytes_max: usize,
     disk: Arc<Spool>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeySpoolState {
     memory: VecDeque<FlightData>,
     memory_bytes: usize,
     /// Once there is a file, what comes goes there until it is read to its end.
-    file: Option<Spilled>,
+    file: Option<SpilledKeys>,
     end: Option<Result<()>>,
     is_abandoned: bool,
 }
 
-struct Spilled {
+struct SpilledKeys {
     file: File,
-    taken: Spooled,
+    taken: SpoolReservation,
     written: u64,
     read: u64,
 }
@@ -61,8 +62,8 @@ impl KeySpool {
         } else {
             if state.file.is_none() {
                 let file = tempfile::tempfile().map_err(|error| spill_failed(&error))?;
-                let taken = self.disk.begin();
-                state.file = Some(Spilled { file, taken, written: 0, read: 0 });
+                let taken = self.disk.reservation();
+                state.file = Some(SpilledKeys { file, taken, written: 0, read: 0 });
             }
             if let Some(spilled) = &mut state.file {
                 spilled.push(&message)?;
@@ -112,12 +113,12 @@ impl KeySpool {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, KeySpoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Spilled {
+impl SpilledKeys {
     fn push(&mut self, message: &FlightData) -> Result<()> {
         let bytes = message.encode_length_delimited_to_vec();
         self.taken.reserve(8 + bytes.len() as u64)?;

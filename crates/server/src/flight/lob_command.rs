@@ -6,8 +6,8 @@ use serde::Deserialize;
 use tonnage::{Durability, Error, GetOptions, Key, LobOptions, Result, WriteOptions};
 
 use super::choice::DurabilityChoice;
-use super::expected::Expected;
-use super::freshness::Freshness;
+use super::consistency_choice::ConsistencyChoice;
+use super::expected_condition::ExpectedCondition;
 use crate::auth::{Caller, Right};
 
 /// Writes a large object.
@@ -22,7 +22,7 @@ pub(crate) struct PutLobCommand {
     #[serde(default)]
     durability: Option<DurabilityChoice>,
     #[serde(default, rename = "if")]
-    condition: Option<Expected>,
+    condition: Option<ExpectedCondition>,
     #[serde(default)]
     timeout_ms: Option<u64>,
 }
@@ -58,7 +58,7 @@ impl PutLobCommand {
         LobOptions {
             chunk_bytes: self.chunk_bytes.unwrap_or(defaults.chunk_bytes),
             durability: self.durability.map_or(defaults.durability, Durability::from),
-            condition: Expected::condition(self.condition),
+            condition: ExpectedCondition::condition(self.condition),
             timeout: self.timeout_ms.map(Duration::from_millis),
         }
     }
@@ -79,7 +79,7 @@ pub(crate) struct GetLobCommand {
     #[serde(default)]
     pub(super) version: Option<u64>,
     #[serde(default)]
-    consistency: Freshness,
+    consistency: ConsistencyChoice,
     #[serde(default)]
     timeout_ms: Option<u64>,
 }

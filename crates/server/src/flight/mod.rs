@@ -1,39 +1,39 @@
 //! The Arrow Flight listener. `docs/flight.md` describes the wire.
 
 mod actions;
-mod backlog;
 mod backup;
 mod bulk_get;
 mod bulk_put;
 mod check;
 mod choice;
+mod client_stream;
 mod command;
+mod consistency_choice;
 mod decode;
 mod delete_pairs;
 mod encode;
-mod expected;
+mod expected_condition;
 mod frame;
-mod freshness;
 mod get;
 mod health;
 mod key_spool;
 mod lob;
 mod lob_command;
 mod one_row;
-mod opened;
+mod opened_stream;
 mod outbox;
 mod outcome;
 mod pairs;
 mod plain_bytes;
 mod related;
+mod report_backlog;
 mod reports;
-mod rows;
+mod row_sender;
 mod scan;
 mod service;
 mod sql;
 mod statistics;
 mod table_read;
-mod wire;
 mod write;
 
 use std::sync::Arc;
@@ -42,10 +42,10 @@ use arrow_flight::flight_service_server::FlightServiceServer;
 use axum::{Router, middleware};
 use tonic::service::Routes;
 
-use crate::auth::guard;
-use crate::context::Context;
-use crate::held_body;
-use crate::metrics::Listener;
+use crate::auth::authenticate;
+use crate::context::ServerContext;
+use crate::counted_body;
+use crate::metrics::ListenerKind;
 use crate::request_id;
 pub(crate) use backup::make as backup;
 pub(crate) use check::check;
@@ -53,22 +53,23 @@ pub(crate) use choice::{DurabilityChoice, ExistingChoice};
 pub(crate) use command::{BulkGetCommand, BulkPutCommand};
 pub(crate) use decode::UNPACKED_BYTES_MAX;
 pub(crate) use outcome::outcome_json;
-use service::Flight;
+use service::FlightHandler;
 pub(crate) use sql::{plain_batch, plain_schema};
 pub(crate) use table_read::TableRead;
 
 /// The routes of the listener.
-pub(crate) fn router(context: &Arc<Context>) -> Router {
+pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let limit = context.config.message_bytes_max;
     // What goes out is cut to 2 MiB, but for single rows that are larger.
-    let service = FlightServiceServer::new(Flight::new(context.clone()))
+    let service = FlightServiceServer::new(FlightHandler::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
-    let messages = (context.messages.clone(), Listener::flight);
-    let holding = middleware::from_fn_with_state(messages, held_body::hold);
-    let gate = middleware::from_fn_with_state((context.clone(), Listener::flight), guard);
-    let names = (context.request_ids.clone(), Listener::flight);
-    let naming = middleware::from_fn_with_state(names, request_id::name);
+    let messages = (context.messages.clone(), ListenerKind::flight);
+    let holding = middleware::from_fn_with_state(messages, counted_body::count_body);
+    let gate =
+        middleware::from_fn_with_state((context.clone(), ListenerKind::flight), authenticate);
+    let names = (context.request_ids.clone(), ListenerKind::flight);
+    let naming = middleware::from_fn_with_state(names, request_id::assign);
     let health = health::router(context);
     let calls = Routes::new(service).into_axum_router().layer(holding).layer(gate);
     calls.merge(health).layer(naming)

@@ -1,17 +1,17 @@
-//! The one row of a frame: a row of a table, or the key of a pair.
+//! The single row of a frame: a row of a table, or the key of a pair.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use tonnage::{Error, Key, Result, Row, Value};
 
-use super::frame::Frame;
+use super::frame::RequestFrame;
 use super::pairs::{self, KeyForm};
 
 /// The batch of a frame that has one row.
 ///
 /// # Errors
 /// `Invalid` for none, or more.
-pub(super) fn only_row(frame: &Frame) -> Result<&RecordBatch> {
+pub(super) fn only_row(frame: &RequestFrame) -> Result<&RecordBatch> {
     match frame.batches.as_slice() {
         [batch] if batch.num_rows() == 1 => Ok(batch),
         _ => Err(Error::invalid("each operation has one row: give more frames, or go in bulk")),
@@ -37,7 +37,7 @@ pub(super) fn row_of(batch: &RecordBatch) -> Result<Row> {
 ///
 /// # Errors
 /// `Invalid` for a key that is none.
-pub(super) fn key_of(frame: &Frame) -> Result<Key> {
+pub(super) fn key_of(frame: &RequestFrame) -> Result<Key> {
     let batch = only_row(frame)?;
     KeyForm::of(batch.schema_ref())?;
     pairs::keys(batch)?.key(0)

@@ -1,8 +1,8 @@
-//! What a bulk put tells its client.
+//! The messages of a bulk put to its client.
 //!
-//! The load never waits for a client to read: a client that writes everything before it reads
-//! anything is the usual program. So progress and acknowledgements are replaced by newer ones, and
-//! entries that are told one by one wait on the disk.
+//! The load never waits for a client to read: the usual program writes everything before it reads
+//! anything. So newer progress and acknowledgements replace older ones, and reports of single
+//! entries wait on disk.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,20 +13,20 @@ use tokio::sync::Notify;
 use tonic::Status;
 use tonnage::{Counts, Error, Result};
 
-use super::backlog::{Backlog, Failure, Reported};
+use super::report_backlog::{FailureReport, ReportBacklog, ReportBatch};
 use crate::error::status;
 use crate::jobs::counts_json;
 
 /// A message to the client.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Message {
+pub(crate) enum PutMessage {
     Ready {
         job: String,
         stream: usize,
     },
     Progress(Counts),
     Existing(Vec<u64>),
-    Failed(Vec<Failure>),
+    Failed(Vec<FailureReport>),
     Ack(u64),
     Completed {
         stream: usize,
@@ -47,13 +47,14 @@ pub(crate) enum Message {
     },
 }
 
-impl Message {
+impl PutMessage {
     pub(crate) fn to_json(&self) -> serde_json::Value {
+        // These names are the protocol of docs/flight.md: clients of all versions read them.
         match self {
-            Message::Ready { job, stream } => json!({"ready": {"job": job, "stream": stream}}),
-            Message::Progress(counts) => json!({"progress": counts_json(counts)}),
-            Message::Existing(positions) => json!({"existing": {"positions": positions}}),
-            Message::Failed(failures) => {
+            PutMessage::Ready { job, stream } => json!({"ready": {"job": job, "stream": stream}}),
+            PutMessage::Progress(counts) => json!({"progress": counts_json(counts)}),
+            PutMessage::Existing(positions) => json!({"existing": {"positions": positions}}),
+            PutMessage::Failed(failures) => {
                 let failures = failures.iter().map(|failure| {
                     json!({
                         "position": failure.position,
@@ -63,15 +64,15 @@ impl Message {
                 });
                 json!({"failed": failures.collect::<Vec<_>>()})
             }
-            Message::Ack(id) => json!({"ack": id}),
-            Message::Completed { stream, counts, durability } => json!({"completed": {
+            PutMessage::Ack(id) => json!({"ack": id}),
+            PutMessage::Completed { stream, counts, durability } => json!({"completed": {
                 "stream": stream, "counts": counts_json(counts), "durability": durability,
             }}),
-            Message::EndedWithoutMarker { stream, counts } => json!({"ended_without_marker": {
+            PutMessage::EndedWithoutMarker { stream, counts } => json!({"ended_without_marker": {
                 "stream": stream, "counts": counts_json(counts),
             }}),
-            Message::Report(report) => json!({"report": report}),
-            Message::Stopped { kind, code, message, flushed, counts } => json!({"stopped": {
+            PutMessage::Report(report) => json!({"report": report}),
+            PutMessage::Stopped { kind, code, message, flushed, counts } => json!({"stopped": {
                 "kind": kind, "code": code, "message": message, "flushed": flushed,
                 "counts": counts_json(counts),
             }}),
@@ -81,19 +82,19 @@ impl Message {
 
 /// Messages that wait for the client.
 pub(crate) struct Outbox {
-    waiting: Mutex<Waiting>,
+    state: Mutex<OutboxState>,
     news: Notify,
 }
 
-struct Waiting {
-    ready: Option<Message>,
-    backlog: Backlog,
+struct OutboxState {
+    ready: Option<PutMessage>,
+    backlog: ReportBacklog,
     /// Batches whose acknowledgement the client asked for: the position behind them, its number.
     asked: VecDeque<(u64, u64)>,
     ack: Option<u64>,
     progress: Option<Counts>,
     /// The stream's last words, in order.
-    last: VecDeque<Message>,
+    last: VecDeque<PutMessage>,
     /// Whether its client said that everything was sent.
     is_marked: bool,
     is_completed: bool,
@@ -104,8 +105,8 @@ struct Waiting {
 const ASKED_MAX: usize = 65_536;
 
 impl Outbox {
-    pub(crate) fn new(backlog: Backlog) -> Arc<Self> {
-        let waiting = Waiting {
+    pub(crate) fn new(backlog: ReportBacklog) -> Arc<Self> {
+        let waiting = OutboxState {
             ready: None,
             backlog,
             asked: VecDeque::new(),
@@ -116,23 +117,23 @@ impl Outbox {
             is_completed: false,
             closed: None,
         };
-        Arc::new(Self { waiting: Mutex::new(waiting), news: Notify::new() })
+        Arc::new(Self { state: Mutex::new(waiting), news: Notify::new() })
     }
 
     pub(crate) fn ready(&self, job: &str, stream: usize) {
-        self.waiting().ready = Some(Message::Ready { job: job.to_owned(), stream });
+        self.state().ready = Some(PutMessage::Ready { job: job.to_owned(), stream });
         self.news.notify_one();
     }
 
     pub(crate) fn progress(&self, counts: Counts) {
-        self.waiting().progress = Some(counts);
+        self.state().progress = Some(counts);
         self.news.notify_one();
     }
 
     /// # Errors
     /// `Exhausted` when the entry is to be told and cannot be kept.
     pub(crate) fn existing(&self, position: u64) -> Result<()> {
-        let is_told = self.waiting().backlog.existing(position)?;
+        let is_told = self.state().backlog.existing(position)?;
         if is_told {
             self.news.notify_one();
         }
@@ -141,8 +142,8 @@ impl Outbox {
 
     /// # Errors
     /// As [`Outbox::existing`].
-    pub(crate) fn failed(&self, failure: impl FnOnce() -> Failure) -> Result<()> {
-        let is_told = self.waiting().backlog.failed(failure)?;
+    pub(crate) fn failed(&self, failure: impl FnOnce() -> FailureReport) -> Result<()> {
+        let is_told = self.state().backlog.failed(failure)?;
         if is_told {
             self.news.notify_one();
         }
@@ -150,8 +151,8 @@ impl Outbox {
     }
 
     /// Asks for an acknowledgement of what lies before a position.
-    pub(crate) fn ask(&self, position: u64, id: u64) {
-        let mut waiting = self.waiting();
+    pub(crate) fn request_ack(&self, position: u64, id: u64) {
+        let mut waiting = self.state();
         if waiting.asked.len() == ASKED_MAX {
             waiting.asked.pop_front();
         }
@@ -160,7 +161,7 @@ impl Outbox {
 
     /// Everything before a position is durable.
     pub(crate) fn durable(&self, position: u64) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.state();
         while let Some((asked, id)) = waiting.asked.front().copied() {
             if asked > position {
                 break;
@@ -174,92 +175,97 @@ impl Outbox {
 
     /// The client said that it sent everything: from now on the stream may complete.
     pub(crate) fn mark(&self) {
-        self.waiting().is_marked = true;
+        self.state().is_marked = true;
     }
 
     /// The load says that all entries are durable. Nothing is told where the client never said
     /// that these were all.
     pub(crate) fn complete(&self, stream: usize, counts: Counts, durability: &str) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.state();
         if !waiting.is_marked || waiting.is_completed {
             return;
         }
         waiting.is_completed = true;
         let durability = durability.to_owned();
-        waiting.last.push_back(Message::Completed { stream, counts, durability });
+        waiting.last.push_back(PutMessage::Completed { stream, counts, durability });
         drop(waiting);
         self.news.notify_one();
     }
 
     pub(crate) fn is_completed(&self) -> bool {
-        self.waiting().is_completed
+        self.state().is_completed
     }
 
-    pub(crate) fn last(&self, message: Message) {
-        self.waiting().last.push_back(message);
+    pub(crate) fn last(&self, message: PutMessage) {
+        self.state().last.push_back(message);
         self.news.notify_one();
     }
 
     /// Ends the messages, with a status when something went wrong.
     pub(crate) fn close(&self, status: Option<Status>) {
-        self.waiting().closed.get_or_insert(status);
+        self.state().closed.get_or_insert(status);
         self.news.notify_one();
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self) -> Option<Next> {
-        let mut waiting = self.waiting();
+    fn take(&self) -> Option<NextMessage> {
+        let mut waiting = self.state();
         if let Some(ready) = waiting.ready.take() {
-            return Some(Next::Message(ready));
+            return Some(NextMessage::Message(ready));
         }
         if !waiting.backlog.is_empty() {
             return Some(match waiting.backlog.is_on_disk() {
-                true => Next::OnDisk,
-                false => Next::of_reports(waiting.backlog.pop()),
+                true => NextMessage::OnDisk,
+                false => NextMessage::of_reports(waiting.backlog.pop()),
             });
         }
         if let Some(id) = waiting.ack.take() {
-            return Some(Next::Message(Message::Ack(id)));
+            return Some(NextMessage::Message(PutMessage::Ack(id)));
         }
         if let Some(counts) = waiting.progress.take() {
-            return Some(Next::Message(Message::Progress(counts)));
+            return Some(NextMessage::Message(PutMessage::Progress(counts)));
         }
         if let Some(message) = waiting.last.pop_front() {
-            return Some(Next::Message(message));
+            return Some(NextMessage::Message(message));
         }
         waiting.closed.take().map(|status| {
             waiting.closed = Some(None);
-            Next::End(status)
+            NextMessage::End(status)
         })
     }
 
     /// The next reports, read by a thread that may block.
-    async fn read_from_disk(self: Arc<Self>) -> Next {
-        let read = tokio::task::spawn_blocking(move || self.waiting().backlog.pop()).await;
-        Next::of_reports(read.unwrap_or_else(|_| Err(Error::internal("a thread panicked"))))
+    async fn read_from_disk(self: Arc<Self>) -> NextMessage {
+        let read = tokio::task::spawn_blocking(move || self.state().backlog.pop()).await;
+        NextMessage::of_reports(read.unwrap_or_else(|_| Err(Error::internal("a thread panicked"))))
     }
 
     /// The messages as they come.
     pub(crate) fn messages(
         self: Arc<Self>,
-    ) -> impl Stream<Item = std::result::Result<Message, Status>> {
+    ) -> impl Stream<Item = std::result::Result<PutMessage, Status>> {
         futures::stream::unfold((self, false), |(outbox, is_over)| async move {
             if is_over {
                 return None;
             }
             loop {
                 let next = match outbox.take() {
-                    Some(Next::OnDisk) => Some(outbox.clone().read_from_disk().await),
+                    Some(NextMessage::OnDisk) => Some(outbox.clone().read_from_disk().await),
                     next => next,
                 };
                 match next {
-                    Some(Next::Message(message)) => return Some((Ok(message), (outbox, false))),
-                    Some(Next::End(Some(status))) => return Some((Err(status), (outbox, true))),
-                    Some(Next::End(None)) => return None,
-                    Some(Next::OnDisk) => {}
+                    Some(NextMessage::Message(message)) => {
+                        return Some((Ok(message), (outbox, false)));
+                    }
+                    Some(NextMessage::End(Some(status))) => {
+                        return Some((Err(status), (outbox, true)));
+                    }
+                    Some(NextMessage::End(None)) => return None,
+                    Some(NextMessage::OnDisk) => {}
+                    // `news` keeps a permit: what comes between the look and the wait is not missed.
                     None => outbox.news.notified().await,
                 }
             }
@@ -267,21 +273,25 @@ impl Outbox {
     }
 }
 
-enum Next {
-    Message(Message),
+enum NextMessage {
+    Message(PutMessage),
     /// The next reports wait on the disk.
     OnDisk,
     End(Option<Status>),
 }
 
-impl Next {
-    fn of_reports(reports: Result<Option<Reported>>) -> Next {
+impl NextMessage {
+    fn of_reports(reports: Result<Option<ReportBatch>>) -> NextMessage {
         match reports {
-            Ok(Some(Reported::Existing(positions))) => Next::Message(Message::Existing(positions)),
-            Ok(Some(Reported::Failed(failures))) => Next::Message(Message::Failed(failures)),
+            Ok(Some(ReportBatch::Existing(positions))) => {
+                NextMessage::Message(PutMessage::Existing(positions))
+            }
+            Ok(Some(ReportBatch::Failed(failures))) => {
+                NextMessage::Message(PutMessage::Failed(failures))
+            }
             // One reads for each stream, so that what waited still waits.
-            Ok(None) => Next::End(Some(status(&Error::internal("reports are gone")))),
-            Err(error) => Next::End(Some(status(&error))),
+            Ok(None) => NextMessage::End(Some(status(&Error::internal("reports are gone")))),
+            Err(error) => NextMessage::End(Some(status(&error))),
         }
     }
 }
@@ -296,10 +306,10 @@ mod tests {
 
     fn outbox(reports_max: usize) -> Arc<Outbox> {
         let spool = Arc::new(Spool::new(1 << 30));
-        Outbox::new(Backlog::new(ReportsChoice::First, reports_max, spool))
+        Outbox::new(ReportBacklog::new(ReportsChoice::First, reports_max, spool))
     }
 
-    fn told(outbox: Arc<Outbox>) -> Vec<Message> {
+    fn drained(outbox: Arc<Outbox>) -> Vec<PutMessage> {
         outbox.close(None);
         futures::executor::block_on(outbox.messages().map(std::result::Result::unwrap).collect())
     }
@@ -312,17 +322,20 @@ mod tests {
             outbox.progress(Counts { read: position, ..Counts::default() });
         }
         let last = Counts { read: 999_999, ..Counts::default() };
-        assert_eq!(told(outbox), [Message::Existing(vec![0, 1, 2]), Message::Progress(last)]);
+        assert_eq!(
+            drained(outbox),
+            [PutMessage::Existing(vec![0, 1, 2]), PutMessage::Progress(last)]
+        );
     }
 
     #[test]
     fn an_acknowledgement_covers_all_before_it() {
         let outbox = outbox(0);
         for id in 1..=4 {
-            outbox.ask(id * 10, id);
+            outbox.request_ack(id * 10, id);
         }
         outbox.durable(35);
-        assert_eq!(told(outbox), [Message::Ack(3)]);
+        assert_eq!(drained(outbox), [PutMessage::Ack(3)]);
     }
 
     #[test]
@@ -333,6 +346,6 @@ mod tests {
         outbox.mark();
         outbox.complete(0, Counts::default(), "write");
         assert!(outbox.is_completed());
-        assert_eq!(told(outbox).len(), 1);
+        assert_eq!(drained(outbox).len(), 1);
     }
 }

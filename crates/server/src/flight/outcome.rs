@@ -1,4 +1,4 @@
-//! What statements did, as JSON.
+//! Results of statements, as JSON.
 
 use serde_json::json;
 use tonnage::DdlOutcome;

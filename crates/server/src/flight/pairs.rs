@@ -43,18 +43,18 @@ fn components() -> DataType {
     DataType::List(Arc::new(Field::new("item", DataType::Binary, true)))
 }
 
-enum Keys {
+enum KeyColumns {
     Single(BinaryArray),
     Components { major: GenericListArray<i32>, minor: Option<GenericListArray<i32>> },
 }
 
-impl Keys {
-    fn of(batch: &RecordBatch) -> Result<Keys> {
+impl KeyColumns {
+    fn of(batch: &RecordBatch) -> Result<KeyColumns> {
         Ok(match KeyForm::of(batch.schema_ref())? {
             KeyForm::Single => {
-                Keys::Single(column(batch, "key", &DataType::Binary)?.as_binary().clone())
+                KeyColumns::Single(column(batch, "key", &DataType::Binary)?.as_binary().clone())
             }
-            KeyForm::Components => Keys::Components {
+            KeyForm::Components => KeyColumns::Components {
                 major: column(batch, "major", &components())?.as_list().clone(),
                 minor: match batch.column_by_name("minor") {
                     Some(_) => Some(column(batch, "minor", &components())?.as_list().clone()),
@@ -66,12 +66,12 @@ impl Keys {
 
     fn push(&self, row: usize, value: &[u8], pairs: &mut Pairs) -> Result<()> {
         match self {
-            Keys::Single(keys) if keys.is_null(row) => Err(Error::invalid("the key is NULL")),
-            Keys::Single(keys) => pairs.push_parts(&[keys.value(row)], &[], value),
-            Keys::Components { major, .. } if major.is_null(row) => {
+            KeyColumns::Single(keys) if keys.is_null(row) => Err(Error::invalid("the key is NULL")),
+            KeyColumns::Single(keys) => pairs.push_parts(&[keys.value(row)], &[], value),
+            KeyColumns::Components { major, .. } if major.is_null(row) => {
                 Err(Error::invalid("the major path of the key is NULL"))
             }
-            Keys::Components { major, minor } => {
+            KeyColumns::Components { major, minor } => {
                 let major = major.value(row);
                 // Behind a NULL there may be items, which are nobody's.
                 let minor = minor.as_ref().filter(|minor| minor.is_valid(row));
@@ -104,7 +104,7 @@ fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef
 /// # Errors
 /// `Invalid` for columns that are missing or no bytes.
 pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
-    let keys = Keys::of(batch)?;
+    let keys = KeyColumns::of(batch)?;
     let values = values(batch)?;
     let values = values.as_binary::<i32>();
     let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, values.value_data().len());
@@ -125,6 +125,7 @@ pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
         }
     }
     let mut entries = EntryBatch::from(Payload::Pairs(pairs));
+    // Positions are told only where pairs are missing: the load counts by itself otherwise.
     if !unread.is_empty() {
         entries.positions = Some(positions);
         entries.unread = unread;
@@ -145,7 +146,7 @@ pub(crate) fn values(batch: &RecordBatch) -> Result<ArrayRef> {
 /// # Errors
 /// `Invalid` for a key that is none.
 pub(crate) fn keys(batch: &RecordBatch) -> Result<Pairs> {
-    let keys = Keys::of(batch)?;
+    let keys = KeyColumns::of(batch)?;
     let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, 0);
     for row in 0..batch.num_rows() {
         keys.push(row, &[], &mut pairs).map_err(|error| error.at(format!("key {row}")))?;
@@ -176,6 +177,7 @@ pub(crate) fn schema(form: KeyForm, with_versions: bool) -> SchemaRef {
 /// be a single column.
 pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = match form {
+        // A key comes back in the form in which it was asked for: one column must hold it.
         KeyForm::Single => {
             let mut keys = BinaryBuilder::with_capacity(pairs.len(), 16 * pairs.len());
             for index in 0..pairs.len() {

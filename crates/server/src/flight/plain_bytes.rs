@@ -1,7 +1,7 @@
-//! Columns of bytes, plain: without dictionaries and views.
+//! Casts columns of bytes to plain arrays, without dictionaries and views.
 //!
-//! A column that names its values by number may have few bytes and stand for terabytes. Arrow would
-//! ask for these at once, which ends the process. So they are counted before.
+//! A dictionary or a view may have few bytes and stand for terabytes. Arrow would allocate them at
+//! once, which ends the process. So the bytes are counted first.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::compute::cast;
@@ -28,10 +28,10 @@ pub(super) fn plain_bytes(column: &ArrayRef, plain: &DataType) -> Result<ArrayRe
 /// The bytes that a column stands for; nothing for more than a number holds.
 fn bytes_of(column: &dyn Array) -> Option<u64> {
     match column.data_type() {
-        DataType::Binary => Some(plain::<arrow::datatypes::BinaryType>(column)),
-        DataType::Utf8 => Some(plain::<arrow::datatypes::Utf8Type>(column)),
-        DataType::LargeBinary => Some(plain::<arrow::datatypes::LargeBinaryType>(column)),
-        DataType::LargeUtf8 => Some(plain::<arrow::datatypes::LargeUtf8Type>(column)),
+        DataType::Binary => Some(unpacked_bytes::<arrow::datatypes::BinaryType>(column)),
+        DataType::Utf8 => Some(unpacked_bytes::<arrow::datatypes::Utf8Type>(column)),
+        DataType::LargeBinary => Some(unpacked_bytes::<arrow::datatypes::LargeBinaryType>(column)),
+        DataType::LargeUtf8 => Some(unpacked_bytes::<arrow::datatypes::LargeUtf8Type>(column)),
         // The low half of a view is the length of its value.
         DataType::BinaryView => {
             Some(column.as_binary_view().views().iter().map(|view| u64::from(*view as u32)).sum())
@@ -59,7 +59,7 @@ fn bytes_of(column: &dyn Array) -> Option<u64> {
     }
 }
 
-fn plain<T: ByteArrayType>(column: &dyn Array) -> u64 {
+fn unpacked_bytes<T: ByteArrayType>(column: &dyn Array) -> u64 {
     let offsets = column.as_bytes::<T>().value_offsets();
     let end = |offset: Option<&T::Offset>| offset.map_or(0, |offset| offset.as_usize() as u64);
     end(offsets.last()) - end(offsets.first())

@@ -1,8 +1,8 @@
 //! Rows of several tables in one stream: a parent's with those of its children.
 //!
-//! A stream of Flight has one schema. So there is a column for each table, named by its path, of the
-//! struct of its columns. Each row is of one table: its column has a value, the others are NULL. Any
-//! reader of Arrow can read that, in the order of the keys.
+//! A stream of Flight has one schema. So it has one column for each table: a struct of the table's
+//! columns, named by the table's path. Each row is of one table: its column has a value, the others
+//! are NULL. Any reader of Arrow reads that, in the order of the keys.
 
 use std::sync::Arc;
 
@@ -36,15 +36,15 @@ pub(super) fn batch(
         let place = stretch.batches.iter().position(|batch| &*batch.table == field.name().as_str());
         match place {
             None => Ok(Arc::new(StructArray::new_null(wanted.clone(), stretch.order.len())) as _),
-            Some(place) => spread(&rows_of(&stretch.batches[place])?, place, stretch, wanted),
+            Some(place) => scatter(&rows_of(&stretch.batches[place])?, place, stretch, wanted),
         }
     });
     let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-    RecordBatch::try_new(schema.clone(), columns).map_err(|error| strange(&error))
+    RecordBatch::try_new(schema.clone(), columns).map_err(|error| batch_error(&error))
 }
 
 /// The rows of one table at their places among the rows of all.
-fn spread(
+fn scatter(
     rows: &RecordBatch,
     place: usize,
     stretch: &Stretch,
@@ -60,13 +60,13 @@ fn spread(
     let sources: UInt32Array = sources.collect();
     let cells = rows.columns().iter().map(|column| take(column.as_ref(), &sources, None));
     let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
-    let cells = cells.map_err(|error| strange(&error))?;
+    let cells = cells.map_err(|error| batch_error(&error))?;
     // A column that is never NULL in its table is NULL where the row is of another one.
     StructArray::try_new(wanted.clone(), cells, sources.nulls().cloned())
         .map(|rows| Arc::new(rows) as ArrayRef)
-        .map_err(|error| strange(&error))
+        .map_err(|error| batch_error(&error))
 }
 
-fn strange(error: &arrow::error::ArrowError) -> Error {
+fn batch_error(error: &arrow::error::ArrowError) -> Error {
     Error::internal(format!("rows of several tables: {error}"))
 }

@@ -1,4 +1,5 @@
-//! What a load calls back, for the stream that it concerns; and messages as record batches.
+//! Passes the callbacks of a load to the streams that share it, and turns messages into record
+//! batches.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -6,16 +7,16 @@ use arrow::array::{RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tonnage::{BulkPutCallbacks, Error, ExistingEntry, FailedEntry, Result, StreamReport};
 
-use super::backlog::Failure;
-use super::outbox::{Message, Outbox};
+use super::outbox::{Outbox, PutMessage};
+use super::report_backlog::FailureReport;
 
 /// Hands what a load calls back to the streams that share it.
-pub(crate) struct Callbacks {
+pub(crate) struct StreamCallbacks {
     streams: RwLock<Vec<Option<Arc<Outbox>>>>,
     durability: String,
 }
 
-impl Callbacks {
+impl StreamCallbacks {
     pub(crate) fn new(durability: String) -> Self {
         Self { streams: RwLock::default(), durability }
     }
@@ -38,32 +39,32 @@ impl Callbacks {
     }
 
     /// Nothing where nobody listens.
-    fn with<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
+    fn with_outbox<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(stream)?.as_deref().map(tell)
     }
 }
 
-impl BulkPutCallbacks for Callbacks {
+impl BulkPutCallbacks for StreamCallbacks {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
-        self.with(entry.stream, |outbox| outbox.existing(entry.position)).unwrap_or(Ok(()))
+        self.with_outbox(entry.stream, |outbox| outbox.existing(entry.position)).unwrap_or(Ok(()))
     }
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        let failure = || Failure {
+        let failure = || FailureReport {
             position: entry.position,
             column: entry.column.map(str::to_owned),
             reason: entry.reason.to_owned(),
         };
-        self.with(entry.stream, |outbox| outbox.failed(failure)).unwrap_or(Ok(()))
+        self.with_outbox(entry.stream, |outbox| outbox.failed(failure)).unwrap_or(Ok(()))
     }
 
     fn durable(&self, stream: usize, position: u64) {
-        self.with(stream, |outbox| outbox.durable(position));
+        self.with_outbox(stream, |outbox| outbox.durable(position));
     }
 
     fn completed(&self, report: &StreamReport) {
-        self.with(report.stream, |outbox| {
+        self.with_outbox(report.stream, |outbox| {
             outbox.complete(report.stream, report.counts, &self.durability);
         });
     }
@@ -80,13 +81,13 @@ pub(crate) fn report_schema() -> SchemaRef {
 }
 
 /// A message as rows: one for each entry that it tells of, and none for most messages.
-pub(crate) fn report_batch(message: &Message) -> Result<RecordBatch> {
+pub(crate) fn report_batch(message: &PutMessage) -> Result<RecordBatch> {
     type Line<'a> = (u64, &'static str, Option<&'a str>, Option<&'a str>);
     let lines: Vec<Line<'_>> = match message {
-        Message::Existing(positions) => {
+        PutMessage::Existing(positions) => {
             positions.iter().map(|position| (*position, "existing", None, None)).collect()
         }
-        Message::Failed(failures) => failures
+        PutMessage::Failed(failures) => failures
             .iter()
             .map(|failure| {
                 let column = failure.column.as_deref();

@@ -9,30 +9,31 @@ use tonnage::{Error, Part, Result, Table, TableScanOptions, cores};
 
 use super::command::ScanCommand;
 use super::pairs::{self, KeyForm};
-use super::rows::RowSender;
-use crate::context::Context;
+use super::row_sender::RowSender;
+use crate::context::ServerContext;
 
 /// Parts that a table may be cut into.
 const PARTS_MAX: usize = 1_024;
 
 /// A scan whose target is known.
-pub(crate) enum Scan {
+pub(crate) enum ScanCall {
     Rows { table: Table, command: ScanCommand, schema: SchemaRef },
     Pairs { command: ScanCommand, schema: SchemaRef },
 }
 
-impl Scan {
+impl ScanCall {
     /// Finds the table, and checks what is asked of it.
     ///
     /// # Errors
     /// `NotFound` for a table that there is not, `Invalid` for columns, parts or options.
-    pub(crate) fn new(context: &Context, command: ScanCommand) -> Result<Scan> {
+    pub(crate) fn new(context: &ServerContext, command: ScanCommand) -> Result<ScanCall> {
         if !(1..=PARTS_MAX).contains(&command.parts) || command.part >= command.parts {
             return Err(Error::invalid(format!(
                 "part {} of {}: parts lie between 1 and {PARTS_MAX}, and are counted from 0",
                 command.part, command.parts
             )));
         }
+        // Parts are read apart from each other: none knows how many rows the others gave.
         if command.limit.is_some() && command.parts > 1 {
             return Err(Error::invalid("a scan with a limit has one part"));
         }
@@ -50,10 +51,11 @@ impl Scan {
             (None, true) => {
                 command.pair_options()?;
                 let schema = pairs::schema(KeyForm::Components, command.versions);
-                return Ok(Scan::Pairs { command, schema });
+                return Ok(ScanCall::Pairs { command, schema });
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
+        // Made again when rows are read. Here an error can still be the answer of the call.
         command.options(table.schema())?;
         let columns = match &command.columns {
             Some(names) => {
@@ -64,20 +66,20 @@ impl Scan {
             None => None,
         };
         let schema = table.entry().codec.projected_schema(columns.as_deref())?;
-        Ok(Scan::Rows { table, command, schema })
+        Ok(ScanCall::Rows { table, command, schema })
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
-            Scan::Rows { schema, .. } | Scan::Pairs { schema, .. } => schema,
+            ScanCall::Rows { schema, .. } | ScanCall::Pairs { schema, .. } => schema,
         }
     }
 
     /// Reads and sends all rows. Blocks.
     pub(crate) fn run(self, mut sender: RowSender) {
         let sent = match self {
-            Scan::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
-            Scan::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
+            ScanCall::Rows { table, command, .. } => send_rows(&table, &command, &mut sender),
+            ScanCall::Pairs { command, schema } => send_pairs(&command, &schema, &mut sender),
         };
         sender.end(sent);
     }
@@ -88,7 +90,7 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
     // Kept until the rows are read.
     let mut cut = None;
     let rows = match (&command.bounds, command.parts) {
-        (Some(bounds), _) => Some(table.scan_part(&options, part_within(bounds)?)?),
+        (Some(bounds), _) => Some(table.scan_part(&options, part_of_bounds(bounds)?)?),
         (None, 1) => Some(table.scan(&options)?),
         (None, parts) => {
             let cut = cut.insert(sender.context().table_cuts.of(table, &options, parts)?);
@@ -104,7 +106,7 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
 }
 
 /// The part that a ticket holds.
-fn part_within(bounds: &str) -> Result<Part> {
+fn part_of_bounds(bounds: &str) -> Result<Part> {
     let bytes = BASE64_STANDARD.decode(bounds);
     bytes.map(Part::from_bytes).map_err(|error| {
         Error::invalid(format!("`bounds` are not those of a ticket of GetFlightInfo: {error}"))

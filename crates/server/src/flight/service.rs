@@ -1,4 +1,4 @@
-//! The calls of Arrow Flight.
+//! The calls of the Arrow Flight service.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,37 +17,37 @@ use tonnage::{Error, Result, Table};
 use tracing::Instrument;
 
 use super::actions::{self, ACTIONS};
-use super::backlog::Backlog;
-use super::bulk_get::{BulkGet, take_keys};
-use super::bulk_put::BulkPut;
-use super::command::{BulkPutCommand, Command, parse};
-use super::encode::Encoder;
+use super::bulk_get::{BulkGetCall, take_keys};
+use super::bulk_put::BulkPutCall;
+use super::client_stream::{ClientStream, StreamEvent};
+use super::command::{BulkPutCommand, FlightCommand, parse};
+use super::encode::FlightEncoder;
 use super::key_spool::KeySpool;
 use super::lob;
-use super::opened::Opened;
+use super::opened_stream::OpenedStream;
 use super::outbox::Outbox;
+use super::report_backlog::ReportBacklog;
 use super::reports::{report_batch, report_schema};
-use super::rows::rows;
-use super::scan::{Scan, info};
+use super::row_sender::row_channel;
+use super::scan::{ScanCall, info};
 use super::sql;
-use super::wire::{Arrival, Wire};
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::status;
 use crate::listen::BodyEnd;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::sessions::SESSION_COOKIE;
 
-type Answer<T> = std::result::Result<Response<T>, Status>;
-type Answers<T> = BoxStream<'static, std::result::Result<T, Status>>;
+type Reply<T> = std::result::Result<Response<T>, Status>;
+type ReplyStream<T> = BoxStream<'static, std::result::Result<T, Status>>;
 
 /// The calls, over one store.
-pub(crate) struct Flight {
-    context: Arc<Context>,
+pub(crate) struct FlightHandler {
+    context: Arc<ServerContext>,
 }
 
-impl Flight {
-    pub(crate) fn new(context: Arc<Context>) -> Self {
+impl FlightHandler {
+    pub(crate) fn new(context: Arc<ServerContext>) -> Self {
         Self { context }
     }
 
@@ -56,46 +56,52 @@ impl Flight {
         &self,
         call: &'static str,
         answer: impl Future<Output = Result<T>>,
-    ) -> Answer<T> {
+    ) -> Reply<T> {
         let started = Instant::now();
         let answer = match self.context.check_open() {
             Ok(()) => answer.await,
             Err(error) => Err(error),
         };
         let outcome = answer.as_ref().map_or_else(|error| error.kind().label(), |_| "ok");
-        self.context.metrics.answered(Listener::flight, call, outcome, started.elapsed());
+        self.context.metrics.count_call(ListenerKind::flight, call, outcome, started.elapsed());
         answer.map(Response::new).map_err(|error| status(&error))
     }
 
     /// Reads the first message of a client's stream.
-    async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<Opened> {
+    async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<OpenedStream> {
         let end = request.extensions().get::<BodyEnd>().cloned().unwrap_or_default();
         let config = &self.context.config;
         let phases = self.context.phases.clone();
-        let mut wire = Wire::new(request.into_inner(), end, phases, config.idle_timeout);
+        let mut wire = ClientStream::new(request.into_inner(), end, phases, config.idle_timeout);
         let mut first = match wire.next().await? {
-            Arrival::Message(message) => message,
-            Arrival::Ended => return Err(Error::invalid("the stream is empty")),
-            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            StreamEvent::Message(message) => message,
+            StreamEvent::Ended => return Err(Error::invalid("the stream is empty")),
+            StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
         };
         let descriptor = first.flight_descriptor.take().ok_or_else(|| {
             Error::invalid("the first message has no descriptor: docs/flight.md tells which")
         })?;
-        let mut held = self.context.messages.begin();
-        held.take(first.data_body.len())?;
-        Ok(Opened { first, descriptor, wire, held })
+        let mut held = self.context.messages.reservation();
+        held.grow(first.data_body.len())?;
+        Ok(OpenedStream { first, descriptor, wire, held })
     }
 
-    fn put(&self, caller: &Caller, command: BulkPutCommand, opened: Opened) -> Result<Arc<Outbox>> {
+    fn put(
+        &self,
+        caller: &Caller,
+        command: BulkPutCommand,
+        opened: OpenedStream,
+    ) -> Result<Arc<Outbox>> {
         command.check(caller)?;
         // What is wrong with the options is told at once.
         command.options()?;
         command.ttl()?;
         let spool = self.context.spool.clone();
-        let backlog = Backlog::new(command.reports, command.reports_max(), spool);
+        let backlog = ReportBacklog::new(command.reports, command.reports_max(), spool);
         let outbox = Outbox::new(backlog);
         let user = caller.user().map(str::to_owned);
-        let put = BulkPut { context: self.context.clone(), command, user, outbox: outbox.clone() };
+        let put =
+            BulkPutCall { context: self.context.clone(), command, user, outbox: outbox.clone() };
         tokio::spawn(put.run(opened).in_current_span());
         Ok(outbox)
     }
@@ -104,24 +110,26 @@ impl Flight {
     async fn get(
         &self,
         command: super::command::BulkGetCommand,
-        mut opened: Opened,
-    ) -> Result<Answers<FlightData>> {
-        let mut decoder = super::decode::Decoder::default();
+        mut opened: OpenedStream,
+    ) -> Result<ReplyStream<FlightData>> {
+        let mut decoder = super::decode::FlightDecoder::default();
         decoder.decode(&opened.first)?;
+        // The keys' columns decide those of the answer: pairs come back in the form of their keys.
         while decoder.schema().is_none() {
             opened.first = match opened.wire.next().await? {
-                Arrival::Message(message) => message,
-                Arrival::Ended => return Err(Error::invalid("the keys have no schema")),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Message(message) => message,
+                StreamEvent::Ended => return Err(Error::invalid("the keys have no schema")),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             };
             decoder.decode(&opened.first)?;
         }
         let keys = decoder.schema().cloned().ok_or_else(|| Error::internal("no schema"))?;
-        let place = self.context.calls.take().await?;
-        let get = BulkGet::new(&self.context, command, &keys)?;
-        let (sender, stream) = rows(&self.context, get.schema())?;
+        let place = self.context.calls.acquire().await?;
+        let get = BulkGetCall::new(&self.context, command, &keys)?;
+        let (sender, stream) = row_channel(&self.context, get.schema())?;
         let memory = self.context.config.key_memory_bytes;
         let spool = Arc::new(KeySpool::new(memory, self.context.spool.clone()));
+        // A task of its own takes the keys: a client may send all of them before it reads a row.
         tokio::spawn(take_keys(spool.clone(), opened.first, opened.wire));
         tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -159,7 +167,7 @@ fn caller_of<T>(request: &Request<T>) -> Result<Caller> {
     caller.ok_or_else(|| Error::internal("a call came in without its caller"))
 }
 
-fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
+fn command_of(descriptor: &FlightDescriptor) -> Result<Option<FlightCommand>> {
     match (descriptor.path.is_empty(), descriptor.cmd.is_empty()) {
         (false, _) => Ok(None),
         (true, false) => parse("the command", &descriptor.cmd).map(Some),
@@ -168,8 +176,10 @@ fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
 }
 
 /// The messages of a bulk put as rows with metadata, for DoExchange.
-fn exchanged(outbox: Arc<Outbox>) -> impl Stream<Item = std::result::Result<FlightData, Status>> {
-    let mut encoder = Encoder::default();
+fn exchange_messages(
+    outbox: Arc<Outbox>,
+) -> impl Stream<Item = std::result::Result<FlightData, Status>> {
+    let mut encoder = FlightEncoder::default();
     let first = encoder.schema(&report_schema());
     let messages = outbox.messages().map(move |message| {
         let message = message?;
@@ -182,19 +192,19 @@ fn exchanged(outbox: Arc<Outbox>) -> impl Stream<Item = std::result::Result<Flig
 }
 
 #[tonic::async_trait]
-impl FlightService for Flight {
-    type HandshakeStream = Answers<HandshakeResponse>;
-    type ListFlightsStream = Answers<FlightInfo>;
-    type DoGetStream = Answers<FlightData>;
-    type DoPutStream = Answers<PutResult>;
-    type DoExchangeStream = Answers<FlightData>;
-    type DoActionStream = Answers<arrow_flight::Result>;
-    type ListActionsStream = Answers<ActionType>;
+impl FlightService for FlightHandler {
+    type HandshakeStream = ReplyStream<HandshakeResponse>;
+    type ListFlightsStream = ReplyStream<FlightInfo>;
+    type DoGetStream = ReplyStream<FlightData>;
+    type DoPutStream = ReplyStream<PutResult>;
+    type DoExchangeStream = ReplyStream<FlightData>;
+    type DoActionStream = ReplyStream<arrow_flight::Result>;
+    type ListActionsStream = ReplyStream<ActionType>;
 
     async fn handshake(
         &self,
         request: Request<Streaming<HandshakeRequest>>,
-    ) -> Answer<Self::HandshakeStream> {
+    ) -> Reply<Self::HandshakeStream> {
         let mut bearer = None;
         let welcome = async {
             let token = self.context.logins.token(&caller_of(&request)?)?;
@@ -212,7 +222,7 @@ impl FlightService for Flight {
         Ok(response)
     }
 
-    async fn list_flights(&self, request: Request<Criteria>) -> Answer<Self::ListFlightsStream> {
+    async fn list_flights(&self, request: Request<Criteria>) -> Reply<Self::ListFlightsStream> {
         let list = async {
             let caller = caller_of(&request)?;
             let infos = self.context.blocking(move |context| {
@@ -225,11 +235,11 @@ impl FlightService for Flight {
         self.count("ListFlights", list).await
     }
 
-    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<FlightInfo> {
+    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Reply<FlightInfo> {
         self.count("GetFlightInfo", self.info(request)).await
     }
 
-    async fn poll_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<PollInfo> {
+    async fn poll_flight_info(&self, request: Request<FlightDescriptor>) -> Reply<PollInfo> {
         let found = async {
             let info = self.info(request).await?;
             // Nothing is prepared that could take time: the answer is there at once.
@@ -241,7 +251,7 @@ impl FlightService for Flight {
         self.count("PollFlightInfo", found).await
     }
 
-    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Answer<SchemaResult> {
+    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Reply<SchemaResult> {
         let found = async {
             let caller = caller_of(&request)?;
             let descriptor = request.into_inner();
@@ -261,7 +271,7 @@ impl FlightService for Flight {
         self.count("GetSchema", found).await
     }
 
-    async fn do_get(&self, request: Request<Ticket>) -> Answer<Self::DoGetStream> {
+    async fn do_get(&self, request: Request<Ticket>) -> Reply<Self::DoGetStream> {
         let got = async {
             let caller = caller_of(&request)?;
             let ticket = request.into_inner().ticket;
@@ -269,8 +279,8 @@ impl FlightService for Flight {
                 return sql::get(&self.context, &caller, command).await;
             }
             let command = match parse("the ticket", &ticket)? {
-                Command::Scan(command) => command,
-                Command::GetLob(command) => {
+                FlightCommand::Scan(command) => command,
+                FlightCommand::GetLob(command) => {
                     command.check(&caller)?;
                     return lob::get(&self.context, command).await;
                 }
@@ -280,10 +290,11 @@ impl FlightService for Flight {
                     ));
                 }
             };
+            // Rights come before the place: who may not read need not wait for one.
             command.check(&caller)?;
-            let place = self.context.calls.take().await?;
-            let scan = Scan::new(&self.context, command)?;
-            let (sender, stream) = rows(&self.context, scan.schema())?;
+            let place = self.context.calls.acquire().await?;
+            let scan = ScanCall::new(&self.context, command)?;
+            let (sender, stream) = row_channel(&self.context, scan.schema())?;
             tokio::task::spawn_blocking(move || {
                 let _place = place;
                 scan.run(sender);
@@ -293,7 +304,7 @@ impl FlightService for Flight {
         self.count("DoGet", got).await
     }
 
-    async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Answer<Self::DoPutStream> {
+    async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Reply<Self::DoPutStream> {
         let put = async {
             let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
@@ -302,8 +313,8 @@ impl FlightService for Flight {
             }
             let command = match command_of(&opened.descriptor)? {
                 None => BulkPutCommand::of_path(&opened.descriptor.path),
-                Some(Command::BulkPut(command)) => command,
-                Some(Command::PutLob(command)) => {
+                Some(FlightCommand::BulkPut(command)) => command,
+                Some(FlightCommand::PutLob(command)) => {
                     return Ok(lob::put(&self.context, &caller, command, opened)?.boxed());
                 }
                 Some(_) => return Err(Error::invalid("DoPut takes a bulk_put or a put_lob")),
@@ -321,15 +332,15 @@ impl FlightService for Flight {
     async fn do_exchange(
         &self,
         request: Request<Streaming<FlightData>>,
-    ) -> Answer<Self::DoExchangeStream> {
+    ) -> Reply<Self::DoExchangeStream> {
         let exchange = async {
             let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
             match command_of(&opened.descriptor)? {
-                Some(Command::BulkPut(command)) => {
-                    Ok(exchanged(self.put(&caller, command, opened)?).boxed())
+                Some(FlightCommand::BulkPut(command)) => {
+                    Ok(exchange_messages(self.put(&caller, command, opened)?).boxed())
                 }
-                Some(Command::BulkGet(command)) => {
+                Some(FlightCommand::BulkGet(command)) => {
                     command.check(&caller)?;
                     self.get(command, opened).await
                 }
@@ -339,7 +350,7 @@ impl FlightService for Flight {
         self.count("DoExchange", exchange).await
     }
 
-    async fn do_action(&self, request: Request<Action>) -> Answer<Self::DoActionStream> {
+    async fn do_action(&self, request: Request<Action>) -> Reply<Self::DoActionStream> {
         let caller = caller_of(&request).map_err(|error| status(&error))?;
         let action = request.into_inner();
         let mut session = None;
@@ -362,7 +373,7 @@ impl FlightService for Flight {
         Ok(response)
     }
 
-    async fn list_actions(&self, _request: Request<Empty>) -> Answer<Self::ListActionsStream> {
+    async fn list_actions(&self, _request: Request<Empty>) -> Reply<Self::ListActionsStream> {
         let actions = ACTIONS.into_iter().chain(sql::ACTIONS).map(|(name, what)| {
             Ok(ActionType { r#type: name.to_owned(), description: what.to_owned() })
         });

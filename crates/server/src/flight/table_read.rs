@@ -1,4 +1,4 @@
-//! A bulk get of a table, with the rows of related tables where they are asked for.
+//! A bulk get of a table, with rows of related tables if the client asks for them.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::related;
 pub(crate) struct TableRead {
     table: Table,
     options: BulkGetOptions,
-    stamps: Stamps,
+    stamps: StampColumns,
     schema: SchemaRef,
 }
 
 /// What comes along with each row.
 #[derive(Clone, Copy, Debug)]
-struct Stamps {
+struct StampColumns {
     versions: bool,
     origins: bool,
 }
@@ -28,12 +28,12 @@ impl TableRead {
     /// Checks what is asked of a table.
     ///
     /// # Errors
-    /// `Invalid` for columns, options, or tables that are not related; `NotFound` for one that there
-    /// is not.
+    /// `Invalid` for columns, options, or tables that are not related; `NotFound` for one that
+    /// there is not.
     pub(crate) fn new(store: &Store, path: &str, command: &BulkGetCommand) -> Result<Self> {
         let table = store.table(path)?;
         let options = command.options(table.schema())?;
-        let stamps = Stamps { versions: command.versions, origins: command.origins };
+        let stamps = StampColumns { versions: command.versions, origins: command.origins };
         let own = stamps.schema(&columns_of(&table, command.columns.as_deref(), command)?);
         let mut tables = vec![(table.path().to_owned(), own)];
         for path in &command.relatives {
@@ -97,7 +97,7 @@ fn columns_of(
     table.entry().codec.projected_schema(columns.as_deref())
 }
 
-impl Stamps {
+impl StampColumns {
     fn schema(self, columns: &SchemaRef) -> SchemaRef {
         let mut fields: Vec<_> = columns.fields().iter().cloned().collect();
         let mut stamp =

@@ -9,17 +9,17 @@ use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult}
 
 use super::choice::DurabilityChoice;
 use super::command::parse;
-use super::expected::Expected;
-use super::frame::{self, Frame};
+use super::expected_condition::ExpectedCondition;
+use super::frame::{self, RequestFrame};
 use super::one_row::{key_of, only_row, row_of};
 use super::pairs;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 /// What a frame does. Those of the first frame hold for all of them: `durability` and `ttl_ms`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Header {
+struct WriteHeader {
     /// The table that a row is put into.
     put: Option<String>,
     /// The table that a row is deleted from.
@@ -27,47 +27,47 @@ struct Header {
     put_pair: bool,
     delete_pair: bool,
     #[serde(rename = "if")]
-    condition: Option<Expected>,
+    condition: Option<ExpectedCondition>,
     durability: Option<DurabilityChoice>,
     ttl_ms: Option<u64>,
 }
 
 /// What a frame asks for.
 #[derive(Clone, Copy)]
-enum Verb<'a> {
+enum WriteVerb<'a> {
     Put(&'a str),
     Delete(&'a str),
     PutPair,
     DeletePair,
 }
 
-impl Verb<'_> {
+impl WriteVerb<'_> {
     fn label(self) -> &'static str {
         match self {
-            Verb::Put(_) => "put",
-            Verb::Delete(_) => "delete",
-            Verb::PutPair => "put_pair",
-            Verb::DeletePair => "delete_pair",
+            WriteVerb::Put(_) => "put",
+            WriteVerb::Delete(_) => "delete",
+            WriteVerb::PutPair => "put_pair",
+            WriteVerb::DeletePair => "delete_pair",
         }
     }
 
     /// What it does to what is there.
     fn rights(self, condition: Condition) -> &'static [Right] {
         match self {
-            Verb::Put(_) | Verb::PutPair => Right::of_put(condition),
-            Verb::Delete(_) | Verb::DeletePair => &[Right::Delete],
+            WriteVerb::Put(_) | WriteVerb::PutPair => Right::of_put(condition),
+            WriteVerb::Delete(_) | WriteVerb::DeletePair => &[Right::Delete],
         }
     }
 }
 
-impl Header {
+impl WriteHeader {
     /// The one verb of the header.
-    fn verb(&self) -> Result<Verb<'_>> {
+    fn verb(&self) -> Result<WriteVerb<'_>> {
         let verbs = [
-            self.put.as_deref().map(Verb::Put),
-            self.delete.as_deref().map(Verb::Delete),
-            self.put_pair.then_some(Verb::PutPair),
-            self.delete_pair.then_some(Verb::DeletePair),
+            self.put.as_deref().map(WriteVerb::Put),
+            self.delete.as_deref().map(WriteVerb::Delete),
+            self.put_pair.then_some(WriteVerb::PutPair),
+            self.delete_pair.then_some(WriteVerb::DeletePair),
         ];
         let mut verbs = verbs.into_iter().flatten();
         match (verbs.next(), verbs.next()) {
@@ -85,7 +85,7 @@ impl Header {
     }
 
     fn condition(&self) -> Condition {
-        Expected::condition(self.condition)
+        ExpectedCondition::condition(self.condition)
     }
 
     fn options(&self) -> WriteOptions {
@@ -99,18 +99,22 @@ impl Header {
 }
 
 /// Carries out the operations of the frames, all or none.
-pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frames = frame::read(body)?;
     let at = |number: usize| move |error: Error| error.at(format!("frame {number}"));
     let headers = frames
         .iter()
         .enumerate()
         .map(|(number, frame)| parse("its header", &frame.header).map_err(at(number)));
-    let headers = headers.collect::<Result<Vec<Header>>>()?;
+    let headers = headers.collect::<Result<Vec<WriteHeader>>>()?;
+    // All operations are one write, so the options of the first frame hold for all.
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
     let options = first.options();
     let result = match (headers.as_slice(), frames.as_slice()) {
-        ([header], [frame]) if matches!(header.verb(), Ok(Verb::PutPair | Verb::DeletePair)) => {
+        // A pair has a shard key of its own, and writes are atomic within one: it stands alone.
+        ([header], [frame])
+            if matches!(header.verb(), Ok(WriteVerb::PutPair | WriteVerb::DeletePair)) =>
+        {
             write_pair(context, caller, header, frame, &options)?
         }
         _ => {
@@ -131,13 +135,13 @@ pub(super) fn write(context: &Context, caller: &Caller, body: &[u8]) -> Result<V
 }
 
 fn operation(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
-    header: &Header,
-    frame: &Frame,
+    header: &WriteHeader,
+    frame: &RequestFrame,
 ) -> Result<RowOperation> {
     let verb = header.verb()?;
-    let (Verb::Put(path) | Verb::Delete(path)) = verb else {
+    let (WriteVerb::Put(path) | WriteVerb::Delete(path)) = verb else {
         return Err(Error::invalid(format!(
             "`{}` stands alone: a pair is written in one frame, with no others",
             verb.label()
@@ -149,17 +153,17 @@ fn operation(
     }
     let row = row_of(only_row(frame)?)?;
     let operation = match verb {
-        Verb::Delete(_) => RowOperation::delete(table.path(), row),
+        WriteVerb::Delete(_) => RowOperation::delete(table.path(), row),
         _ => RowOperation::put(table.path(), row),
     };
     Ok(operation.when(header.condition()))
 }
 
 fn write_pair(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
-    header: &Header,
-    frame: &Frame,
+    header: &WriteHeader,
+    frame: &RequestFrame,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let (verb, condition) = (header.verb()?, header.condition());
@@ -168,7 +172,7 @@ fn write_pair(
         caller.check_pair(*right, key.major().first().map_or(&[], Vec::as_slice))?;
     }
     let kv = context.store.kv();
-    if let Verb::DeletePair = verb {
+    if let WriteVerb::DeletePair = verb {
         let condition = match condition {
             Condition::IfAbsent => return Err(Error::invalid("`absent` is for puts")),
             // The answer tells whether there was one.

@@ -1,4 +1,4 @@
-//! Upkeep: what administrators and operators ask of the whole store.
+//! Maintenance of the whole store, for administrators and operators.
 
 use axum::Extension;
 use axum::extract::State;
@@ -6,12 +6,15 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
-use super::shared::{Answer, Calling, Shared};
+use super::handler::{CallerExtension, ContextState, HandlerResult};
 use crate::flight::{backup as make_backup, check as check_store};
 use crate::reload::reload as reload_files;
 
 /// Makes everything acknowledged durable.
-pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> Answer<StatusCode> {
+pub(super) async fn sync(
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<StatusCode> {
     caller.check_operator("sync")?;
     context.blocking(|context| context.store.sync()).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -19,9 +22,9 @@ pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> 
 
 /// Reads users and certificates again.
 pub(super) async fn reload(
-    State(context): Shared,
-    Extension(caller): Calling,
-) -> Answer<StatusCode> {
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<StatusCode> {
     caller.check_admin("reload")?;
     context.blocking(reload_files).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -29,24 +32,24 @@ pub(super) async fn reload(
 
 /// Reads everything that is stored, and repairs it if the body says so.
 pub(super) async fn check(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
-    told(check_store(&context, &caller, body.as_bytes()).await?)
+) -> HandlerResult<Response> {
+    single_answer(check_store(&context, &caller, body.as_bytes()).await?)
 }
 
 /// Backs the store up into a directory of the server.
 pub(super) async fn backup(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
-    told(make_backup(&context, &caller, body.as_bytes()).await?)
+) -> HandlerResult<Response> {
+    single_answer(make_backup(&context, &caller, body.as_bytes()).await?)
 }
 
 /// The one answer of an action, which is JSON.
-fn told(answers: Vec<Vec<u8>>) -> Answer<Response> {
+fn single_answer(answers: Vec<Vec<u8>>) -> HandlerResult<Response> {
     let answer = answers.into_iter().next().ok_or_else(|| Error::internal("no answer"))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], answer).into_response())
 }

@@ -1,11 +1,11 @@
-//! Rows as the body of an answer, in the format that `Accept` asks for.
+//! Writes rows as the body of a response, in the format that `Accept` asks for.
 //!
-//! A thread of the blocking pool reads and writes; a queue of a few pieces leads to the network.
+//! A thread of the blocking pool reads and writes. A queue of four pieces leads to the network.
 //!
-//! 1. The answer begins with its first piece of 256 KiB, or its end. An error before that is the
-//!    answer, with its status.
+//! 1. The response begins with its first piece of 256 KiB, or with its end. An error before that is
+//!    the response, with its status.
 //! 2. A body ends where its writer says so. Any other end cuts it off, so that nobody takes a part
-//!    for the whole: an error behind the first piece, a client that took nothing for too long, a
+//!    for the whole: an error after the first piece, a client that takes nothing for too long, a
 //!    panic.
 
 use std::io::{self, Write};
@@ -25,8 +25,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
-use crate::context::{Context, Telling};
-use crate::metrics::Listener;
+use crate::context::{AnswerSender, ServerContext};
+use crate::metrics::ListenerKind;
 
 const QUEUE_PIECES: usize = 4;
 const PIECE_BYTES: usize = 256 << 10;
@@ -47,11 +47,11 @@ impl RowsFormat {
     ///
     /// # Errors
     /// `Invalid` when none of those that are asked for is offered.
-    pub(crate) fn wanted(headers: &HeaderMap) -> Result<RowsFormat> {
+    pub(crate) fn of_accept(headers: &HeaderMap) -> Result<RowsFormat> {
         let Some(accept) = headers.get(header::ACCEPT) else { return Ok(RowsFormat::Json) };
         let accept = accept.to_str().unwrap_or_default();
         let kinds = accept.split(',').map(|kind| kind.split(';').next().unwrap_or("").trim());
-        kinds.clone().find_map(RowsFormat::of_kind).ok_or_else(|| {
+        kinds.clone().find_map(RowsFormat::of_media_type).ok_or_else(|| {
             Error::invalid(format!(
                 "Accept is `{accept}`: answers are application/json, application/x-ndjson, \
                  text/csv, application/vnd.apache.arrow.stream, application/vnd.apache.parquet"
@@ -59,7 +59,7 @@ impl RowsFormat {
         })
     }
 
-    pub(crate) fn of_kind(kind: &str) -> Option<RowsFormat> {
+    pub(crate) fn of_media_type(kind: &str) -> Option<RowsFormat> {
         match kind.to_ascii_lowercase().as_str() {
             "*/*" | "application/*" | "application/json" | "" => Some(RowsFormat::Json),
             "application/x-ndjson" | "application/jsonl" | "application/x-jsonlines" => {
@@ -72,7 +72,7 @@ impl RowsFormat {
         }
     }
 
-    fn kind(self) -> &'static str {
+    fn media_type(self) -> &'static str {
         match self {
             RowsFormat::Json => "application/json",
             RowsFormat::Lines => "application/x-ndjson",
@@ -85,9 +85,9 @@ impl RowsFormat {
 
 /// Pieces of a body on their way to the network. Dropping the writer cuts the body off.
 pub(super) struct BodyWriter<'a> {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     /// The answer that the body is of, until it begins.
-    unopened: Option<(&'a mut Telling<Response>, Response)>,
+    unopened: Option<(&'a mut AnswerSender<Response>, Response)>,
     queue: mpsc::Sender<Bytes>,
     piece: Vec<u8>,
     is_whole: Arc<AtomicBool>,
@@ -99,16 +99,16 @@ impl BodyWriter<'_> {
     /// # Errors
     /// What keeps its last piece from its client.
     pub(super) fn end(mut self) -> Result<()> {
-        self.send().map_err(|error| broken(&error))?;
+        self.send().map_err(|error| write_error(&error))?;
         self.is_whole.store(true, Ordering::Release);
         Ok(())
     }
 
     fn send(&mut self) -> io::Result<()> {
         if let Some((answer, response)) = self.unopened.take()
-            && !answer.tell(response)
+            && !answer.send(response)
         {
-            return Err(gone());
+            return Err(client_gone());
         }
         let piece = std::mem::take(&mut self.piece);
         if piece.is_empty() {
@@ -119,7 +119,7 @@ impl BodyWriter<'_> {
         let put = Handle::current().block_on(tokio::time::timeout(limit, put));
         match put {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(gone()),
+            Ok(Err(_)) => Err(client_gone()),
             Err(_) => {
                 self.context.metrics.slow_readers.inc();
                 Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))
@@ -128,7 +128,7 @@ impl BodyWriter<'_> {
     }
 }
 
-fn gone() -> io::Error {
+fn client_gone() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")
 }
 
@@ -149,8 +149,8 @@ impl Write for BodyWriter<'_> {
 
 /// The body of an answer: the writer is for a thread that may block.
 pub(super) fn body<'a>(
-    context: &Arc<Context>,
-    answer: &'a mut Telling<Response>,
+    context: &Arc<ServerContext>,
+    answer: &'a mut AnswerSender<Response>,
     kind: &'static str,
 ) -> BodyWriter<'a> {
     let (queue, pieces) = mpsc::channel(QUEUE_PIECES);
@@ -177,17 +177,17 @@ pub(super) fn body<'a>(
 /// # Errors
 /// What ended it early, which is the answer if none began before.
 pub(super) fn write_rows(
-    context: &Arc<Context>,
-    answer: &mut Telling<Response>,
+    context: &Arc<ServerContext>,
+    answer: &mut AnswerSender<Response>,
     format: RowsFormat,
     schema: &SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
 ) -> Result<()> {
-    let body = body(context, answer, format.kind());
+    let body = body(context, answer, format.media_type());
     let counted = batches.inspect(|batch| {
         if let Ok(batch) = batch {
-            context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
+            context.metrics.rows_out(ListenerKind::http, batch.num_rows() as u64);
         }
     });
     let written = match format {
@@ -197,12 +197,12 @@ pub(super) fn write_rows(
     written.and_then(BodyWriter::end)
 }
 
-fn broken(error: &io::Error) -> Error {
+fn write_error(error: &io::Error) -> Error {
     Error::cancelled(error.to_string())
 }
 
 /// The batches up to a limit of rows; whether there were more is told at the end.
-fn limited(
+fn each_within_limit(
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
     mut take: impl FnMut(&RecordBatch) -> Result<()>,
@@ -235,7 +235,7 @@ fn write_records<'a>(
         RowsFormat::Json | RowsFormat::Lines => Format::JsonLines,
     };
     let mut writer = RecordWriter::new(format, body, schema.clone(), Compression::None)?;
-    limited(batches, limit, |batch| writer.write(batch))?;
+    each_within_limit(batches, limit, |batch| writer.write(batch))?;
     writer.finish()
 }
 
@@ -245,10 +245,10 @@ fn write_json<'a>(
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
 ) -> Result<BodyWriter<'a>> {
-    let failed = |error: io::Error| broken(&error);
+    let failed = |error: io::Error| write_error(&error);
     write!(body, "{{\"columns\":{},\"rows\":[", columns_json(schema)).map_err(failed)?;
     let mut is_first = true;
-    let more = limited(batches, limit, |batch| {
+    let more = each_within_limit(batches, limit, |batch| {
         for row in 0..batch.num_rows() {
             if !is_first {
                 body.write_all(b",").map_err(failed)?;
@@ -275,8 +275,8 @@ pub(super) fn columns_json(schema: &SchemaRef) -> serde_json::Value {
     columns.collect()
 }
 
-/// The cells of a row as a list of JSON: numbers and truths as JSON has them, documents as they were
-/// written, everything else as its text.
+/// The cells of a row as a list of JSON: numbers and truths as JSON has them, documents as they
+/// were written, everything else as its text.
 pub(super) fn row_text(batch: &RecordBatch, row: usize) -> Result<String> {
     let schema = batch.schema_ref();
     let cells = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
@@ -313,12 +313,12 @@ mod tests {
     fn wanted(accept: &str) -> Result<RowsFormat> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
-        RowsFormat::wanted(&headers)
+        RowsFormat::of_accept(&headers)
     }
 
     #[test]
     fn the_first_format_that_there_is_is_taken() {
-        assert_eq!(RowsFormat::wanted(&HeaderMap::new()).unwrap(), RowsFormat::Json);
+        assert_eq!(RowsFormat::of_accept(&HeaderMap::new()).unwrap(), RowsFormat::Json);
         assert_eq!(wanted("text/html, text/csv;q=0.5").unwrap(), RowsFormat::Csv);
         assert_eq!(wanted("application/x-ndjson").unwrap(), RowsFormat::Lines);
         assert_eq!(wanted("*/*").unwrap(), RowsFormat::Json);

@@ -1,7 +1,7 @@
-//! Rows in bulk as the body of a request: CSV, JSON lines, Parquet or Arrow.
+//! Bulk load of the body of a request: CSV, JSON lines, Parquet or Arrow.
 //!
-//! The body goes to a temporary file first, 64 KiB at a time. Once it is there as a whole it is
-//! loaded, and not before: a body that is cut off loads nothing.
+//! The body first goes to a temporary file, piece by piece. The load begins once the whole body is
+//! there, so a body that is cut off loads nothing.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,13 +23,13 @@ use tonnage::{
 use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
-use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
-use crate::context::Context;
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
-use crate::jobs::{JobRequest, Leaving, counts_json};
-use crate::metrics::Listener;
-use crate::spool::Spooled;
+use crate::jobs::{JobRequest, StreamOutcome, counts_json};
+use crate::metrics::ListenerKind;
+use crate::spool::SpoolReservation;
 
 /// What the query of the request may say.
 #[derive(Debug, Default, Deserialize)]
@@ -46,9 +46,9 @@ const FAILURES_MAX: usize = 1_000;
 
 /// Keeps what failed.
 #[derive(Default)]
-struct Failures(Mutex<Vec<Json>>);
+struct FailureList(Mutex<Vec<Json>>);
 
-impl BulkPutCallbacks for Failures {
+impl BulkPutCallbacks for FailureList {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let FailedEntry { position, column, reason, .. } = entry;
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl BulkPutCallbacks for Failures {
     }
 }
 
-impl Failures {
+impl FailureList {
     fn take(&self) -> Vec<Json> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -67,13 +67,13 @@ impl Failures {
 
 /// Puts the rows of a body into a table.
 pub(super) async fn put(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     Query(query): Query<BulkQuery>,
     headers: HeaderMap,
     body: Body,
-) -> Answered<Response> {
+) -> HandlerResult<Response> {
     context.check_open()?;
     let format = format_of(&headers)?;
     let command = BulkPutCommand {
@@ -90,9 +90,9 @@ pub(super) async fn put(
     context.store.table(&path)?;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
     context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;
-    let place = context.streams.take().await?;
-    let mut taken = context.spool.begin();
-    let file = spooled(&context, &mut taken, body).await?;
+    let place = context.streams.acquire().await?;
+    let mut taken = context.spool.reservation();
+    let file = spool_body(&context, &mut taken, body).await?;
     let (loading, span) = (context.clone(), Span::current());
     let report = tokio::task::spawn_blocking(move || {
         let _place = place;
@@ -127,7 +127,11 @@ fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
 }
 
 /// Takes a body to a temporary file.
-async fn spooled(context: &Context, taken: &mut Spooled, body: Body) -> Answered<NamedTempFile> {
+async fn spool_body(
+    context: &ServerContext,
+    taken: &mut SpoolReservation,
+    body: Body,
+) -> HandlerResult<NamedTempFile> {
     let failed = |error: io::Error| Error::unavailable(format!("a temporary file: {error}"));
     let file = NamedTempFile::new().map_err(failed)?;
     let mut target: File = file.reopen().map_err(failed)?;
@@ -141,7 +145,7 @@ async fn spooled(context: &Context, taken: &mut Spooled, body: Body) -> Answered
         match piece {
             None => return Ok(file),
             Some(Ok(bytes)) => {
-                taken.take(bytes.len() as u64)?;
+                taken.reserve_body(bytes.len() as u64)?;
                 // The page cache takes it; what waits is the disk's own.
                 let written =
                     tokio::task::spawn_blocking(move || target.write_all(&bytes).map(|()| target));
@@ -158,12 +162,12 @@ async fn spooled(context: &Context, taken: &mut Spooled, body: Body) -> Answered
 }
 
 fn load(
-    context: &Context,
+    context: &ServerContext,
     command: &BulkPutCommand,
     path: &str,
     file: &NamedTempFile,
     format: Option<Format>,
-) -> Answered<Map<String, Json>> {
+) -> HandlerResult<Map<String, Json>> {
     let table = context.store.table(path)?;
     let options = ReadOptions {
         format,
@@ -177,7 +181,7 @@ fn load(
     for field in reader.schema().fields() {
         table.schema().require_column(field.name())?;
     }
-    let failures = Arc::new(Failures::default());
+    let failures = Arc::new(FailureList::default());
     let request = JobRequest { name: None, user: None, terms: command.terms(), shares: false };
     let membership =
         context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
@@ -190,13 +194,13 @@ fn load(
             rejected += batch.rejected.len() as u64;
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(table.path(), batch, command.ttl()?))?;
-            context.metrics.rows_in(Listener::http, rows);
+            context.metrics.rows_in(ListenerKind::http, rows);
         }
         Ok(())
     };
     let pushed: Result<()> = push();
-    let leaving = if pushed.is_ok() { Leaving::Completed } else { Leaving::Stopped };
-    context.metrics.stream_ended(leaving.label());
+    let leaving = if pushed.is_ok() { StreamOutcome::Completed } else { StreamOutcome::Stopped };
+    context.metrics.count_stream(leaving.label());
     let ended = context.jobs.leave(membership, stream, leaving);
     let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
     let (report, stopped) = match ended.result {

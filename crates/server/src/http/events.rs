@@ -1,6 +1,6 @@
-//! Server-sent events: how a load goes on, and what the server does.
+//! Server-sent events: the progress of a load, and the state of the server.
 //!
-//! Events are made when the client takes them: one that reads slowly gets fewer, and nothing waits
+//! An event is made when the client takes it. A slow reader gets fewer events, and nothing waits
 //! for it.
 
 use std::convert::Infallible;
@@ -15,12 +15,12 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value as Json, json};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
-use super::shared::{Answer, Calling, Shared};
-use crate::admit::Place;
+use super::handler::{CallerExtension, ContextState, HandlerResult};
+use crate::admission::Permit;
 use crate::auth::Caller;
-use crate::context::Context;
-use crate::drain::Phase;
-use crate::jobs::Followed;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
+use crate::jobs::JobSubscription;
 
 /// Proxies cut off what is silent for longer.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
@@ -28,30 +28,30 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Tells how a load goes on, until it has ended.
 pub(super) async fn of_job(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(id): Path<String>,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     caller.check_operator("list jobs of")?;
     context.check_open()?;
-    let followed = context.jobs.follow(&id)?;
-    let place = context.event_streams.take().await?;
-    Ok(answer(Events::new(context, place, Topic::Job { followed, last: Json::Null })))
+    let followed = context.jobs.subscribe(&id)?;
+    let place = context.event_streams.acquire().await?;
+    Ok(event_response(EventStream::new(context, place, Topic::Job { followed, last: Json::Null })))
 }
 
 /// Tells what the server does, until it ends.
 pub(super) async fn of_server(
-    State(context): Shared,
-    Extension(caller): Calling,
-) -> Answer<Response> {
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
     caller.check_operator("watch")?;
     context.check_open()?;
-    let place = context.event_streams.take().await?;
+    let place = context.event_streams.acquire().await?;
     let last = [Json::Null, Json::Null, Json::Null];
-    Ok(answer(Events::new(context, place, Topic::Server { caller, last })))
+    Ok(event_response(EventStream::new(context, place, Topic::Server { caller, last })))
 }
 
-fn answer(events: Events) -> Response {
+fn event_response(events: EventStream) -> Response {
     let pieces = futures::stream::unfold(events, |mut events| async move {
         let piece = events.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(piece)), events))
@@ -67,24 +67,24 @@ fn answer(events: Events) -> Response {
 
 /// What is told of.
 enum Topic {
-    Job { followed: Followed, last: Json },
+    Job { followed: JobSubscription, last: Json },
     Server { caller: Caller, last: [Json; 3] },
 }
 
 /// The events of one client.
-struct Events {
-    context: Arc<Context>,
+struct EventStream {
+    context: Arc<ServerContext>,
     topic: Topic,
     ticks: Interval,
     told: Instant,
     /// How long nothing is told before a comment.
     silence_max: Duration,
     is_over: bool,
-    _place: Place,
+    _place: Permit,
 }
 
-impl Events {
-    fn new(context: Arc<Context>, place: Place, topic: Topic) -> Self {
+impl EventStream {
+    fn new(context: Arc<ServerContext>, place: Permit, topic: Topic) -> Self {
         let mut ticks = interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
@@ -106,16 +106,17 @@ impl Events {
         let phases = self.context.phases.clone();
         loop {
             let piece = tokio::select! {
+                // In this order: an end that is there is told before further news.
                 biased;
-                () = phases.reached(Phase::Draining) => {
+                () = phases.wait_for(DrainPhase::Draining) => {
                     self.is_over = true;
                     event("closing", &json!({}))
                 }
-                ended = ended(&mut self.topic) => {
+                ended = wait_for_end(&mut self.topic) => {
                     self.is_over = true;
                     event("ended", &ended)
                 }
-                _ = self.ticks.tick() => self.news().await,
+                _ = self.ticks.tick() => self.new_events().await,
             };
             if !piece.is_empty() {
                 self.told = Instant::now();
@@ -129,13 +130,13 @@ impl Events {
     }
 
     /// What has changed since it was told last.
-    async fn news(&mut self) -> String {
+    async fn new_events(&mut self) -> String {
         match &mut self.topic {
             Topic::Job { followed, last } => {
                 let Some(view) = followed.view() else { return String::new() };
                 // The time alone is no news.
                 let news = json!([view["counts"], view["streams"]]);
-                changed("progress", &view, last, news)
+                event_if_changed("progress", &view, last, news)
             }
             Topic::Server { caller, last: [jobs, counters, tables] } => {
                 let context = &self.context;
@@ -147,11 +148,11 @@ impl Events {
                     let seen = tables.filter(|table| caller.may_see(table.path()));
                     Ok(seen.map(|table| table.path().to_owned()).collect::<Vec<_>>())
                 });
-                let mut news = changed("jobs", &running, jobs, running.clone());
-                news += &changed("counters", &counted, counters, counted.clone());
+                let mut news = event_if_changed("jobs", &running, jobs, running.clone());
+                news += &event_if_changed("counters", &counted, counters, counted.clone());
                 if let Ok(paths) = listed.await {
                     let listed = json!({"tables": paths});
-                    news += &changed("catalog", &listed, tables, listed.clone());
+                    news += &event_if_changed("catalog", &listed, tables, listed.clone());
                 }
                 news
             }
@@ -160,29 +161,29 @@ impl Events {
 }
 
 /// Waits for the end of the load that is watched; for ever where none is.
-async fn ended(topic: &mut Topic) -> Json {
+async fn wait_for_end(topic: &mut Topic) -> Json {
     match topic {
         Topic::Job { followed, .. } => {
-            followed.ended().await.map_or_else(|| json!({}), |ended| Json::clone(&ended))
+            followed.wait_for_end().await.map_or_else(|| json!({}), |ended| Json::clone(&ended))
         }
         Topic::Server { .. } => std::future::pending().await,
     }
 }
 
-fn counters_of(context: &Context) -> Json {
+fn counters_of(context: &ServerContext) -> Json {
     let metrics = &context.metrics;
     json!({
         "connections": metrics.connections_open(),
         "rows_in": metrics.rows_moved("in"),
         "rows_out": metrics.rows_moved("out"),
         "statements": context.statements.count(),
-        "loads": context.jobs.loads_taken(),
-        "streams": context.streams.taken(),
+        "loads": context.jobs.running_loads(),
+        "streams": context.streams.in_use(),
     })
 }
 
 /// An event, unless what counts as news of it is what was told last.
-fn changed(name: &str, data: &Json, last: &mut Json, news: Json) -> String {
+fn event_if_changed(name: &str, data: &Json, last: &mut Json, news: Json) -> String {
     match *last == news {
         true => String::new(),
         false => {
@@ -212,12 +213,13 @@ mod tests {
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
         let (_phase, phases) = phases();
         let config = Settings::default().resolve().unwrap();
-        let context = Context::new(Store::open("memory:").unwrap(), config, phases).unwrap();
+        let context = ServerContext::new(Store::open("memory:").unwrap(), config, phases).unwrap();
         let pieces = runtime.block_on(async {
-            let place = context.event_streams.take().await.unwrap();
+            let place = context.event_streams.acquire().await.unwrap();
             let caller = context.logins.caller(&Default::default(), None).await.unwrap();
             let last = [Json::Null, Json::Null, Json::Null];
-            let mut events = Events::new(context.clone(), place, Topic::Server { caller, last });
+            let mut events =
+                EventStream::new(context.clone(), place, Topic::Server { caller, last });
             events.ticks = interval(Duration::from_millis(5));
             events.silence_max = Duration::from_millis(20);
             let mut pieces = Vec::new();

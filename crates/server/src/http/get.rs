@@ -8,22 +8,22 @@ use serde_json::{Map, Value as Json};
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
 use super::answer::{RowsFormat, write_rows};
-use super::shared::{Answer, Calling, Shared, parsed as json_of, wrong};
+use super::handler::{CallerExtension, ContextState, HandlerResult, invalid_body, parse_json};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;
 
 /// Reads the rows of keys.
 pub(super) async fn get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     headers: HeaderMap,
     body: String,
-) -> Answer<Response> {
-    let format = RowsFormat::wanted(&headers)?;
-    let (keys, command) = parsed(&body, &path)?;
+) -> HandlerResult<Response> {
+    let format = RowsFormat::of_accept(&headers)?;
+    let (keys, command) = parse_request(&body, &path)?;
     command.check(&caller)?;
-    let response = context.answering(move |context, answer| {
+    let response = context.blocking_with_answer(move |context, answer| {
         let read = TableRead::new(&context.store, &path, &command)?;
         let schema = read.schema().clone();
         check_format(format, &command)?;
@@ -34,8 +34,8 @@ pub(super) async fn get(
 }
 
 /// The keys, and what is asked of them: the members of a bulk get over Flight.
-fn parsed(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
-    command_of(json_of(body)?, path)
+fn parse_request(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
+    command_of(parse_json(body)?, path)
 }
 
 /// The keys, and what is asked of them, out of the members of a request.
@@ -51,7 +51,7 @@ pub(super) fn command_of(
         return Err(Error::invalid("the path names the table: leave out `table` and `pairs`"));
     }
     members.insert("table".to_owned(), path.into());
-    let command = serde_json::from_value(Json::Object(members)).map_err(wrong)?;
+    let command = serde_json::from_value(Json::Object(members)).map_err(invalid_body)?;
     Ok((keys, command))
 }
 
@@ -86,6 +86,7 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
             columns.len()
         ))),
         Json::Object(members) => {
+            // Columns are taken from the first on: a gap or a strange name leaves members over.
             let given = columns.iter().map_while(|column| {
                 let named = members.iter().find(|(name, _)| column.is_named(name));
                 named.map(|(_, value)| key_value_of(value, column))
@@ -99,10 +100,10 @@ fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
                 ))),
             }
         }
-        single => Ok(vec![key_value_of(single, columns.first().ok_or_else(keyless)?)?]),
+        single => Ok(vec![key_value_of(single, columns.first().ok_or_else(no_key_columns)?)?]),
     }
 }
 
-fn keyless() -> Error {
+fn no_key_columns() -> Error {
     Error::internal("a table without a key")
 }

@@ -6,8 +6,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
-use super::shared::{Answer, Calling, Shared};
-use crate::drain::Phase;
+use super::handler::{CallerExtension, ContextState, HandlerResult};
+use crate::drain::DrainPhase;
 
 /// The process turns.
 pub(super) async fn live() -> &'static str {
@@ -15,18 +15,18 @@ pub(super) async fn live() -> &'static str {
 }
 
 /// The server takes calls.
-pub(super) async fn ready(State(context): Shared) -> Answer<&'static str> {
-    match context.phases.now() {
-        Phase::Running => Ok("ready\n"),
+pub(super) async fn ready(State(context): ContextState) -> HandlerResult<&'static str> {
+    match context.phases.current() {
+        DrainPhase::Running => Ok("ready\n"),
         _ => Err(Error::unavailable("the server shuts down").into()),
     }
 }
 
 /// All metrics, as Prometheus reads them.
 pub(super) async fn metrics(
-    State(context): Shared,
-    Extension(caller): Calling,
-) -> Answer<Response> {
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
     caller.check_operator("read metrics of")?;
     // A store that does not answer must not hide the other numbers.
     let statistics = context.blocking(|context| context.store.statistics()).await.ok();

@@ -5,13 +5,13 @@ mod answer;
 mod bulk;
 mod events;
 mod get;
+mod handler;
 mod health;
-mod many;
+mod multi_table;
 mod openapi;
 mod pair_list;
 mod pairs;
 mod rows;
-mod shared;
 mod sql;
 mod tables;
 
@@ -26,26 +26,26 @@ use axum::routing::{get, post};
 use axum::{Router, extract::DefaultBodyLimit};
 use tonnage::Error;
 
-use self::shared::Shared;
-use crate::auth::guard;
-use crate::context::Context;
+use self::handler::ContextState;
+use crate::auth::authenticate;
+use crate::context::ServerContext;
+use crate::counted_body;
 use crate::error::{PROBLEM_TYPE, Problem};
-use crate::held_body;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 use crate::request_id;
 
 /// More is not kept of what the framework says of a request that it refuses.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// The routes of the listener.
-pub(crate) fn router(context: &Arc<Context>) -> Router {
+pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let calls = Router::new()
         .route("/v1/tables", get(tables::list).post(tables::define))
         .route("/v1/tables/{path}", get(tables::describe).delete(tables::drop))
         .route("/v1/sql", post(sql::sql))
         .route("/v1/fetch-all", post(sql::fetch_all))
-        .route("/v1/multi-get", post(many::multi_get))
-        .route("/v1/multi-put", post(many::multi_put))
+        .route("/v1/multi-get", post(multi_table::multi_get))
+        .route("/v1/multi-put", post(multi_table::multi_put))
         .route(
             "/v1/tables/{path}/row",
             get(rows::get).put(rows::put).patch(rows::patch).delete(rows::delete),
@@ -62,30 +62,33 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/v1/admin/check", post(admin::check))
         .route("/v1/admin/backup", post(admin::backup))
         .route_layer(middleware::from_fn_with_state(
-            (context.bodies.clone(), Listener::http),
-            held_body::hold,
+            (context.bodies.clone(), ListenerKind::http),
+            counted_body::count_body,
         ))
         // This one goes to the disk as it comes.
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         .route("/metrics", get(health::metrics))
-        .route_layer(middleware::from_fn_with_state((context.clone(), Listener::http), guard));
+        .route_layer(middleware::from_fn_with_state(
+            (context.clone(), ListenerKind::http),
+            authenticate,
+        ));
     Router::new()
         .route("/v1/openapi.json", get(openapi::description))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .merge(calls)
-        .fallback(nothing_here)
+        .fallback(not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
         .layer(middleware::from_fn_with_state(
-            (context.request_ids.clone(), Listener::http),
-            request_id::name,
+            (context.request_ids.clone(), ListenerKind::http),
+            request_id::assign,
         ))
         .with_state(context.clone())
 }
 
-async fn nothing_here(request: Request) -> Problem {
+async fn not_found(request: Request) -> Problem {
     let path = request.uri().path();
     Error::not_found(format!("nothing is at {path}: /v1/openapi.json tells what there is")).into()
 }
@@ -113,7 +116,7 @@ async fn as_problem(request: Request, next: Next) -> Response {
     problem
 }
 
-async fn count(State(context): Shared, request: Request, next: Next) -> Response {
+async fn count(State(context): ContextState, request: Request, next: Next) -> Response {
     let started = Instant::now();
     // Routes are few and known: each is a label.
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
@@ -137,6 +140,6 @@ async fn count(State(context): Shared, request: Request, next: Next) -> Response
         status if status.is_client_error() => "refused",
         _ => "failed",
     };
-    context.metrics.answered(Listener::http, call, outcome, started.elapsed());
+    context.metrics.count_call(ListenerKind::http, call, outcome, started.elapsed());
     response
 }

@@ -1,5 +1,5 @@
-//! The description of the routes as OpenAPI 3.1. Whoever changes a route changes `openapi.json`;
-//! `make acceptance` holds the two against each other.
+//! The OpenAPI 3.1 description of the routes. When you change a route, change `openapi.json` too:
+//! `make acceptance` compares the two.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,13 +1,12 @@
 //! Pairs below a path, as lines of JSON in the order of their keys.
 //!
-//! A list goes on behind a key, `after`, without reading again what lies before it. In the order of
-//! keys there follow
+//! With `after`, a list goes on behind that key, and reads nothing before it again. In the order of
+//! keys there follow:
 //!
-//! 1. what lies below that key;
-//! 2. what lies beside it and behind it in the same minor path, then beside each of its parents;
-//! 3. longer major paths that begin with its own;
-//! 4. what lies behind it in its major path, from its last component to the first below the path
-//!    that is listed.
+//! 1. The keys below it.
+//! 2. The later keys of its minor path: first its siblings, then those of each of its parents.
+//! 3. The longer major paths that begin with its own.
+//! 4. The later major paths: from its last component up to the first one below the listed path.
 
 use std::io::Write;
 
@@ -24,10 +23,10 @@ use tonnage::{
 };
 
 use super::answer::{BodyWriter, body};
-use super::shared::{Answer, Calling, Shared};
+use super::handler::{CallerExtension, ContextState, HandlerResult};
 use crate::auth::{Caller, Right};
-use crate::context::Context;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::metrics::ListenerKind;
 
 /// Pairs that are read at a time.
 const BATCH_ROWS_MAX: usize = 8_192;
@@ -48,15 +47,15 @@ pub(super) struct ListQuery {
 
 /// What is listed.
 #[derive(Debug)]
-struct List {
-    path: Path,
+struct PairList {
+    path: ListPath,
     prefix: Vec<u8>,
     after: Option<Key>,
     keys_only: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Path {
+enum ListPath {
     /// All keys whose major path begins so.
     Major(Vec<Vec<u8>>),
     /// A whole major path, and what the minor path begins with.
@@ -65,7 +64,7 @@ enum Path {
 
 /// A part of a list that one read gives, in the order of its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum ListPart {
     /// Keys whose major path begins so, and whose next component lies in the range.
     Major(Vec<Vec<u8>>, Option<KeyRange>),
     /// Keys at and below one.
@@ -74,14 +73,14 @@ enum Part {
 
 /// Lists pairs.
 pub(super) async fn list(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Query(query): Query<ListQuery>,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let limit = query.limit.unwrap_or(u64::MAX);
-    let list = List::of(query)?;
+    let list = PairList::of(query)?;
     list.check(&caller)?;
-    let response = context.answering(move |context, answer| {
+    let response = context.blocking_with_answer(move |context, answer| {
         let keys_only = list.keys_only;
         let pairs = list.pairs(context.store.kv(), limit)?;
         let mut body = body(context, answer, "application/x-ndjson");
@@ -92,7 +91,7 @@ pub(super) async fn list(
 }
 
 fn write_lines(
-    context: &Context,
+    context: &ServerContext,
     body: &mut BodyWriter<'_>,
     pairs: impl Iterator<Item = Result<PairBatch>>,
     limit: u64,
@@ -106,7 +105,7 @@ fn write_lines(
         for index in 0..taken as usize {
             writeln!(body, "{}", line(&batch, index, keys_only)?).map_err(broken)?;
         }
-        context.metrics.rows_out(Listener::http, taken);
+        context.metrics.rows_out(ListenerKind::http, taken);
         left -= taken;
         if left == 0 {
             break;
@@ -130,34 +129,34 @@ fn line(batch: &PairBatch, index: usize, keys_only: bool) -> Result<Json> {
     Ok(line)
 }
 
-impl List {
-    fn of(query: ListQuery) -> Result<List> {
+impl PairList {
+    fn of(query: ListQuery) -> Result<PairList> {
         let path = match query.under.as_deref() {
-            None | Some("" | "/") => Path::Major(Vec::new()),
+            None | Some("" | "/") => ListPath::Major(Vec::new()),
             Some(text) => {
                 let key: Key = text.parse().map_err(|error: Error| error.at("under"))?;
                 match text.split('/').any(|component| component == "-") {
-                    true => Path::Minor(key),
-                    false => Path::Major(key.major().to_vec()),
+                    true => ListPath::Minor(key),
+                    false => ListPath::Major(key.major().to_vec()),
                 }
             }
         };
         let after = query.after.as_deref().map(str::parse::<Key>);
         let after = after.transpose().map_err(|error| error.at("after"))?;
         let prefix = query.prefix.into_bytes();
-        let list = List { path, prefix, after, keys_only: query.keys_only };
-        if let Some(after) = list.after.as_ref().filter(|after| !list.has(after)) {
+        let list = PairList { path, prefix, after, keys_only: query.keys_only };
+        if let Some(after) = list.after.as_ref().filter(|after| !list.contains(after)) {
             return Err(Error::invalid(format!("after {after} nothing of this list can come")));
         }
         Ok(list)
     }
 
     /// Whether a key, stored or not, belongs to the list.
-    fn has(&self, key: &Key) -> bool {
+    fn contains(&self, key: &Key) -> bool {
         let (above, own) = match &self.path {
-            Path::Major(leading) => (leading.as_slice(), key.major()),
-            Path::Minor(path) if key.major() == path.major() => (path.minor(), key.minor()),
-            Path::Minor(_) => return false,
+            ListPath::Major(leading) => (leading.as_slice(), key.major()),
+            ListPath::Minor(path) if key.major() == path.major() => (path.minor(), key.minor()),
+            ListPath::Minor(_) => return false,
         };
         own.starts_with(above)
             && match own.get(above.len()) {
@@ -169,8 +168,8 @@ impl List {
     /// Refuses what the caller may not read.
     fn check(&self, caller: &Caller) -> Result<()> {
         let first = match &self.path {
-            Path::Major(leading) => leading.first().unwrap_or(&self.prefix),
-            Path::Minor(path) => path.major().first().unwrap_or(&self.prefix),
+            ListPath::Major(leading) => leading.first().unwrap_or(&self.prefix),
+            ListPath::Minor(path) => path.major().first().unwrap_or(&self.prefix),
         };
         match first.is_empty() {
             true => caller.check_pairs(Right::Read),
@@ -194,7 +193,7 @@ impl List {
         let parts = self.parts();
         // Told before the first pair, whichever part comes first.
         if let [_, _, ..] = parts.as_slice()
-            && let Some(part) = parts.iter().find(|part| matches!(part, Part::Major(..)))
+            && let Some(part) = parts.iter().find(|part| matches!(part, ListPart::Major(..)))
         {
             part.clone().read(&store, &options)?;
         }
@@ -207,48 +206,55 @@ impl List {
         }))
     }
 
-    fn parts(self) -> Vec<Part> {
+    fn parts(self) -> Vec<ListPart> {
         let prefix = |range: KeyRange| KeyRange { prefix: self.prefix.clone(), ..range };
         let narrowed = (!self.prefix.is_empty()).then(|| prefix(KeyRange::default()));
         let Some(after) = self.after else {
             return vec![match (self.path, narrowed) {
-                (Path::Major(leading), range) => Part::Major(leading, range),
-                (Path::Minor(key), None) => Part::Minor(key, Depth::ParentAndDescendants, None),
-                (Path::Minor(key), range) => Part::Minor(key, Depth::DescendantsOnly, range),
+                (ListPath::Major(leading), range) => ListPart::Major(leading, range),
+                (ListPath::Minor(key), None) => {
+                    ListPart::Minor(key, Depth::ParentAndDescendants, None)
+                }
+                (ListPath::Minor(key), range) => {
+                    ListPart::Minor(key, Depth::DescendantsOnly, range)
+                }
             }];
         };
+        // The four steps of the module's head, in its order. Ranges begin behind components of
+        // `after`.
         let behind = |component: &Vec<u8>| KeyRange {
             start: Some((component.clone(), false)),
             ..KeyRange::default()
         };
         let (major, minor) = (after.major(), after.minor());
         let below = match &self.path {
-            Path::Major(_) => 0,
-            Path::Minor(path) => path.minor().len(),
+            ListPath::Major(_) => 0,
+            ListPath::Minor(path) => path.minor().len(),
         };
-        let mut parts = vec![Part::Minor(after.clone(), Depth::DescendantsOnly, None)];
+        let mut parts = vec![ListPart::Minor(after.clone(), Depth::DescendantsOnly, None)];
         for length in (below..minor.len()).rev() {
             let range = behind(&minor[length]);
-            let is_path = matches!(self.path, Path::Minor(_)) && length == below;
+            // The prefix narrows the component right below the path, and none below that.
+            let is_path = matches!(self.path, ListPath::Minor(_)) && length == below;
             let range = if is_path { prefix(range) } else { range };
             let above = Key::new(major.to_vec(), minor[..length].to_vec());
-            parts.push(Part::Minor(above, Depth::DescendantsOnly, Some(range)));
+            parts.push(ListPart::Minor(above, Depth::DescendantsOnly, Some(range)));
         }
-        let Path::Major(leading) = &self.path else { return parts };
-        parts.push(Part::Major(major.to_vec(), Some(KeyRange::default())));
+        let ListPath::Major(leading) = &self.path else { return parts };
+        parts.push(ListPart::Major(major.to_vec(), Some(KeyRange::default())));
         for length in (leading.len()..major.len()).rev() {
             let range = behind(&major[length]);
             let range = if length == leading.len() { prefix(range) } else { range };
-            parts.push(Part::Major(major[..length].to_vec(), Some(range)));
+            parts.push(ListPart::Major(major[..length].to_vec(), Some(range)));
         }
         parts
     }
 }
 
-impl Part {
+impl ListPart {
     fn read(self, store: &KeyValue, options: &PairGetOptions) -> Result<BulkPairs> {
         match self {
-            Part::Major(leading, range) => {
+            ListPart::Major(leading, range) => {
                 let is_all = leading.is_empty() && range.is_none();
                 match store.scan_major(leading, &PairGetOptions { range, ..options.clone() }) {
                     // All of them are there without an order, too.
@@ -258,7 +264,7 @@ impl Part {
                     found => found,
                 }
             }
-            Part::Minor(key, depth, range) => {
+            ListPart::Minor(key, depth, range) => {
                 let options = PairGetOptions { depth, range, ..options.clone() };
                 store.bulk_get(std::iter::once(key), &options)
             }
@@ -297,7 +303,7 @@ mod tests {
     }
 
     fn listed(store: &Store, under: &str, prefix: &str, after: Option<&str>) -> Vec<String> {
-        let list = List::of(ListQuery {
+        let list = PairList::of(ListQuery {
             under: Some(under.to_owned()),
             prefix: prefix.to_owned(),
             after: after.map(str::to_owned),
@@ -358,6 +364,6 @@ mod tests {
             after: Some("/b".to_owned()),
             ..ListQuery::default()
         };
-        assert!(List::of(elsewhere).unwrap_err().message().contains("after /b"));
+        assert!(PairList::of(elsewhere).unwrap_err().message().contains("after /b"));
     }
 }

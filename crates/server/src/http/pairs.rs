@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Key, Result, WriteOptions};
 
+use super::handler::{CallerExtension, ContextState, HandlerResult};
 use super::rows::{condition_of_delete, condition_of_put, delete_answer, put_answer, tag};
-use super::shared::{Answer, Calling, Shared};
 use crate::auth::Right;
 use crate::config::parse_time;
 
@@ -29,11 +29,11 @@ fn ttl(headers: &HeaderMap) -> Result<Option<Duration>> {
 
 /// Reads a pair.
 pub(super) async fn get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(key): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     caller.check_pair(Right::Read, key.as_bytes())?;
     let found = context.blocking(move |context| context.store.kv().get(&Key::of_major([key])));
     let pair = found.await?.ok_or_else(|| Error::not_found("no such pair"))?;
@@ -52,12 +52,12 @@ pub(super) async fn get(
 
 /// Writes a pair.
 pub(super) async fn put(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(key): Path<String>,
     headers: HeaderMap,
     value: Bytes,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let condition = condition_of_put(&headers)?;
     for right in Right::of_put(condition) {
         caller.check_pair(*right, key.as_bytes())?;
@@ -71,11 +71,11 @@ pub(super) async fn put(
 
 /// Deletes a pair.
 pub(super) async fn delete(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(key): Path<String>,
     headers: HeaderMap,
-) -> Answer<StatusCode> {
+) -> HandlerResult<StatusCode> {
     let condition = condition_of_delete(&headers)?;
     caller.check_pair(Right::Delete, key.as_bytes())?;
     let deleted = context.blocking(move |context| {

@@ -1,5 +1,5 @@
-//! Single rows. The version of a row is its ETag, and the conditions of HTTP are those of the
-//! store: `If-None-Match: *` puts a row where there is none, `If-Match` one of that version.
+//! Single rows. The ETag of a row is its version. Conditions of HTTP are those of the store:
+//! `If-None-Match: *` puts a row only if there is none, `If-Match` only if it has that version.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use serde_json::Value as Json;
 use tonnage::internal::json_text;
 use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
 
-use super::many::row_of;
-use super::shared::{Answer, Calling, Shared, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use super::multi_table::row_of;
 use crate::auth::Right;
 use crate::error::Problem;
 use crate::json_value::unrounded;
@@ -55,7 +55,7 @@ pub(super) fn condition_of_delete(headers: &HeaderMap) -> Result<Condition> {
 }
 
 /// What a client hears of a put.
-pub(super) fn put_answer(written: WriteResult) -> Answer<Response> {
+pub(super) fn put_answer(written: WriteResult) -> HandlerResult<Response> {
     match written.version() {
         Some(version) => {
             Ok((StatusCode::NO_CONTENT, [(header::ETAG, tag(version))]).into_response())
@@ -69,7 +69,7 @@ pub(super) fn delete_answer(
     written: WriteResult,
     headers: &HeaderMap,
     missing: &str,
-) -> Answer<StatusCode> {
+) -> HandlerResult<StatusCode> {
     match (written.is_stored(), headers.contains_key(header::IF_MATCH)) {
         (true, _) => Ok(StatusCode::NO_CONTENT),
         (false, false) => Err(Error::not_found(missing).into()),
@@ -116,12 +116,12 @@ fn key_of(table: &Table, given: &HashMap<String, String>) -> Result<Row> {
 
 /// Reads a row.
 pub(super) async fn get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let row = context.blocking(move |context| {
         let table = context.store.table(&path)?;
         caller.check_table(Right::Read, table.path())?;
@@ -143,13 +143,13 @@ pub(super) async fn get(
 
 /// Writes a row; the body is a JSON object of its columns, those of the key may stand in the query.
 pub(super) async fn put(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
     body: String,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let condition = condition_of_put(&headers)?;
     let written = context.blocking(move |context| {
         let table = context.store.table(&path)?;
@@ -168,13 +168,13 @@ pub(super) async fn put(
 
 /// Changes some columns of a row; the others stay as they are, and so does its expiry.
 pub(super) async fn patch(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
     body: String,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let condition = condition_of_put(&headers)?;
     if condition == Condition::IfAbsent {
         return Err(
@@ -187,6 +187,8 @@ pub(super) async fn patch(
         let key = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;
+        // The row is read, changed, and written only if it is still of that version: nothing that
+        // others write in between is lost.
         for _ in 0..TRIES_MAX {
             let stored = table.get(&key)?;
             let stored =
@@ -197,6 +199,7 @@ pub(super) async fn patch(
             }
             let mut row = stored.row;
             changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
+            // A put would begin the time to live anew.
             let expires_at_ms = Some(stored.expires_at_ms);
             let options = WriteOptions { expires_at_ms, ..WriteOptions::default() };
             let written = table.put_if_version(&row, stored.version, &options)?;
@@ -238,12 +241,12 @@ fn members_of(body: &str) -> Result<Vec<(String, &str)>> {
 
 /// Deletes a row.
 pub(super) async fn delete(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
-) -> Answer<StatusCode> {
+) -> HandlerResult<StatusCode> {
     let condition = condition_of_delete(&headers)?;
     let deleted = context.blocking(move |context| {
         let table = context.store.table(&path)?;

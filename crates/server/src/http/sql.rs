@@ -1,4 +1,4 @@
-//! Statements over HTTP.
+//! SQL statements over HTTP.
 
 use std::sync::Arc;
 
@@ -12,45 +12,45 @@ use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Rows};
 
 use super::answer::{RowsFormat, columns_json, row_text, write_rows};
-use super::many::problem;
-use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use super::multi_table::problem;
 use crate::budget::bytes_of;
-use crate::context::{Context, Telling};
+use crate::context::{AnswerSender, ServerContext};
 use crate::flight::{outcome_json, plain_batch, plain_schema};
-use crate::metrics::Listener;
-use crate::query::{Query, STATEMENTS_MAX};
+use crate::metrics::ListenerKind;
+use crate::query::{STATEMENTS_MAX, SqlQuery};
 use crate::random::random_name;
-use crate::statements::Running;
+use crate::statements::RunningStatement;
 
 /// Rows that the answers of a fetch-all may have in memory.
 const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
 /// Carries out a statement.
 pub(super) async fn sql(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     headers: HeaderMap,
     body: String,
-) -> Answered<Response> {
-    let format = RowsFormat::wanted(&headers)?;
-    let query = Query::parse(&body)?;
+) -> HandlerResult<Response> {
+    let format = RowsFormat::of_accept(&headers)?;
+    let query = SqlQuery::parse(&body)?;
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
-    let response = context.answering(move |context, answer| {
+    let response = context.blocking_with_answer(move |context, answer| {
         caller.check_statement(&context.sql, &query.sql)?;
         match context.sql.execute(query.request()?.cancel(&cancel))? {
             Answer::Rows(rows) => write(context, rows, format, query.limit, answer),
             other => {
-                answer.tell(json_body(&done_json(&other)));
+                answer.send(json_body(&done_json(&other)));
                 Ok(())
             }
         }
     });
-    Ok(held(response.await?, running))
+    Ok(keep_running(response.await?, running))
 }
 
 /// Keeps a statement running as long as its answer is read, and no longer.
-fn held(response: Response, running: Running) -> Response {
+fn keep_running(response: Response, running: RunningStatement) -> Response {
     // What is there as a whole needs no statement.
     if http_body::Body::size_hint(response.body()).exact().is_some() {
         return response;
@@ -66,11 +66,11 @@ fn held(response: Response, running: Running) -> Response {
 }
 
 fn write(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     rows: Rows,
     format: RowsFormat,
     limit: Option<u64>,
-    answer: &mut Telling<Response>,
+    answer: &mut AnswerSender<Response>,
 ) -> Result<()> {
     let schema = plain_schema(rows.schema());
     let rows = rows.map(|batch| plain_batch(batch?, &schema));
@@ -98,11 +98,11 @@ pub(crate) fn changes_json(changes: &Changes) -> serde_json::Value {
 
 /// Carries out many statements in one call: each has an answer or a problem of its own.
 pub(super) async fn fetch_all(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answered<Response> {
-    let queries = Query::parse_all(&body)?;
+) -> HandlerResult<Response> {
+    let queries = SqlQuery::parse_all(&body)?;
     if queries.len() > STATEMENTS_MAX {
         return Err(Error::invalid(format!(
             "{} statements, {STATEMENTS_MAX} are the most",
@@ -113,6 +113,8 @@ pub(super) async fn fetch_all(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
+        // All rights and requests are checked before the first statement runs: a refusal in the
+        // middle would leave a part of them carried out.
         for query in &queries {
             caller.check_statement(&context.sql, &query.sql)?;
         }
@@ -129,6 +131,7 @@ pub(super) async fn fetch_all(
         });
         Ok(answers.collect::<Vec<_>>().join(","))
     });
+    // `running` cancels when it is dropped: with the answers there, or the client gone.
     let answers = answers.await?;
     drop(running);
     Ok(json_body(&format!("[{answers}]")))
@@ -136,7 +139,7 @@ pub(super) async fn fetch_all(
 
 /// The answer to one statement, as JSON; `bytes` counts what all of them hold.
 fn answer_json(
-    context: &Context,
+    context: &ServerContext,
     answer: Answer,
     limit: Option<u64>,
     bytes: &mut usize,
@@ -159,10 +162,11 @@ fn answer_json(
                  at once, or at /v1/sql"
             )));
         }
-        context.metrics.rows_out(Listener::http, taken.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::http, taken.num_rows() as u64);
         for row in 0..taken.num_rows() {
             told.push(row_text(&taken, row)?);
         }
+        // Where the limit is the end of a batch, only the next one tells whether there is more.
         more = taken.num_rows() < batch.num_rows();
         if more {
             break;

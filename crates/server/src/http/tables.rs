@@ -1,4 +1,4 @@
-//! Definitions, jobs, and what concerns the whole store.
+//! Table definitions and jobs.
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -7,23 +7,26 @@ use axum::response::Response;
 use serde_json::json;
 use tonnage::Table;
 
-use super::shared::{Answer, Calling, Shared, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use crate::auth::Right;
 use crate::flight::outcome_json;
 
 /// All tables.
-pub(super) async fn list(State(context): Shared, Extension(caller): Calling) -> Answer<Response> {
+pub(super) async fn list(
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
     let tables = context
         .blocking(move |context| {
             let tables = context.store.tables();
             let seen = tables.iter().filter(|table| caller.may_see(table.path()));
-            seen.map(view).collect::<Result<Vec<_>, _>>()
+            seen.map(table_json).collect::<Result<Vec<_>, _>>()
         })
         .await?;
     Ok(json_body(&json!({ "tables": tables })))
 }
 
-fn view(table: &Table) -> tonnage::Result<serde_json::Value> {
+fn table_json(table: &Table) -> tonnage::Result<serde_json::Value> {
     let schema = table.schema();
     let columns = schema.columns.iter().enumerate().map(|(index, column)| {
         json!({
@@ -43,10 +46,10 @@ fn view(table: &Table) -> tonnage::Result<serde_json::Value> {
 
 /// Carries out definitions; the body is their text.
 pub(super) async fn define(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     text: String,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     let outcomes = context.blocking(move |context| {
         caller.check_definitions(&context.sql, &text)?;
         context.store.execute(&text)
@@ -58,48 +61,51 @@ pub(super) async fn define(
 
 /// One table.
 pub(super) async fn describe(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     caller.check_table(Right::Read, &path)?;
-    let table = context.blocking(move |context| view(&context.store.table(&path)?)).await?;
+    let table = context.blocking(move |context| table_json(&context.store.table(&path)?)).await?;
     Ok(json_body(&table))
 }
 
 /// Drops a table.
 pub(super) async fn drop(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(path): Path<String>,
-) -> Answer<StatusCode> {
+) -> HandlerResult<StatusCode> {
     caller.check_table(Right::Define, &path)?;
     context.blocking(move |context| context.store.catalog().drop_table(&path, false)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The loads that run, and those that ended lately.
-pub(super) async fn jobs(State(context): Shared, Extension(caller): Calling) -> Answer<Response> {
+pub(super) async fn jobs(
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
     caller.check_operator("list jobs of")?;
     Ok(json_body(&json!({ "jobs": context.jobs.list() })))
 }
 
 /// A load, as the list tells it.
 pub(super) async fn job(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(id): Path<String>,
-) -> Answer<Response> {
+) -> HandlerResult<Response> {
     caller.check_operator("list jobs of")?;
     Ok(json_body(&context.jobs.of_id(&id)?))
 }
 
 /// Cancels a load.
 pub(super) async fn cancel_job(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     Path(id): Path<String>,
-) -> Answer<StatusCode> {
+) -> HandlerResult<StatusCode> {
     caller.check_operator("cancel jobs of")?;
     context.jobs.cancel(&id)?;
     Ok(StatusCode::ACCEPTED)

@@ -1,4 +1,4 @@
-//! Accepts connections and serves them.
+//! Accepts connections, and serves them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,18 +17,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use super::begun::BegunStream;
-use super::socket::{Incoming, Socket};
+use super::first_read::FirstReadDeadline;
+use super::socket::{Incoming, ListenerSocket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
-use crate::context::Context;
-use crate::drain::Phase;
-use crate::metrics::Listener;
+use crate::context::ServerContext;
+use crate::drain::DrainPhase;
+use crate::metrics::ListenerKind;
 use crate::tls::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
-/// Also how long a connection may lie idle between requests. Load balancers and pools of clients keep
-/// theirs for 60 s: a server that closes before they do makes a request of theirs fail.
+/// Also how long a connection may lie idle between requests. Load balancers and pools of clients
+/// keep theirs for 60 s: a server that closes before they do makes a request of theirs fail.
 const HEADER_READ_MAX: Duration = Duration::from_secs(75);
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_ANSWER_MAX: Duration = Duration::from_secs(20);
@@ -42,25 +42,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What all listeners count together.
 #[derive(Clone)]
-struct Limits {
+struct ConnectionLimits {
     free: Arc<Semaphore>,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     per_address_max: usize,
 }
 
 /// One connection, as it is counted.
-struct Counted {
+struct CountedConnection {
     _place: OwnedSemaphorePermit,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     address: Option<IpAddr>,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// A place for a connection from an address; from none, where it comes through a Unix socket.
-    fn take(&self, address: Option<IpAddr>) -> Option<Counted> {
+    fn admit(&self, address: Option<IpAddr>) -> Option<CountedConnection> {
         let place = self.free.clone().try_acquire_owned().ok()?;
         let mut counted =
-            Counted { _place: place, by_address: self.by_address.clone(), address: None };
+            CountedConnection { _place: place, by_address: self.by_address.clone(), address: None };
         let Some(address) = address else { return Some(counted) };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(address).or_default();
@@ -74,7 +74,7 @@ impl Limits {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,14 +90,14 @@ impl Drop for Counted {
 /// Accepts and serves connections, until the server drains.
 #[derive(Clone)]
 pub(crate) struct Acceptor {
-    context: Arc<Context>,
-    limits: Limits,
+    context: Arc<ServerContext>,
+    limits: ConnectionLimits,
     connections: TaskTracker,
 }
 
 impl Acceptor {
-    pub(crate) fn new(context: Arc<Context>) -> Self {
-        let limits = Limits {
+    pub(crate) fn new(context: Arc<ServerContext>) -> Self {
+        let limits = ConnectionLimits {
             free: Arc::new(Semaphore::new(context.config.connections_max)),
             by_address: Arc::default(),
             per_address_max: context.config.connections_per_address_max,
@@ -106,27 +106,38 @@ impl Acceptor {
     }
 
     /// Accepts connections of a listener until the server drains.
-    pub(crate) async fn accept(self, listener: Listener, socket: Socket, router: Router) {
+    pub(crate) async fn accept(
+        self,
+        listener: ListenerKind,
+        socket: ListenerSocket,
+        router: Router,
+    ) {
         loop {
             let accepted = tokio::select! {
                 accepted = socket.accept() => accepted,
-                () = self.context.phases.reached(Phase::Draining) => return,
+                () = self.context.phases.wait_for(DrainPhase::Draining) => return,
             };
             match accepted {
-                Ok(incoming) => match self.limits.take(incoming.peer()) {
+                Ok(incoming) => match self.limits.admit(incoming.peer()) {
                     Some(counted) => self.start(listener, incoming, counted, router.clone()),
-                    None => self.context.metrics.refused(listener),
+                    None => self.context.metrics.count_refused(listener),
                 },
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
         }
     }
 
-    fn start(&self, listener: Listener, incoming: Incoming, counted: Counted, router: Router) {
+    fn start(
+        &self,
+        listener: ListenerKind,
+        incoming: Incoming,
+        counted: CountedConnection,
+        router: Router,
+    ) {
         let acceptor = self.clone();
         self.connections.spawn(async move {
             let _counted = counted;
-            let _connected = acceptor.context.metrics.connected(listener);
+            let _connected = acceptor.context.metrics.count_connection(listener);
             match (incoming, acceptor.context.tls.as_ref().map(Tls::acceptor)) {
                 // What does not leave the machine needs no TLS.
                 (Incoming::Unix(stream), _) => acceptor.serve(stream, None, router).await,
@@ -161,20 +172,20 @@ impl Acceptor {
             router.clone().call(request)
         });
         let builder = connection_builder();
-        let stream = TokioIo::new(BegunStream::new(stream, HEADER_READ_MAX));
+        let stream = TokioIo::new(FirstReadDeadline::new(stream, HEADER_READ_MAX));
         let connection = builder.serve_connection(stream, service);
         tokio::pin!(connection);
         tokio::select! {
             // What is wrong with a connection its client has met already.
             _ = &mut connection => return,
-            () = self.context.phases.reached(Phase::Draining) => {}
+            () = self.context.phases.wait_for(DrainPhase::Draining) => {}
         }
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;
     }
 
     /// Waits until all connections have ended.
-    pub(crate) async fn drained(&self) {
+    pub(crate) async fn wait_drained(&self) {
         self.connections.close();
         self.connections.wait().await;
     }

@@ -1,9 +1,9 @@
-//! How the body of a request ended.
+//! Detects how the body of a request ended.
 //!
-//! tonic tells a handler that a stream ended when its client cancelled it, and hyper does so for a
-//! stream that was reset with NO_ERROR, as proxies send it. Whether the client ended the stream is
-//! known below them only: at its end, the body says whether HTTP/2's END_STREAM came. Where it did
-//! not, the end is an error for whoever reads the body, so that nobody takes a part for the whole.
+//! tonic reports a stream as ended although its client cancelled it. hyper does the same for a
+//! stream that was reset with NO_ERROR, as proxies do. Only the layer below knows whether the
+//! client ended the stream: the body says at its end whether HTTP/2's END_STREAM came. If it did
+//! not, reading the body fails, so that nobody takes a part for the whole.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl BodyEnd {
         self.0.load(Ordering::Acquire) == end
     }
 
-    fn note(&self, end: u8) {
+    fn record(&self, end: u8) {
         // What tore it counts, whatever comes after.
         let _ = self.0.compare_exchange(OPEN, end, Ordering::AcqRel, Ordering::Acquire);
     }
@@ -43,8 +43,8 @@ impl BodyEnd {
 pub(crate) struct WatchedBody<B> {
     inner: B,
     end: BodyEnd,
-    /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that are
-    /// cut off from whole ones.
+    /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that
+    /// are cut off from whole ones.
     may_be_reset: bool,
 }
 
@@ -72,15 +72,15 @@ where
         match Pin::new(&mut self.inner).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(frame))),
             Poll::Ready(Some(Err(error))) => {
-                self.end.note(TORN);
+                self.end.record(TORN);
                 Poll::Ready(Some(Err(error.into())))
             }
             Poll::Ready(None) if self.may_be_reset && !self.inner.is_end_stream() => {
-                self.end.note(TORN);
+                self.end.record(TORN);
                 Poll::Ready(Some(Err("the client called it off, or was cut off".into())))
             }
             Poll::Ready(None) => {
-                self.end.note(ENDED);
+                self.end.record(ENDED);
                 Poll::Ready(None)
             }
             Poll::Pending => Poll::Pending,

@@ -1,12 +1,12 @@
-//! Sockets.
+//! Listeners: sockets, TLS and connections.
 
 mod accept;
-mod begun;
 mod body_end;
+mod first_read;
 mod socket;
 mod tls;
 
 pub(crate) use accept::Acceptor;
 pub(crate) use body_end::{BodyEnd, WatchedBody};
-pub(crate) use socket::Socket;
+pub(crate) use socket::ListenerSocket;
 pub(crate) use tls::acceptor;

@@ -1,7 +1,7 @@
-//! The sockets that connections come through: TCP, and Unix sockets.
+//! The sockets of listeners: TCP, and Unix sockets.
 //!
-//! The file of a Unix socket outlives a server that was killed. Such a file is in the way of
-//! nobody: whether a server still listens there is tried, and only then the file is replaced.
+//! The file of a Unix socket outlives a server that was killed. A new server connects to it first.
+//! If nobody listens there, it replaces the file.
 
 use std::fs::{Metadata, Permissions};
 use std::io::{self, ErrorKind};
@@ -14,13 +14,13 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tonnage::{Error, Result};
 
 use crate::address::Address;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// Those of the server's user and group may connect.
 const SOCKET_MODE: u32 = 0o660;
 
 /// A socket that listens.
-pub(crate) enum Socket {
+pub(crate) enum ListenerSocket {
     Tcp(TcpListener),
     Unix(UnixListener, SocketFile),
 }
@@ -52,14 +52,14 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-impl Socket {
+impl ListenerSocket {
     /// Binds the address of a listener. Called inside the runtime.
     ///
     /// # Errors
     /// `Unavailable`, with the address and what the system says.
-    pub(crate) async fn bind(listener: Listener, address: &Address) -> Result<Socket> {
+    pub(crate) async fn bind(listener: ListenerKind, address: &Address) -> Result<ListenerSocket> {
         let bound = match address {
-            Address::Tcp(address) => TcpListener::bind(address).await.map(Socket::Tcp),
+            Address::Tcp(address) => TcpListener::bind(address).await.map(ListenerSocket::Tcp),
             Address::Unix(path) => bind_unix(path),
         };
         bound.map_err(|error| {
@@ -73,20 +73,20 @@ impl Socket {
     /// Where it listens; a port of 0 is the one that was free.
     pub(crate) fn address(&self) -> Option<Address> {
         match self {
-            Socket::Tcp(socket) => socket.local_addr().ok().map(Address::Tcp),
-            Socket::Unix(_, file) => Some(Address::Unix(file.path.clone())),
+            ListenerSocket::Tcp(socket) => socket.local_addr().ok().map(Address::Tcp),
+            ListenerSocket::Unix(_, file) => Some(Address::Unix(file.path.clone())),
         }
     }
 
     pub(crate) async fn accept(&self) -> io::Result<Incoming> {
         match self {
-            Socket::Tcp(socket) => {
+            ListenerSocket::Tcp(socket) => {
                 let (stream, peer) = socket.accept().await?;
                 // An answer of a few bytes is not to wait for the next one.
                 let _ = stream.set_nodelay(true);
                 Ok(Incoming::Tcp(stream, peer.ip()))
             }
-            Socket::Unix(socket, _) => Ok(Incoming::Unix(socket.accept().await?.0)),
+            ListenerSocket::Unix(socket, _) => Ok(Incoming::Unix(socket.accept().await?.0)),
         }
     }
 }
@@ -101,13 +101,13 @@ impl Incoming {
     }
 }
 
-fn bind_unix(path: &Path) -> io::Result<Socket> {
+fn bind_unix(path: &Path) -> io::Result<ListenerSocket> {
     remove_stale(path)?;
     let socket = UnixListener::bind(path)?;
     let made = identity(&std::fs::symlink_metadata(path)?);
     let file = SocketFile { path: path.to_owned(), made };
     std::fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE))?;
-    Ok(Socket::Unix(socket, file))
+    Ok(ListenerSocket::Unix(socket, file))
 }
 
 /// Removes the file of a socket that nobody listens on.

@@ -1,4 +1,5 @@
-//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3; certificates of clients, if wanted.
+//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3, with client certificates if
+//! configured.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) fn acceptor(
             }
             let builder =
                 WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone());
+            // Optional means that a client may show none. One that is shown is verified either way.
             let builder = if is_required { builder } else { builder.allow_unauthenticated() };
             builder.build().map_err(|error| invalid(authority, &error))?
         }
@@ -43,6 +45,7 @@ pub(crate) fn acceptor(
             builder.with_client_cert_verifier(verifier).with_single_cert(chain, private)
         })
         .map_err(|error| invalid(cert, &error))?;
+    // Clients of gRPC insist on h2 here; without ALPN they hang up.
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

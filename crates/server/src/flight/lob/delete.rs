@@ -4,7 +4,7 @@ use serde_json::json;
 use tonnage::Result;
 
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::command::parse;
 use crate::flight::lob_command::DeleteLobCommand;
 
@@ -12,7 +12,11 @@ use crate::flight::lob_command::DeleteLobCommand;
 ///
 /// # Errors
 /// What the caller may not do; a key that is none; what the store says.
-pub(crate) fn delete(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn delete(
+    context: &ServerContext,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
     let command: DeleteLobCommand = parse("the action's body", body)?;
     command.check(caller)?;
     let deleted = context.store.kv().delete_lob_with(&command.key()?, &command.options())?;

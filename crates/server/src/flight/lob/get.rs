@@ -13,9 +13,9 @@ use serde_json::json;
 use tonic::Status;
 use tonnage::{Error, LobReader, Result};
 
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::lob_command::GetLobCommand;
-use crate::flight::rows::{RowSender, rows};
+use crate::flight::row_sender::{RowSender, row_channel};
 
 /// What one message holds at most.
 const PIECE_BYTES: usize = 1 << 20;
@@ -23,19 +23,19 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Where the schema tells length and version.
 const METADATA: &str = "tonnage.lob";
 
-type Pieces = BoxStream<'static, std::result::Result<FlightData, Status>>;
+type LobStream = BoxStream<'static, std::result::Result<FlightData, Status>>;
 
 /// The bytes of a large object.
 ///
 /// # Errors
 /// `NotFound` when there is none; `Conflict` when it is not of the version wanted; `Invalid` for an
 /// offset behind its end.
-pub(crate) async fn get(context: &Arc<Context>, command: GetLobCommand) -> Result<Pieces> {
+pub(crate) async fn get(context: &Arc<ServerContext>, command: GetLobCommand) -> Result<LobStream> {
     let limit = command.limit.unwrap_or(u64::MAX);
     let reader = context.blocking(move |context| open(context, &command)).await?;
     let schema = schema_of(&reader);
-    let place = context.calls.take().await?;
-    let (mut sender, stream) = rows(context, &schema)?;
+    let place = context.calls.acquire().await?;
+    let (mut sender, stream) = row_channel(context, &schema)?;
     tokio::task::spawn_blocking(move || {
         let _place = place;
         let sent = send(reader, limit, &schema, &mut sender);
@@ -44,7 +44,7 @@ pub(crate) async fn get(context: &Arc<Context>, command: GetLobCommand) -> Resul
     Ok(stream.boxed())
 }
 
-fn open(context: &Context, command: &GetLobCommand) -> Result<LobReader> {
+fn open(context: &ServerContext, command: &GetLobCommand) -> Result<LobReader> {
     let key = command.key()?;
     let reader = context.store.kv().get_lob_with(&key, &command.options())?;
     let mut reader =

@@ -1,4 +1,4 @@
-//! Large objects in and out, in pieces.
+//! Large objects: write and read them in pieces.
 
 mod delete;
 mod get;

@@ -1,12 +1,12 @@
-//! Writes a large object: its bytes come in pieces, and it is there once its client said that these
-//! were all.
+//! Writes a large object. Its bytes come in pieces. It becomes visible once the client said that
+//! these were all.
 //!
-//! 1. The client names the key. It hears `ready` with the place behind which its bytes go: 0, unless
-//!    it appends or resumes.
-//! 2. Each message brings bytes. They go to the writer at once; where it waits for the store,
-//!    nothing is read, and HTTP/2's window closes.
-//! 3. The end marker says how many bytes came. Then the object becomes visible, and the client hears
-//!    `stored`. Any other end leaves a draft, from which a writer can resume.
+//! 1. The client names the key. It receives `ready` with the position at which its bytes go: 0,
+//!    unless it appends or resumes.
+//! 2. Each message brings bytes, which go to the writer at once. Where the writer waits for the
+//!    store, nothing is read, and HTTP/2's window closes.
+//! 3. The end marker says how many bytes came. Then the object becomes visible, and the client
+//!    receives `stored`. Any other end leaves a draft, which a writer can resume.
 
 use std::sync::Arc;
 
@@ -24,32 +24,32 @@ use tonnage::{Error, LobWriter, Result};
 use tracing::{Instrument, Span};
 
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::status;
+use crate::flight::client_stream::StreamEvent;
 use crate::flight::command::parse;
-use crate::flight::decode::Decoder;
+use crate::flight::decode::FlightDecoder;
 use crate::flight::lob_command::{PutLobCommand, PutLobMode};
-use crate::flight::opened::Opened;
+use crate::flight::opened_stream::OpenedStream;
 use crate::flight::plain_bytes::plain_bytes;
-use crate::flight::wire::Arrival;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// `ready`, and `stored` or an error: the sender never waits for a client that does not read.
 const ANSWERS_MAX: usize = 2;
 
-type Told = std::result::Result<PutResult, Status>;
+type LobAnswer = std::result::Result<PutResult, Status>;
 
 /// What a client may say beside bytes, or instead of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Metadata {
+struct LobMetadata {
     /// These were all.
-    end: Option<EndMarker>,
+    end: Option<BytesEndMarker>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EndMarker {
+struct BytesEndMarker {
     bytes: u64,
 }
 
@@ -58,18 +58,19 @@ struct EndMarker {
 /// # Errors
 /// What the caller may not do, and a key that is none.
 pub(crate) fn put(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: PutLobCommand,
-    opened: Opened,
-) -> Result<impl Stream<Item = Told> + use<>> {
+    opened: OpenedStream,
+) -> Result<impl Stream<Item = LobAnswer> + use<>> {
     command.check(caller)?;
     let (answers, told) = mpsc::channel(ANSWERS_MAX);
     let context = context.clone();
+    // A task of its own: what a client takes of the answers does not hold up what it sends.
     let writing = async move {
-        let place = match context.streams.take().await {
+        let place = match context.streams.acquire().await {
             Ok(place) => place,
-            Err(error) => return fail(&answers, &error),
+            Err(error) => return send_error(&answers, &error),
         };
         let span = Span::current();
         let failed = answers.clone();
@@ -77,64 +78,66 @@ pub(crate) fn put(
             let _place = place;
             let _inside = span.enter();
             if let Err(error) = write(&context, &command, opened, &answers) {
-                fail(&answers, &error);
+                send_error(&answers, &error);
             }
         });
         if thread.await.is_err() {
-            fail(&failed, &Error::internal("the stream's thread panicked: see the log"));
+            send_error(&failed, &Error::internal("the stream's thread panicked: see the log"));
         }
     };
     tokio::spawn(writing.in_current_span());
     Ok(ReceiverStream::new(told))
 }
 
-fn say(answers: &mpsc::Sender<Told>, message: &Json) {
+fn send_message(answers: &mpsc::Sender<LobAnswer>, message: &Json) {
     let told = PutResult { app_metadata: message.to_string().into() };
     // A client that is gone need not hear it.
     let _ = answers.try_send(Ok(told));
 }
 
-fn fail(answers: &mpsc::Sender<Told>, error: &Error) {
+fn send_error(answers: &mpsc::Sender<LobAnswer>, error: &Error) {
     let _ = answers.try_send(Err(status(error)));
 }
 
 /// Writes what comes, until the end marker. Blocks.
 fn write(
-    context: &Context,
+    context: &ServerContext,
     command: &PutLobCommand,
-    opened: Opened,
-    answers: &mpsc::Sender<Told>,
+    opened: OpenedStream,
+    answers: &mpsc::Sender<LobAnswer>,
 ) -> Result<()> {
     let mut writer = writer(context, command)?;
-    say(answers, &json!({"ready": {"position": writer.position()}}));
-    let Opened { mut first, mut wire, .. } = opened;
-    let mut decoder = Decoder::default();
+    send_message(answers, &json!({"ready": {"position": writer.position()}}));
+    let OpenedStream { mut first, mut wire, .. } = opened;
+    let mut decoder = FlightDecoder::default();
     let mut brought = 0;
     loop {
         if let Some(batch) = decoder.decode(&first)? {
             brought += append(&mut writer, &batch)?;
         }
-        let said: Metadata = match first.app_metadata.is_empty() {
-            true => Metadata::default(),
+        let said: LobMetadata = match first.app_metadata.is_empty() {
+            true => LobMetadata::default(),
             false => parse("the metadata of a message", &first.app_metadata)?,
         };
+        // The marker may come with the last bytes, so these are counted before.
         if let Some(end) = said.end {
             check_end(&end, brought)?;
             break;
         }
         first = match Handle::current().block_on(wire.next())? {
-            Arrival::Message(message) => message,
-            Arrival::Ended => return Err(unmarked()),
-            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            StreamEvent::Message(message) => message,
+            StreamEvent::Ended => return Err(unmarked()),
+            StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
         };
     }
+    // Only a marked end gets here. All others drop the writer, whose draft can be resumed.
     let info = writer.finish()?;
-    context.metrics.rows_in(Listener::flight, 1);
-    say(answers, &json!({"stored": {"bytes": info.bytes, "version": info.version}}));
+    context.metrics.rows_in(ListenerKind::flight, 1);
+    send_message(answers, &json!({"stored": {"bytes": info.bytes, "version": info.version}}));
     Ok(())
 }
 
-fn writer(context: &Context, command: &PutLobCommand) -> Result<LobWriter> {
+fn writer(context: &ServerContext, command: &PutLobCommand) -> Result<LobWriter> {
     let (kv, key, options) = (context.store.kv(), command.key()?, command.options());
     match command.mode {
         PutLobMode::Put => kv.put_lob(&key, &options),
@@ -162,7 +165,7 @@ fn append(writer: &mut LobWriter, batch: &RecordBatch) -> Result<u64> {
     Ok(pieces.iter().flatten().map(|piece| piece.len() as u64).sum())
 }
 
-fn check_end(end: &EndMarker, brought: u64) -> Result<()> {
+fn check_end(end: &BytesEndMarker, brought: u64) -> Result<()> {
     match end.bytes == brought {
         true => Ok(()),
         false => Err(Error::invalid(format!(

@@ -15,12 +15,12 @@ use prost::Message;
 use tonnage::{Error, Result};
 use tonnage_sql::Parameters;
 
-use super::message::{command_of, written};
+use super::message::{command_of, schema_bytes};
 use super::plain::plain_schema;
 use super::session;
-use super::statement::{Handle, no_transaction};
+use super::statement::{StatementTicket, no_transaction};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::command::parse;
 
 /// The actions, with what they do.
@@ -46,14 +46,14 @@ pub(crate) fn is_action(name: &str) -> bool {
 
 /// What an action answers.
 #[derive(Default)]
-pub(crate) struct Acted {
+pub(crate) struct ActionAnswer {
     /// The body of each result.
     pub(crate) results: Vec<Vec<u8>>,
     /// A session that the client did not name before.
     pub(crate) session: Option<String>,
 }
 
-impl Acted {
+impl ActionAnswer {
     fn one(body: Vec<u8>) -> Self {
         Self { results: vec![body], session: None }
     }
@@ -64,35 +64,40 @@ impl Acted {
 /// # Errors
 /// `Unsupported` for transactions and Substrait; what is wrong with its body; what the statement
 /// says.
-pub(crate) async fn run(context: &Arc<Context>, caller: &Caller, action: Action) -> Result<Acted> {
+pub(crate) async fn run(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    action: Action,
+) -> Result<ActionAnswer> {
     let body = &action.body;
+    // Each action also stands in `ACTIONS`. Those of transactions are refused with a reason.
     match action.r#type.as_str() {
         "CreatePreparedStatement" => {
-            prepare(context, caller, unpacked(body)?).await.map(Acted::one)
+            prepare(context, caller, unpack(body)?).await.map(ActionAnswer::one)
         }
         "ClosePreparedStatement" => {
-            let request: ActionClosePreparedStatementRequest = unpacked(body)?;
+            let request: ActionClosePreparedStatementRequest = unpack(body)?;
             context.prepared.close(&request.prepared_statement_handle, caller.user());
-            Ok(Acted::default())
+            Ok(ActionAnswer::default())
         }
         "CancelQuery" => {
-            let request: ActionCancelQueryRequest = unpacked(body)?;
+            let request: ActionCancelQueryRequest = unpack(body)?;
             let info = FlightInfo::decode(&*request.info).map_err(|error| unreadable(&error))?;
             let result = cancel(context, &info)? as i32;
-            Ok(Acted::one(ActionCancelQueryResult { result }.as_any().encode_to_vec()))
+            Ok(ActionAnswer::one(ActionCancelQueryResult { result }.as_any().encode_to_vec()))
         }
         "CancelFlightInfo" => {
             let request =
                 CancelFlightInfoRequest::decode(&**body).map_err(|error| unreadable(&error))?;
             let status = cancel(context, &request.info.unwrap_or_default())? as i32;
-            Ok(Acted::one(CancelFlightInfoResult { status }.encode_to_vec()))
+            Ok(ActionAnswer::one(CancelFlightInfoResult { status }.encode_to_vec()))
         }
         "SetSessionOptions" => {
             let (body, session) = session::set(context, caller, body)?;
-            Ok(Acted { results: vec![body], session: Some(session) })
+            Ok(ActionAnswer { results: vec![body], session: Some(session) })
         }
-        "GetSessionOptions" => Ok(Acted::one(session::get(context, caller))),
-        "CloseSession" => Ok(Acted::one(session::close(context, caller))),
+        "GetSessionOptions" => Ok(ActionAnswer::one(session::get(context, caller))),
+        "CloseSession" => Ok(ActionAnswer::one(session::close(context, caller))),
         name if NO_TRANSACTIONS.contains(&name) => Err(Error::unsupported(
             "there are no transactions over several statements: use autocommit",
         )),
@@ -100,7 +105,7 @@ pub(crate) async fn run(context: &Arc<Context>, caller: &Caller, action: Action)
     }
 }
 
-fn unpacked<M: ProstMessageExt>(body: &[u8]) -> Result<M> {
+fn unpack<M: ProstMessageExt>(body: &[u8]) -> Result<M> {
     let any = Any::decode(body).map_err(|error| unreadable(&error))?;
     let message = any.unpack().map_err(|error| Error::invalid(error.to_string()))?;
     message.ok_or_else(|| {
@@ -113,7 +118,7 @@ fn unreadable(error: &prost::DecodeError) -> Error {
 }
 
 async fn prepare(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     request: ActionCreatePreparedStatementRequest,
 ) -> Result<Vec<u8>> {
@@ -124,8 +129,8 @@ async fn prepare(
         let prepared = context.sql.prepare(&request.query)?;
         let described = prepared.describe(&Parameters::default())?;
         let rows = described.rows.as_ref().map(plain_schema);
-        let dataset_schema = rows.map(|rows| written(&rows)).transpose()?.unwrap_or_default();
-        let parameter_schema = written(&Schema::new(described.parameters))?;
+        let dataset_schema = rows.map(|rows| schema_bytes(&rows)).transpose()?.unwrap_or_default();
+        let parameter_schema = schema_bytes(&Schema::new(described.parameters))?;
         let handle = context.prepared.keep(prepared, caller.user().map(str::to_owned))?;
         Ok(ActionCreatePreparedStatementResult {
             prepared_statement_handle: handle.into_bytes().into(),
@@ -137,11 +142,11 @@ async fn prepare(
 }
 
 /// Cancels the statements whose tickets an info holds.
-fn cancel(context: &Context, info: &FlightInfo) -> Result<CancelStatus> {
+fn cancel(context: &ServerContext, info: &FlightInfo) -> Result<CancelStatus> {
     let mut found = false;
     for ticket in info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref()) {
         if let Some(Command::TicketStatementQuery(query)) = command_of(&ticket.ticket)? {
-            let handle: Handle = parse("the ticket", &query.statement_handle)?;
+            let handle: StatementTicket = parse("the ticket", &query.statement_handle)?;
             found |= context.statements.cancel(&handle.id);
         }
     }

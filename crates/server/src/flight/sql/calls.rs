@@ -1,4 +1,4 @@
-//! The calls: what a command's answer looks like, how it is fetched, and what is put.
+//! GetFlightInfo, DoGet and DoPut for the commands of Flight SQL.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use prost::Message;
 use tonic::Status;
 use tonnage::{Error, Result};
 
-use super::message::not_here;
-use super::statement::{Handle, Rows};
+use super::message::wrong_call;
+use super::statement::{FlightDataStream, StatementTicket};
 use super::{ingest, metadata, statement, update};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::command::parse;
-use crate::flight::opened::Opened;
+use crate::flight::opened_stream::OpenedStream;
 
 /// The columns of a command's answer.
 ///
 /// # Errors
 /// What carrying it out would say of its text.
 pub(in crate::flight) async fn schema(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<SchemaRef> {
@@ -39,23 +39,23 @@ pub(in crate::flight) async fn schema(
 /// # Errors
 /// What carrying it out would say of its text.
 pub(in crate::flight) async fn info(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
     descriptor: FlightDescriptor,
 ) -> Result<FlightInfo> {
     if metadata::is_metadata(&command) {
         let schema = metadata::schema(&command)?;
-        return told(Some(&schema), descriptor, command.into_any().encode_to_vec());
+        return flight_info(Some(&schema), descriptor, command.into_any().encode_to_vec());
     }
-    let asked = statement::ask(context, caller, command).await?;
+    let asked = statement::prepare_fetch(context, caller, command).await?;
     let handle = serde_json::to_vec(&asked.handle)
         .map_err(|error| Error::internal(format!("a ticket cannot be written: {error}")))?;
     let ticket = TicketStatementQuery { statement_handle: handle.into() };
-    told(asked.rows.as_deref(), descriptor, ticket.as_any().encode_to_vec())
+    flight_info(asked.rows.as_deref(), descriptor, ticket.as_any().encode_to_vec())
 }
 
-fn told(
+fn flight_info(
     schema: Option<&Schema>,
     descriptor: FlightDescriptor,
     ticket: Vec<u8>,
@@ -79,28 +79,33 @@ fn told(
 /// # Errors
 /// What the statement says before its first row.
 pub(in crate::flight) async fn get(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
-) -> Result<Rows> {
+) -> Result<FlightDataStream> {
     if metadata::is_metadata(&command) {
         let caller = caller.clone();
-        return statement::stream(context, statement::fresh(context)?, move |context, _| {
-            let batch = metadata::answer(context, command, |table| caller.may_see(table))?;
-            Ok((batch.schema(), Box::new(std::iter::once(Ok(batch))) as _))
-        })
+        return statement::stream(
+            context,
+            statement::start_unnamed(context)?,
+            move |context, _| {
+                let batch = metadata::answer(context, command, |table| caller.may_see(table))?;
+                Ok((batch.schema(), Box::new(std::iter::once(Ok(batch))) as _))
+            },
+        )
         .await;
     }
     match command {
         Command::TicketStatementQuery(ticket) => {
-            let handle: Handle = parse("the ticket", &ticket.statement_handle)?;
+            let handle: StatementTicket = parse("the ticket", &ticket.statement_handle)?;
             statement::fetch(context, caller, handle).await
         }
+        // A client may skip GetFlightInfo: its command is then prepared and fetched in one call.
         Command::CommandPreparedStatementQuery(_) | Command::CommandStatementQuery(_) => {
-            let handle = statement::ask(context, caller, command).await?.handle;
+            let handle = statement::prepare_fetch(context, caller, command).await?.handle;
             statement::fetch(context, caller, handle).await
         }
-        other => Err(not_here(&other, "DoGet")),
+        other => Err(wrong_call(&other, "DoGet")),
     }
 }
 
@@ -109,10 +114,10 @@ pub(in crate::flight) async fn get(
 /// # Errors
 /// What the statement or the load says.
 pub(in crate::flight) async fn put(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<BoxStream<'static, std::result::Result<PutResult, Status>>> {
     let told = match command {
         Command::CommandStatementUpdate(command) => {
@@ -127,7 +132,7 @@ pub(in crate::flight) async fn put(
         Command::CommandStatementIngest(command) => {
             ingest::ingest(context, caller, command, opened).await?
         }
-        other => return Err(not_here(&other, "DoPut")),
+        other => return Err(wrong_call(&other, "DoPut")),
     };
     let result = PutResult { app_metadata: told.into() };
     Ok(futures::stream::iter([Ok(result)]).boxed())

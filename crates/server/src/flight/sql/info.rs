@@ -1,6 +1,6 @@
-//! What the server can do, as GetSqlInfo tells it.
+//! The server's answer to GetSqlInfo.
 //!
-//! Every number that the JDBC driver reads is told: drivers before 19 fail on a missing one.
+//! It has every number that the JDBC driver reads: drivers before 19 fail on a missing one.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use tonnage::{Error, Result};
 pub(super) fn sql_info() -> Result<SqlInfoData> {
     let mut infos = SqlInfoDataBuilder::new();
     texts(&mut infos);
-    truths(&mut infos);
+    booleans(&mut infos);
     bits(&mut infos);
     limits(&mut infos);
     infos.append(Info::SqlSupportsConvert, conversions());
@@ -81,7 +81,8 @@ const SYSTEM: &[&str] = &["coalesce", "greatest", "least", "nullif", "uuid"];
 const DATETIME: &[&str] =
     &["current_date", "current_time", "date_bin", "date_part", "date_trunc", "now", "to_timestamp"];
 
-fn truths(infos: &mut SqlInfoDataBuilder) {
+fn booleans(infos: &mut SqlInfoDataBuilder) {
+    // Drivers believe these, so an answer changes with what SQL learns. A test counts all numbers.
     for (info, is_so) in [
         (Info::FlightSqlServerReadOnly, false),
         (Info::FlightSqlServerSql, true),

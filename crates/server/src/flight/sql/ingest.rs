@@ -1,4 +1,4 @@
-//! Bulk ingestion: a stream of record batches becomes rows of a table, which may be made for it.
+//! Bulk ingestion: a stream of record batches becomes rows of a table, which may be new.
 //!
 //! | if there is no table | if there is one | ADBC calls it |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! 2. The batches go into a load of their own. An entry that fails stops it.
 //! 3. The count is told once everything is stored, if the client itself ended its stream.
 //!
-//! A table that is replaced is there until then: the rows go into a table beside it, which takes its
-//! place in the end.
+//! A table that is replaced is there until then: the rows go into a table beside it, which takes
+//! its place in the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,13 +28,13 @@ use tonnage::{
 use super::names::{CATALOG, SCHEMA};
 use super::update;
 use crate::auth::{Caller, Right};
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::choice::ExistingChoice;
-use crate::flight::decode::Decoder;
-use crate::flight::opened::Opened;
-use crate::flight::wire::{Arrival, Wire};
-use crate::jobs::{JobRequest, Leaving, Membership};
-use crate::metrics::Listener;
+use crate::flight::client_stream::{ClientStream, StreamEvent};
+use crate::flight::decode::FlightDecoder;
+use crate::flight::opened_stream::OpenedStream;
+use crate::jobs::{JobMembership, JobRequest, StreamOutcome};
+use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
 /// The option, and behind `tonnage.` the metadata, that names the key of a new table.
@@ -43,25 +43,25 @@ const ON_EXISTING: &str = "on_existing";
 
 /// Takes a table in.
 pub(super) async fn ingest(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandStatementIngest,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
-    let ingest = Ingest::new(context.clone(), caller.clone(), command)?;
+    let ingest = TableIngest::new(context.clone(), caller.clone(), command)?;
     context.check_open()?;
-    let place = context.streams.take().await?;
+    let place = context.streams.acquire().await?;
     let thread = tokio::task::spawn_blocking(move || {
         let _place = place;
         ingest.run(opened)
     });
     let count = thread.await;
     let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
-    Ok(update::told(count))
+    Ok(update::update_result(count))
 }
 
-struct Ingest {
-    context: Arc<Context>,
+struct TableIngest {
+    context: Arc<ServerContext>,
     caller: Caller,
     path: String,
     if_missing: TableNotExistOption,
@@ -71,14 +71,14 @@ struct Ingest {
 }
 
 /// The table that is loaded. One that was to replace another goes when the load fails.
-struct Target {
-    context: Arc<Context>,
+struct IngestTarget {
+    context: Arc<ServerContext>,
     table: Table,
     /// The table whose place it takes in the end.
     replaces: Option<String>,
 }
 
-impl Target {
+impl IngestTarget {
     /// Everything is stored.
     fn finish(mut self) -> Result<()> {
         let Some(replaced) = &self.replaces else { return Ok(()) };
@@ -88,7 +88,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for IngestTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
             // One that cannot be dropped is in nobody's way, and its name tells what it was for.
@@ -118,28 +118,30 @@ impl FirstFailure {
     }
 }
 
-impl Ingest {
+impl TableIngest {
     fn new(
-        context: Arc<Context>,
+        context: Arc<ServerContext>,
         caller: Caller,
         command: CommandStatementIngest,
-    ) -> Result<Ingest> {
+    ) -> Result<TableIngest> {
         super::statement::no_transaction(command.transaction_id.as_deref())?;
         if command.temporary {
             return Err(Error::unsupported("there are no temporary tables"));
         }
-        is_only("catalog", command.catalog.as_deref(), CATALOG)?;
-        is_only("schema", command.schema.as_deref(), SCHEMA)?;
+        check_only("catalog", command.catalog.as_deref(), CATALOG)?;
+        check_only("schema", command.schema.as_deref(), SCHEMA)?;
         let definition = command.table_definition_options.unwrap_or_default();
         let mut options = command.options;
         let on_existing = options.remove(ON_EXISTING);
         let primary_key = options.remove(PRIMARY_KEY);
+        // An option that is misspelt must not be passed over. The least name makes the message the
+        // same each time.
         if let Some(name) = options.keys().min() {
             return Err(Error::invalid(format!(
                 "there is no option `{name}`: the options are {PRIMARY_KEY} and {ON_EXISTING}"
             )));
         }
-        Ok(Ingest {
+        Ok(TableIngest {
             context,
             caller,
             path: command.table,
@@ -150,19 +152,20 @@ impl Ingest {
         })
     }
 
-    fn run(self, mut opened: Opened) -> Result<u64> {
-        let mut decoder = Decoder::default();
+    fn run(self, mut opened: OpenedStream) -> Result<u64> {
+        let mut decoder = FlightDecoder::default();
         let mut batch = decoder.decode(&opened.first)?;
         let schema = loop {
             if let Some(schema) = decoder.schema() {
                 break schema.clone();
             }
             match Handle::current().block_on(opened.wire.next())? {
-                Arrival::Message(message) => batch = decoder.decode(&message)?,
-                Arrival::Ended => return Err(Error::invalid("the stream has no schema")),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Message(message) => batch = decoder.decode(&message)?,
+                StreamEvent::Ended => return Err(Error::invalid("the stream has no schema")),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             }
         };
+        // The table is known before the load takes a place: a wrong request costs nothing.
         let target = self.target(&schema)?;
         let table = &target.table;
         let failure = Arc::new(FirstFailure::default());
@@ -177,11 +180,12 @@ impl Ingest {
         };
         let ending = read();
         let leaving = match &ending {
-            Ok(()) => Leaving::Completed,
-            Err(error) if error.kind() == ErrorKind::Cancelled => Leaving::Abandoned,
-            Err(_) => Leaving::Stopped,
+            Ok(()) => StreamOutcome::Completed,
+            Err(error) if error.kind() == ErrorKind::Cancelled => StreamOutcome::Abandoned,
+            Err(_) => StreamOutcome::Stopped,
         };
-        self.context.metrics.stream_ended(leaving.label());
+        self.context.metrics.count_stream(leaving.label());
+        // The stream leaves its job before any error is told: the load would never end otherwise.
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let explained = |error: Error| match failure.take() {
             Some(reason) => Error::new(error.kind(), format!("{}: {reason}", self.path)),
@@ -190,6 +194,7 @@ impl Ingest {
         ending.map_err(explained)?;
         let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
         let report = ended.result.map_err(|stopped| explained(stopped.error))?;
+        // The replaced table gives way only now. Every return before this drops the new one.
         target.finish()?;
         Ok(report.total.inserted
             + match self.on_existing {
@@ -198,7 +203,7 @@ impl Ingest {
             })
     }
 
-    fn join(&self, failure: Arc<FirstFailure>) -> Result<Membership> {
+    fn join(&self, failure: Arc<FirstFailure>) -> Result<JobMembership> {
         let options = BulkPutOptions {
             on_existing: self.on_existing,
             errors_max: ErrorsMax::Count(0),
@@ -211,12 +216,13 @@ impl Ingest {
 
     fn read(
         &self,
-        membership: &Membership,
-        decoder: &mut Decoder,
-        wire: &mut Wire,
+        membership: &JobMembership,
+        decoder: &mut FlightDecoder,
+        wire: &mut ClientStream,
         push: &mut impl FnMut(arrow::array::RecordBatch) -> Result<()>,
     ) -> Result<()> {
         loop {
+            // A push would notice the cancelled load, but an idle client may never send a row.
             let arrival = Handle::current().block_on(async {
                 tokio::select! {
                     arrival = wire.next() => arrival,
@@ -226,20 +232,20 @@ impl Ingest {
                 }
             })?;
             match arrival {
-                Arrival::Message(message) => {
+                StreamEvent::Message(message) => {
                     if let Some(batch) = decoder.decode(&message)? {
                         push(batch)?;
                     }
                 }
-                Arrival::Ended => return Ok(()),
-                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+                StreamEvent::Ended => return Ok(()),
+                StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
             }
         }
     }
 
     fn push(
         &self,
-        membership: &Membership,
+        membership: &JobMembership,
         table: &Table,
         stream: usize,
         batch: arrow::array::RecordBatch,
@@ -247,12 +253,12 @@ impl Ingest {
         let rows = batch.num_rows() as u64;
         let path: Arc<str> = table.path().into();
         membership.load.push(stream, EntryBatch::rows(path, batch))?;
-        self.context.metrics.rows_in(Listener::flight, rows);
+        self.context.metrics.rows_in(ListenerKind::flight, rows);
         Ok(())
     }
 
     /// The table to load: found, made, or made anew.
-    fn target(&self, schema: &SchemaRef) -> Result<Target> {
+    fn target(&self, schema: &SchemaRef) -> Result<IngestTarget> {
         let store = &self.context.store;
         let found = match store.table(&self.path) {
             Ok(table) => Some(table),
@@ -260,6 +266,7 @@ impl Ingest {
             Err(error) => return Err(error),
         };
         let replaces = self.if_there == TableExistsOption::Replace;
+        // Rights are checked before it is told whether the table exists.
         self.caller.check_put(&self.path, self.on_existing)?;
         if found.is_none() || replaces {
             self.caller.check_table(Right::Define, &self.path)?;
@@ -275,9 +282,10 @@ impl Ingest {
                 "table {} exists: append to it, or replace it",
                 self.path
             ))),
+            // The new table is filled under another name: readers have the old one until then.
             (Some(table), TableExistsOption::Replace) => {
                 let mut definition = self.definition(schema, Some(&table))?;
-                definition.path = beside(&self.path)?;
+                definition.path = replacement_path(&self.path)?;
                 let mut target = self.create(&definition)?;
                 target.replaces = Some(self.path.clone());
                 Ok(target)
@@ -293,17 +301,17 @@ impl Ingest {
         }
     }
 
-    fn create(&self, definition: &TableDefinition) -> Result<Target> {
+    fn create(&self, definition: &TableDefinition) -> Result<IngestTarget> {
         self.context.store.catalog().create_table(definition, false)?;
         self.context.store.table(&definition.path).map(|table| self.target_at(table))
     }
 
-    fn target_at(&self, table: Table) -> Target {
-        Target { context: self.context.clone(), table, replaces: None }
+    fn target_at(&self, table: Table) -> IngestTarget {
+        IngestTarget { context: self.context.clone(), table, replaces: None }
     }
 
     /// The key columns that the table has from the one above it.
-    fn inherited(&self) -> Vec<String> {
+    fn inherited_key(&self) -> Vec<String> {
         let parent = self.path.rsplit_once('.').map(|(parent, _)| parent);
         let parent = parent.and_then(|parent| self.context.store.table(parent).ok());
         let names =
@@ -333,7 +341,7 @@ impl Ingest {
         })?;
         // The shard key and the time to live stay with the key that they were declared for.
         let kept = replaced.map(Table::schema).filter(|old| has_key(old, &key));
-        let inherited = self.inherited();
+        let inherited = self.inherited_key();
         let is_inherited = |name: &str| inherited.iter().any(|key| key.eq_ignore_ascii_case(name));
         let own = schema.fields().iter().filter(|field| !is_inherited(field.name()));
         let columns = own.map(|field| {
@@ -359,7 +367,7 @@ impl Ingest {
 }
 
 /// A name that no table has, for one that is to take the place of another.
-fn beside(path: &str) -> Result<String> {
+fn replacement_path(path: &str) -> Result<String> {
     Ok(format!("{path}_replacing_{}", random_name()?))
 }
 
@@ -370,7 +378,7 @@ fn has_key(schema: &TableSchema, names: &[String]) -> bool {
         && own.zip(names).all(|(column, name)| column.name.eq_ignore_ascii_case(name))
 }
 
-fn is_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
+fn check_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
     match given {
         Some(name) if !name.is_empty() && name != only => {
             Err(Error::not_found(format!("there is no {what} `{name}`, only `{only}`")))

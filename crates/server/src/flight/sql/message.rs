@@ -1,4 +1,4 @@
-//! Messages of the protocol: commands in, schemas out.
+//! Messages of the protocol: decodes commands, encodes schemas.
 
 use arrow::datatypes::Schema;
 use arrow_flight::sql::{Any, Command};
@@ -31,12 +31,12 @@ fn name_of(type_url: &str) -> &str {
     type_url.rsplit('.').next().unwrap_or(type_url)
 }
 
-pub(super) fn not_here(command: &Command, call: &str) -> Error {
+pub(super) fn wrong_call(command: &Command, call: &str) -> Error {
     Error::unsupported(format!("{call} takes no {}", name_of(command.type_url())))
 }
 
 /// A schema as messages of the protocol hold it.
-pub(super) fn written(schema: &Schema) -> Result<Vec<u8>> {
+pub(super) fn schema_bytes(schema: &Schema) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default();
     let IpcMessage(bytes) = SchemaAsIpc::new(schema, &options)
         .try_into()

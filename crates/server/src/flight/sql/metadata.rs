@@ -14,7 +14,7 @@ use tonnage::{Error, Result, TableSchema};
 
 use super::names::{CATALOG, SCHEMA};
 use super::{info, types};
-use crate::context::Context;
+use crate::context::ServerContext;
 
 static SQL_INFO: LazyLock<Result<SqlInfoData>> = LazyLock::new(info::sql_info);
 static TYPE_INFO: LazyLock<Result<XdbcTypeInfoData>> = LazyLock::new(types::type_info);
@@ -61,57 +61,63 @@ pub(super) fn schema(command: &Command) -> Result<SchemaRef> {
 /// # Errors
 /// `Internal` when Arrow cannot hold it.
 pub(super) fn answer(
-    context: &Context,
+    context: &ServerContext,
     command: Command,
     is_visible: impl Fn(&str) -> bool,
 ) -> Result<RecordBatch> {
+    // Tables that the caller may not see are left out here, once for all commands.
     let tables = || {
         let tables = context.store.tables().into_iter().map(|table| table.schema().clone());
         tables.filter(|table| is_visible(&table.path)).collect::<Vec<_>>()
     };
+    // The commands of `is_metadata` and `schema`: one that is added stands in all three.
     match command {
         Command::CommandGetCatalogs(command) => catalogs(command),
         Command::CommandGetDbSchemas(command) => {
             let mut builder = command.into_builder();
             builder.append(CATALOG, SCHEMA);
-            built(builder.build())
+            checked_batch(builder.build())
         }
         Command::CommandGetTables(command) => all_tables(command, &tables()),
         Command::CommandGetTableTypes(command) => {
             let mut builder = command.into_builder();
             builder.append("TABLE");
-            built(builder.build())
+            checked_batch(builder.build())
         }
         Command::CommandGetSqlInfo(command) => {
-            let infos = SQL_INFO.as_ref().map_err(repeated)?;
-            built(command.into_builder(infos).build())
+            let infos = SQL_INFO.as_ref().map_err(copy_of_error)?;
+            checked_batch(command.into_builder(infos).build())
         }
         Command::CommandGetXdbcTypeInfo(command) => {
-            built(command.into_builder(type_info()?).build())
+            checked_batch(command.into_builder(type_info()?).build())
         }
         Command::CommandGetPrimaryKeys(command) => {
-            let is_asked = is_here(command.catalog.as_deref(), command.db_schema.as_deref());
+            let is_asked = is_own_schema(command.catalog.as_deref(), command.db_schema.as_deref());
             let found = tables()
                 .into_iter()
                 .find(|table| is_asked && table.path.eq_ignore_ascii_case(&command.table));
             primary_keys(found.as_deref())
         }
         Command::CommandGetImportedKeys(command) => {
-            let is_asked = is_here(command.catalog.as_deref(), command.db_schema.as_deref());
+            let is_asked = is_own_schema(command.catalog.as_deref(), command.db_schema.as_deref());
             foreign_keys(&tables(), |parent, child| {
                 let _ = parent;
                 is_asked && child.eq_ignore_ascii_case(&command.table)
             })
         }
         Command::CommandGetExportedKeys(command) => {
-            let is_asked = is_here(command.catalog.as_deref(), command.db_schema.as_deref());
+            let is_asked = is_own_schema(command.catalog.as_deref(), command.db_schema.as_deref());
             foreign_keys(&tables(), |parent, _| {
                 is_asked && parent.eq_ignore_ascii_case(&command.table)
             })
         }
         Command::CommandGetCrossReference(command) => {
-            let is_asked = is_here(command.pk_catalog.as_deref(), command.pk_db_schema.as_deref())
-                && is_here(command.fk_catalog.as_deref(), command.fk_db_schema.as_deref());
+            let is_asked =
+                is_own_schema(command.pk_catalog.as_deref(), command.pk_db_schema.as_deref())
+                    && is_own_schema(
+                        command.fk_catalog.as_deref(),
+                        command.fk_db_schema.as_deref(),
+                    );
             foreign_keys(&tables(), |parent, child| {
                 is_asked
                     && parent.eq_ignore_ascii_case(&command.pk_table)
@@ -123,36 +129,36 @@ pub(super) fn answer(
 }
 
 fn type_info() -> Result<&'static XdbcTypeInfoData> {
-    TYPE_INFO.as_ref().map_err(repeated)
+    TYPE_INFO.as_ref().map_err(copy_of_error)
 }
 
-fn repeated(error: &Error) -> Error {
+fn copy_of_error(error: &Error) -> Error {
     Error::new(error.kind(), error.message())
 }
 
-fn built(batch: std::result::Result<RecordBatch, FlightError>) -> Result<RecordBatch> {
+fn checked_batch(batch: std::result::Result<RecordBatch, FlightError>) -> Result<RecordBatch> {
     batch.map_err(|error| Error::internal(format!("metadata cannot be built: {error}")))
 }
 
 fn catalogs(command: CommandGetCatalogs) -> Result<RecordBatch> {
     let mut builder = command.into_builder();
     builder.append(CATALOG);
-    built(builder.build())
+    checked_batch(builder.build())
 }
 
 fn all_tables(command: CommandGetTables, tables: &[Arc<TableSchema>]) -> Result<RecordBatch> {
     let mut builder = command.into_builder();
     for table in tables {
-        let schema = types::told_schema(table);
+        let schema = types::described_schema(table);
         builder
             .append(CATALOG, SCHEMA, &table.path, "TABLE", &schema)
             .map_err(|error| Error::internal(format!("table {}: {error}", table.path)))?;
     }
-    built(builder.build())
+    checked_batch(builder.build())
 }
 
 /// Whether what is asked for may lie in the one schema that there is.
-fn is_here(catalog: Option<&str>, schema: Option<&str>) -> bool {
+fn is_own_schema(catalog: Option<&str>, schema: Option<&str>) -> bool {
     catalog.is_none_or(|catalog| catalog == CATALOG) && schema.is_none_or(|schema| schema == SCHEMA)
 }
 
@@ -187,15 +193,15 @@ static FOREIGN_KEYS: LazyLock<SchemaRef> = LazyLock::new(|| {
     ]))
 });
 
-fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ArrayRef {
+fn text_column<'a>(texts: impl IntoIterator<Item = &'a str>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-fn same(text: &str, count: usize) -> ArrayRef {
-    texts(std::iter::repeat_n(text, count))
+fn constant_column(text: &str, count: usize) -> ArrayRef {
+    text_column(std::iter::repeat_n(text, count))
 }
 
-fn sequence(count: usize) -> ArrayRef {
+fn number_column(count: usize) -> ArrayRef {
     Arc::new(Int32Array::from_iter_values((1..).take(count)))
 }
 
@@ -211,12 +217,12 @@ fn primary_keys(table: Option<&TableSchema>) -> Result<RecordBatch> {
     batch(
         &PRIMARY_KEYS,
         vec![
-            same(CATALOG, count),
-            same(SCHEMA, count),
-            same(&table.path, count),
-            texts(names),
-            sequence(count),
-            same("primary_key", count),
+            constant_column(CATALOG, count),
+            constant_column(SCHEMA, count),
+            constant_column(&table.path, count),
+            text_column(names),
+            number_column(count),
+            constant_column("primary_key", count),
         ],
     )
 }
@@ -232,6 +238,7 @@ fn foreign_keys(
         if !is_wanted(parent, &child.path) {
             continue;
         }
+        // A child inherits its parent's key columns, so both sides have the same names in order.
         let inherited = child.key_columns().take(child.inherited_key_len());
         let names: Vec<&str> = inherited.map(|column| column.name.as_str()).collect();
         let count = names.len();
@@ -240,17 +247,17 @@ fn foreign_keys(
         batches.push(batch(
             &FOREIGN_KEYS,
             vec![
-                same(CATALOG, count),
-                same(SCHEMA, count),
-                same(parent, count),
-                texts(names.iter().copied()),
-                same(CATALOG, count),
-                same(SCHEMA, count),
-                same(&child.path, count),
-                texts(names),
-                sequence(count),
-                same("parent", count),
-                same("primary_key", count),
+                constant_column(CATALOG, count),
+                constant_column(SCHEMA, count),
+                constant_column(parent, count),
+                text_column(names.iter().copied()),
+                constant_column(CATALOG, count),
+                constant_column(SCHEMA, count),
+                constant_column(&child.path, count),
+                text_column(names),
+                number_column(count),
+                constant_column("parent", count),
+                constant_column("primary_key", count),
                 rules.clone(),
                 rules,
             ],

@@ -1,12 +1,13 @@
-//! Flight SQL: what stock clients speak (JDBC, ADBC, and what stands on them).
+//! Flight SQL, the protocol of stock clients: JDBC, ADBC, and what builds on them.
 //!
-//! 1. GetFlightInfo describes a statement and gives a ticket. It carries nothing out.
-//! 2. DoGet carries the statement out and streams its rows. A statement that changes something runs
-//!    at the first fetch of its ticket only ([`crate::statements`]). GetFlightInfo gives no schema
-//!    for it: so drivers fetch before they say that it was done.
-//! 3. DoPut carries out changes, binds parameters, and takes tables in bulk ([`ingest`]).
+//! 1. GetFlightInfo describes a statement and returns a ticket. It executes nothing.
+//! 2. DoGet executes the statement and streams its rows. A statement that changes something runs
+//!    only at the first fetch of its ticket ([`crate::statements`]). GetFlightInfo returns no
+//!    schema for it, so that drivers fetch before they report success.
+//! 3. DoPut executes changes, binds parameters, and ingests tables in bulk ([`ingest`]).
 //!
-//! A client that goes away drops its call, and with it the statement's `Running`, which cancels the statement.
+//! A client that goes away drops its call, and with it the `RunningStatement`, which cancels the
+//! statement.
 
 mod action;
 mod calls;

@@ -1,4 +1,4 @@
-//! Answers in types that every client reads: no views and no dictionaries.
+//! Casts answers to types that every client reads, without views and dictionaries.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Statements that give rows.
+//! Statements that return rows.
 
 use std::sync::Arc;
 
@@ -13,28 +13,28 @@ use tonic::Status;
 use tonnage::{Cancel, Error, Result};
 use tonnage_sql::{Answer, Parameters, Request};
 
-use super::message::not_here;
+use super::message::wrong_call;
 use super::plain::{plain_batch, plain_schema};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::outcome::{changes_json, outcome_json};
-use crate::flight::rows::rows;
-use crate::prepared::{Bound, PreparedStatement};
+use crate::flight::row_sender::row_channel;
+use crate::prepared::{BoundRows, OwnedStatement};
 use crate::random::random_name;
-use crate::statements::{Fetched, Pending, Running, What};
+use crate::statements::{FetchedStatement, PendingStatement, RunningStatement, StatementSource};
 
 /// What a ticket holds.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct Handle {
+pub(super) struct StatementTicket {
     /// Under which the statement runs, and is cancelled.
     pub(super) id: String,
     #[serde(flatten)]
-    what: Fetch,
+    what: TicketKind,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Fetch {
+enum TicketKind {
     /// A statement that reads: it runs each time that it is fetched.
     Sql(String),
     /// A prepared statement that reads.
@@ -44,21 +44,21 @@ enum Fetch {
 }
 
 /// A statement that was asked for.
-pub(super) struct Asked {
-    pub(super) handle: Handle,
+pub(super) struct StatementInfo {
+    pub(super) handle: StatementTicket,
     /// Its columns, for one that reads.
     pub(super) rows: Option<SchemaRef>,
 }
 
 /// Messages with rows.
-pub(super) type Rows = BoxStream<'static, std::result::Result<FlightData, Status>>;
+pub(super) type FlightDataStream = BoxStream<'static, std::result::Result<FlightData, Status>>;
 
 /// Batches under a schema.
-type Opened = (SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch>>>);
+type StatementRows = (SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch>>>);
 
 /// The columns of a statement's answer; that of a change is a count.
 pub(super) async fn schema(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
 ) -> Result<SchemaRef> {
@@ -67,49 +67,58 @@ pub(super) async fn schema(
 }
 
 /// Describes a statement, and says how its answer is fetched.
-pub(super) async fn ask(
-    context: &Arc<Context>,
+pub(super) async fn prepare_fetch(
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: Command,
-) -> Result<Asked> {
+) -> Result<StatementInfo> {
     let described = describe(context, caller, &command).await?;
     if described.reads_only {
         let what = match command {
-            Command::CommandStatementQuery(command) => Fetch::Sql(command.query),
+            Command::CommandStatementQuery(command) => TicketKind::Sql(command.query),
             Command::CommandPreparedStatementQuery(command) => {
-                Fetch::Prepared(handle_text(&command.prepared_statement_handle)?)
+                TicketKind::Prepared(handle_text(&command.prepared_statement_handle)?)
             }
-            other => return Err(not_here(&other, "GetFlightInfo")),
+            other => return Err(wrong_call(&other, "GetFlightInfo")),
         };
-        let handle = Handle { id: random_name()?, what };
-        return Ok(Asked { handle, rows: described.rows });
+        // A read keeps nothing more at the server: its client may never come for the answer.
+        let handle = StatementTicket { id: random_name()?, what };
+        return Ok(StatementInfo { handle, rows: described.rows });
     }
     let (what, bound) = match command {
-        Command::CommandStatementQuery(command) => (What::Text(command.query), Bound::default()),
+        Command::CommandStatementQuery(command) => {
+            (StatementSource::Text(command.query), BoundRows::default())
+        }
         Command::CommandPreparedStatementQuery(command) => {
             let handle = handle_text(&command.prepared_statement_handle)?;
             let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
-            (What::Prepared(handle), statement.bound())
+            // What is bound now is kept along: a later bind must not change what was asked for.
+            (StatementSource::Prepared(handle), statement.bound())
         }
-        other => return Err(not_here(&other, "GetFlightInfo")),
+        other => return Err(wrong_call(&other, "GetFlightInfo")),
     };
     let owner = caller.user().map(str::to_owned);
-    let id = context.statements.keep(Pending { what, bound, owner })?;
-    Ok(Asked { handle: Handle { id, what: Fetch::Once(true) }, rows: None })
+    let id = context.statements.keep(PendingStatement { what, bound, owner })?;
+    Ok(StatementInfo { handle: StatementTicket { id, what: TicketKind::Once(true) }, rows: None })
 }
 
-struct Described {
+struct StatementDescription {
     rows: Option<SchemaRef>,
     reads_only: bool,
 }
 
-async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) -> Result<Described> {
+async fn describe(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    command: &Command,
+) -> Result<StatementDescription> {
     let described = match command {
         Command::CommandStatementQuery(command) => {
             no_transaction(command.transaction_id.as_deref())?;
             let (text, caller) = (command.query.clone(), caller.clone());
             context
                 .blocking(move |context| {
+                    // Rights come first: a description names columns, which not everybody may know.
                     caller.check_statement(&context.sql, &text)?;
                     context.sql.describe(text)
                 })
@@ -123,16 +132,17 @@ async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) ->
                 .blocking(move |context| {
                     caller.check_statement(&context.sql, statement.prepared.text())?;
                     let bound = statement.bound();
+                    // Types of columns may depend on those of parameters, which any row tells.
                     let first = bound.iter().find(|rows| rows.num_rows() > 0);
                     let parameters = first.map(|rows| Parameters::of_row(rows, 0)).transpose()?;
                     statement.prepared.describe(&parameters.unwrap_or_default())
                 })
                 .await?
         }
-        other => return Err(not_here(other, "GetFlightInfo")),
+        other => return Err(wrong_call(other, "GetFlightInfo")),
     };
     let rows = described.rows.as_ref().map(plain_schema);
-    Ok(Described { rows, reads_only: described.reads_only })
+    Ok(StatementDescription { rows, reads_only: described.reads_only })
 }
 
 /// Refuses statements of a transaction.
@@ -152,12 +162,16 @@ fn handle_text(handle: &[u8]) -> Result<String> {
 }
 
 /// A statement that runs under a name of its own.
-pub(super) fn fresh(context: &Arc<Context>) -> Result<Running> {
+pub(super) fn start_unnamed(context: &Arc<ServerContext>) -> Result<RunningStatement> {
     Ok(context.statements.start(random_name()?))
 }
 
 /// Carries out the statement of a ticket and streams its rows.
-pub(super) async fn fetch(context: &Arc<Context>, caller: &Caller, handle: Handle) -> Result<Rows> {
+pub(super) async fn fetch(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    handle: StatementTicket,
+) -> Result<FlightDataStream> {
     let running = context.statements.start(handle.id.clone());
     let caller = caller.clone();
     let timeout = context.sessions.options(caller.session()).timeout;
@@ -167,85 +181,92 @@ pub(super) async fn fetch(context: &Arc<Context>, caller: &Caller, handle: Handl
             request = request.timeout(timeout);
         }
         match handle.what {
-            Fetch::Sql(text) => {
+            TicketKind::Sql(text) => {
                 caller.check_statement(&context.sql, &text)?;
                 // What changes something has another ticket.
                 if !context.sql.describe(text.as_str())?.reads_only {
                     return Err(Error::invalid("the ticket is not one that the server gave"));
                 }
-                opened(context.sql.execute(request.text(text))?)
+                rows_of_answer(context.sql.execute(request.text(text))?)
             }
-            Fetch::Prepared(handle) => {
+            TicketKind::Prepared(handle) => {
                 let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
                 caller.check_statement(&context.sql, statement.prepared.text())?;
                 each_bound(&statement, statement.bound(), &request)
             }
-            Fetch::Once(_) => once(context, &caller, &handle.id, &request),
+            TicketKind::Once(_) => fetch_once(context, &caller, &handle.id, &request),
         }
     })
     .await
 }
 
-fn once(context: &Context, caller: &Caller, id: &str, request: &Request) -> Result<Opened> {
+fn fetch_once(
+    context: &ServerContext,
+    caller: &Caller,
+    id: &str,
+    request: &Request,
+) -> Result<StatementRows> {
     let pending = match context.statements.fetch(id, caller.user())? {
-        Fetched::Again(batch) => return Ok(of_batch(batch)),
-        Fetched::First(pending) => pending,
+        FetchedStatement::Again(batch) => return Ok(single_batch(batch)),
+        FetchedStatement::First(pending) => pending,
     };
     let outcome = carry_out(context, caller, pending, request);
     context.statements.finish(id, &outcome);
-    outcome.map(of_batch)
+    outcome.map(single_batch)
 }
 
 fn carry_out(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
-    pending: Pending,
+    pending: PendingStatement,
     request: &Request,
 ) -> Result<RecordBatch> {
     match pending.what {
-        What::Text(text) => {
+        StatementSource::Text(text) => {
+            // Checked again: rights may have been taken away since the statement was asked for.
             caller.check_statement(&context.sql, &text)?;
-            outcome(context.sql.execute(request.clone().text(text))?)
+            outcome_batch(context.sql.execute(request.clone().text(text))?)
         }
-        What::Prepared(handle) => {
+        StatementSource::Prepared(handle) => {
             let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
             caller.check_statement(&context.sql, statement.prepared.text())?;
             let is_bound = pending.bound.iter().any(|rows| rows.num_columns() > 0);
             if !is_bound {
-                return outcome(statement.prepared.execute_request(request)?);
+                return outcome_batch(statement.prepared.execute_request(request)?);
             }
             let mut rows = pending.bound.iter().filter(|rows| rows.num_rows() > 0);
+            // A single row may give rows itself, as RETURNING does; many of them give a count.
             if let (Some(only), None) = (rows.next(), rows.next())
                 && only.num_rows() == 1
             {
                 let request = request.clone().parameters(Parameters::of_row(only, 0)?);
-                return outcome(statement.prepared.execute_request(&request)?);
+                return outcome_batch(statement.prepared.execute_request(&request)?);
             }
             let mut total = 0;
             for batch in pending.bound.iter() {
                 total += statement.prepared.execute_batch(batch, request)?.total();
             }
-            counted(total)
+            count_batch(total)
         }
     }
 }
 
 /// What a change says of itself, as rows.
-fn outcome(answer: Answer) -> Result<RecordBatch> {
+fn outcome_batch(answer: Answer) -> Result<RecordBatch> {
     match answer {
         Answer::Rows(rows) => {
             let schema = plain_schema(rows.schema());
             plain_batch(rows.into_batch()?, &schema)
         }
         Answer::Changed(changes) => {
-            told(counted(changes.total())?, "tonnage.changes", &changes_json(&changes))
+            with_metadata(count_batch(changes.total())?, "tonnage.changes", &changes_json(&changes))
         }
-        Answer::Done(done) => told(counted(0)?, "tonnage.done", &outcome_json(&done)),
+        Answer::Done(done) => with_metadata(count_batch(0)?, "tonnage.done", &outcome_json(&done)),
     }
 }
 
 /// A count with what else there is to tell, in its schema's metadata.
-fn told(count: RecordBatch, name: &str, what: &serde_json::Value) -> Result<RecordBatch> {
+fn with_metadata(count: RecordBatch, name: &str, what: &serde_json::Value) -> Result<RecordBatch> {
     let metadata = [(name.to_owned(), what.to_string())].into();
     let schema = count.schema_ref().as_ref().clone().with_metadata(metadata);
     count
@@ -257,31 +278,31 @@ fn count_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("count", DataType::Int64, false)]))
 }
 
-fn counted(count: u64) -> Result<RecordBatch> {
+fn count_batch(count: u64) -> Result<RecordBatch> {
     let count: ArrayRef =
         Arc::new(Int64Array::from(vec![i64::try_from(count).unwrap_or(i64::MAX)]));
     RecordBatch::try_new(count_schema(), vec![count])
         .map_err(|error| Error::internal(format!("a count cannot be told: {error}")))
 }
 
-fn of_batch(batch: RecordBatch) -> Opened {
+fn single_batch(batch: RecordBatch) -> StatementRows {
     (batch.schema(), Box::new(std::iter::once(Ok(batch))))
 }
 
-fn opened(answer: Answer) -> Result<Opened> {
+fn rows_of_answer(answer: Answer) -> Result<StatementRows> {
     let rows = match answer {
         Answer::Rows(rows) => rows,
-        other => return outcome(other).map(of_batch),
+        other => return outcome_batch(other).map(single_batch),
     };
     Ok((rows.schema().clone(), Box::new(rows)))
 }
 
 /// The rows of a prepared statement for each row that is bound, one after another.
 fn each_bound(
-    statement: &Arc<PreparedStatement>,
-    bound: Bound,
+    statement: &Arc<OwnedStatement>,
+    bound: BoundRows,
     request: &Request,
-) -> Result<Opened> {
+) -> Result<StatementRows> {
     let places: Vec<(usize, usize)> = bound
         .iter()
         .enumerate()
@@ -289,15 +310,17 @@ fn each_bound(
         .flat_map(|(batch, rows)| (0..rows.num_rows()).map(move |row| (batch, row)))
         .collect();
     let [(batch, row), rest @ ..] = places.as_slice() else {
-        return opened(statement.prepared.execute_request(request)?);
+        return rows_of_answer(statement.prepared.execute_request(request)?);
     };
     let carried_out = {
         let (statement, request) = (statement.clone(), request.clone());
         move |rows: &RecordBatch, row: usize| {
             let request = request.clone().parameters(Parameters::of_row(rows, row)?);
-            opened(statement.prepared.execute_request(&request)?)
+            rows_of_answer(statement.prepared.execute_request(&request)?)
         }
     };
+    // The first is carried out now: its columns are those of the whole answer. The others wait
+    // until they are read, so that one answer at a time is in memory.
     let (schema, first) = carried_out(&bound[*batch], *row)?;
     let rest = rest.to_vec();
     let later =
@@ -310,16 +333,21 @@ fn each_bound(
 
 /// Carries out what gives rows on a thread that may block, and streams them once their columns are
 /// known. Where the client goes away, `running` is dropped, and the statement ends.
-pub(super) async fn stream<F>(context: &Arc<Context>, running: Running, open: F) -> Result<Rows>
+pub(super) async fn stream<F>(
+    context: &Arc<ServerContext>,
+    running: RunningStatement,
+    open: F,
+) -> Result<FlightDataStream>
 where
-    F: FnOnce(&Context, &Cancel) -> Result<Opened> + Send + 'static,
+    F: FnOnce(&ServerContext, &Cancel) -> Result<StatementRows> + Send + 'static,
 {
     let cancel = running.cancel().clone();
-    let rows = context.answering(move |context, answer| {
+    let rows = context.blocking_with_answer(move |context, answer| {
         let (schema, batches) = open(context, &cancel)?;
         let schema = plain_schema(&schema);
-        let (mut sender, stream) = rows(context, &schema)?;
-        if !answer.tell(stream.boxed()) {
+        let (mut sender, stream) = row_channel(context, &schema)?;
+        // From here on an error can only end the rows: the call has had its answer.
+        if !answer.send(stream.boxed()) {
             return Ok(());
         }
         let send_all = || -> Result<()> {

@@ -1,4 +1,4 @@
-//! Types of columns as Flight SQL and JDBC call them.
+//! Names of column types in Flight SQL and JDBC.
 
 use std::collections::HashMap;
 
@@ -31,12 +31,12 @@ pub(super) fn type_info() -> Result<XdbcTypeInfoData> {
         ("TIME", Xdbc::XdbcTime, Some(18)),
         ("ENUM", Xdbc::XdbcVarchar, None),
     ] {
-        types.append(told(name, data_type, size));
+        types.append(xdbc_type(name, data_type, size));
     }
     types.build().map_err(|error| Error::internal(format!("types: {error}")))
 }
 
-fn told(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
+fn xdbc_type(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
     let is_number = matches!(
         data_type,
         Xdbc::XdbcInteger
@@ -84,30 +84,30 @@ fn told(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
 }
 
 /// The columns of a table with what Flight SQL tells of each beside its Arrow type.
-pub(super) fn told_schema(table: &TableSchema) -> Schema {
-    let fields = table.columns.iter().map(|column| told_field(table, column));
+pub(super) fn described_schema(table: &TableSchema) -> Schema {
+    let fields = table.columns.iter().map(|column| described_field(table, column));
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-fn told_field(table: &TableSchema, column: &Column) -> Field {
+fn described_field(table: &TableSchema, column: &Column) -> Field {
     let field = column.to_arrow();
     let mut metadata: HashMap<String, String> = field.metadata().clone();
-    let mut tell = |name: &str, value: String| {
+    let mut set = |name: &str, value: String| {
         metadata.insert(format!("ARROW:FLIGHT:SQL:{name}"), value);
     };
-    tell("CATALOG_NAME", CATALOG.to_owned());
-    tell("SCHEMA_NAME", SCHEMA.to_owned());
-    tell("TABLE_NAME", table.path.clone());
-    tell("TYPE_NAME", type_name(column.column_type).to_owned());
+    set("CATALOG_NAME", CATALOG.to_owned());
+    set("SCHEMA_NAME", SCHEMA.to_owned());
+    set("TABLE_NAME", table.path.clone());
+    set("TYPE_NAME", type_name(column.column_type).to_owned());
     let (precision, scale) = digits(column.column_type);
     if let Some(precision) = precision {
-        tell("PRECISION", precision.to_string());
-        tell("SCALE", scale.to_string());
+        set("PRECISION", precision.to_string());
+        set("SCALE", scale.to_string());
     }
-    tell("IS_AUTO_INCREMENT", u8::from(column.identity.is_some()).to_string());
-    tell("IS_CASE_SENSITIVE", "1".to_owned());
-    tell("IS_READ_ONLY", "0".to_owned());
-    tell("IS_SEARCHABLE", "1".to_owned());
+    set("IS_AUTO_INCREMENT", u8::from(column.identity.is_some()).to_string());
+    set("IS_CASE_SENSITIVE", "1".to_owned());
+    set("IS_READ_ONLY", "0".to_owned());
+    set("IS_SEARCHABLE", "1".to_owned());
     field.with_metadata(metadata)
 }
 

@@ -1,4 +1,4 @@
-//! Statements that change something, through DoPut; and what is bound to parameters.
+//! Statements that change something, through DoPut, and rows bound to parameters.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use tokio::runtime::Handle;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Request};
 
-use super::statement::{fresh, no_transaction};
+use super::statement::{no_transaction, start_unnamed};
 use crate::auth::Caller;
-use crate::context::Context;
-use crate::flight::decode::Decoder;
-use crate::flight::opened::Opened;
-use crate::flight::wire::Arrival;
+use crate::context::ServerContext;
+use crate::flight::client_stream::StreamEvent;
+use crate::flight::decode::FlightDecoder;
+use crate::flight::opened_stream::OpenedStream;
 
 /// Carries out a statement, and tells how many rows it changed.
 pub(super) async fn carry_out(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandStatementUpdate,
 ) -> Result<Vec<u8>> {
     no_transaction(command.transaction_id.as_deref())?;
-    let running = fresh(context)?;
+    let running = start_unnamed(context)?;
     let caller = caller.clone();
     let mut request = Request::new(command.query.as_str()).cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -37,23 +37,23 @@ pub(super) async fn carry_out(
         if context.sql.describe(command.query.as_str())?.reads_only {
             return Err(Error::invalid("the statement gives rows: ask for it as a query"));
         }
-        changed(context.sql.execute(request)?)
+        changed_count(context.sql.execute(request)?)
     });
     let count = count.await?;
     drop(running);
-    Ok(told(count))
+    Ok(update_result(count))
 }
 
 /// Carries out a prepared statement for each row that comes, or that is bound.
 pub(super) async fn carry_out_prepared(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementUpdate,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
-    let running = fresh(context)?;
+    let running = start_unnamed(context)?;
     let caller = caller.clone();
     let mut request = Request::default().cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -63,6 +63,7 @@ pub(super) async fn carry_out_prepared(
         let prepared = &statement.prepared;
         caller.check_statement(&context.sql, prepared.text())?;
         let mut total = 0;
+        // Some drivers send the rows with this call, others bind them before and send none.
         let came = batches(opened, |batch| {
             total += prepared.execute_batch(&batch, &request)?.total();
             Ok(())
@@ -77,19 +78,19 @@ pub(super) async fn carry_out_prepared(
             }
             return Ok(total);
         }
-        changed(prepared.execute_request(&request)?)
+        changed_count(prepared.execute_request(&request)?)
     });
     let count = count.await?;
     drop(running);
-    Ok(told(count))
+    Ok(update_result(count))
 }
 
 /// Binds rows to the parameters of a prepared statement.
 pub(super) async fn bind(
-    context: &Arc<Context>,
+    context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementQuery,
-    opened: Opened,
+    opened: OpenedStream,
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
@@ -106,8 +107,11 @@ pub(super) async fn bind(
 
 /// Takes the batches of parameters as they come, to the end of the stream. False when none came
 /// that has columns.
-fn batches(mut opened: Opened, mut take: impl FnMut(RecordBatch) -> Result<()>) -> Result<bool> {
-    let mut decoder = Decoder::default();
+fn batches(
+    mut opened: OpenedStream,
+    mut take: impl FnMut(RecordBatch) -> Result<()>,
+) -> Result<bool> {
+    let mut decoder = FlightDecoder::default();
     let mut came = false;
     let mut message = opened.first;
     loop {
@@ -118,14 +122,14 @@ fn batches(mut opened: Opened, mut take: impl FnMut(RecordBatch) -> Result<()>) 
             take(batch)?;
         }
         message = match Handle::current().block_on(opened.wire.next())? {
-            Arrival::Message(message) => message,
-            Arrival::Ended => return Ok(came),
-            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            StreamEvent::Message(message) => message,
+            StreamEvent::Ended => return Ok(came),
+            StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
         };
     }
 }
 
-fn changed(answer: Answer) -> Result<u64> {
+fn changed_count(answer: Answer) -> Result<u64> {
     match answer {
         Answer::Changed(changes) => Ok(changes.total()),
         Answer::Done(_) => Ok(0),
@@ -143,7 +147,7 @@ fn changed(answer: Answer) -> Result<u64> {
     }
 }
 
-pub(super) fn told(count: u64) -> Vec<u8> {
+pub(super) fn update_result(count: u64) -> Vec<u8> {
     let record_count = i64::try_from(count).unwrap_or(i64::MAX);
     DoPutUpdateResult { record_count }.encode_to_vec()
 }

@@ -1,9 +1,8 @@
-//! Entries that a client is to be told of, until it reads: a little in memory, the rest in a
-//! temporary file.
+//! Reports of entries that existed or failed, kept until the client reads them: 256 KiB in memory,
+//! the rest in a temporary file.
 //!
-//! A load waits for no client, and may have millions of entries that exist or fail. Whoever asks for
-//! all of them gets all of them, in the order in which they came, or the load stops: none is left
-//! out silently.
+//! A load never waits for a client, and may report millions of entries. A client that asks for all
+//! reports gets all of them, in the order in which they came. If they do not fit, the load stops.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use tonnage::{Error, Result};
 
 use super::choice::ReportsChoice;
-use crate::spool::{Spool, Spooled};
+use crate::spool::{Spool, SpoolReservation};
 
 /// Reports that wait in memory; as many again may be on their way to the client.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
 
 /// An entry that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct FailureReport {
     pub(crate) position: u64,
     pub(crate) column: Option<String>,
     pub(crate) reason: String,
@@ -28,20 +27,20 @@ pub(crate) struct Failure {
 
 /// Entries of one kind, as a message tells them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reported {
+pub(super) enum ReportBatch {
     Existing(Vec<u64>),
-    Failed(Vec<Failure>),
+    Failed(Vec<FailureReport>),
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Reports {
+struct PendingReports {
     existing: Vec<u64>,
-    failed: Vec<Failure>,
+    failed: Vec<FailureReport>,
     #[serde(skip)]
     bytes: usize,
 }
 
-impl Reports {
+impl PendingReports {
     fn is_empty(&self) -> bool {
         self.existing.is_empty() && self.failed.is_empty()
     }
@@ -49,29 +48,29 @@ impl Reports {
 
 /// What waits for the client.
 #[derive(Debug)]
-pub(crate) struct Backlog {
+pub(crate) struct ReportBacklog {
     choice: ReportsChoice,
     existing_left: usize,
     failed_left: usize,
     /// What came last.
-    waiting: Reports,
+    waiting: PendingReports,
     /// What came before it.
     file: Option<ReportFile>,
     /// What came first, and is out of the file.
-    read: Reports,
+    read: PendingReports,
     spool: Arc<Spool>,
 }
 
-impl Backlog {
+impl ReportBacklog {
     /// Takes the first entries of each kind up to a number, and all of those that are chosen.
     pub(crate) fn new(choice: ReportsChoice, first_max: usize, spool: Arc<Spool>) -> Self {
         Self {
             choice,
             existing_left: first_max,
             failed_left: first_max,
-            waiting: Reports::default(),
+            waiting: PendingReports::default(),
             file: None,
-            read: Reports::default(),
+            read: PendingReports::default(),
             spool,
         }
     }
@@ -81,7 +80,7 @@ impl Backlog {
     /// # Errors
     /// `Exhausted` when it cannot wait on the disk.
     pub(super) fn existing(&mut self, position: u64) -> Result<bool> {
-        if !is_taken(self.choice == ReportsChoice::All, &mut self.existing_left) {
+        if !take_quota(self.choice == ReportsChoice::All, &mut self.existing_left) {
             return Ok(false);
         }
         self.waiting.existing.push(position);
@@ -92,14 +91,14 @@ impl Backlog {
     /// Takes an entry that failed. False where it is only counted.
     ///
     /// # Errors
-    /// As [`Backlog::existing`].
-    pub(super) fn failed(&mut self, failure: impl FnOnce() -> Failure) -> Result<bool> {
-        if !is_taken(self.choice != ReportsChoice::First, &mut self.failed_left) {
+    /// As [`ReportBacklog::existing`].
+    pub(super) fn failed(&mut self, failure: impl FnOnce() -> FailureReport) -> Result<bool> {
+        if !take_quota(self.choice != ReportsChoice::First, &mut self.failed_left) {
             return Ok(false);
         }
         let failure = failure();
         let text = failure.reason.len() + failure.column.as_ref().map_or(0, String::len);
-        self.waiting.bytes += size_of::<Failure>() + text;
+        self.waiting.bytes += size_of::<FailureReport>() + text;
         self.waiting.failed.push(failure);
         self.spill().map(|()| true)
     }
@@ -110,10 +109,10 @@ impl Backlog {
         }
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(ReportFile::create(self.spool.begin())?),
+            none => none.insert(ReportFile::create(self.spool.reservation())?),
         };
         file.push(&self.waiting)?;
-        self.waiting = Reports::default();
+        self.waiting = PendingReports::default();
         Ok(())
     }
 
@@ -130,25 +129,25 @@ impl Backlog {
     ///
     /// # Errors
     /// `Exhausted` when they cannot be read from the disk.
-    pub(super) fn pop(&mut self) -> Result<Option<Reported>> {
+    pub(super) fn pop(&mut self) -> Result<Option<ReportBatch>> {
         if self.read.is_empty() {
             self.read = match &mut self.file {
                 Some(file) if !file.is_empty() => file.pop()?,
                 _ => std::mem::take(&mut self.waiting),
             };
         }
-        let Reports { existing, failed, .. } = &mut self.read;
+        let PendingReports { existing, failed, .. } = &mut self.read;
         Ok(if !existing.is_empty() {
-            Some(Reported::Existing(std::mem::take(existing)))
+            Some(ReportBatch::Existing(std::mem::take(existing)))
         } else if !failed.is_empty() {
-            Some(Reported::Failed(std::mem::take(failed)))
+            Some(ReportBatch::Failed(std::mem::take(failed)))
         } else {
             None
         })
     }
 }
 
-fn is_taken(takes_all: bool, left: &mut usize) -> bool {
+fn take_quota(takes_all: bool, left: &mut usize) -> bool {
     let is_taken = takes_all || *left > 0;
     *left = left.saturating_sub(1);
     is_taken
@@ -158,14 +157,14 @@ fn is_taken(takes_all: bool, left: &mut usize) -> bool {
 #[derive(Debug)]
 struct ReportFile {
     file: File,
-    taken: Spooled,
+    taken: SpoolReservation,
     written: u64,
     read: u64,
 }
 
 impl ReportFile {
-    fn create(taken: Spooled) -> Result<Self> {
-        let file = tempfile::tempfile().map_err(|error| broken(&error))?;
+    fn create(taken: SpoolReservation) -> Result<Self> {
+        let file = tempfile::tempfile().map_err(|error| file_error(&error))?;
         Ok(Self { file, taken, written: 0, read: 0 })
     }
 
@@ -173,7 +172,7 @@ impl ReportFile {
         self.read == self.written
     }
 
-    fn push(&mut self, reports: &Reports) -> Result<()> {
+    fn push(&mut self, reports: &PendingReports) -> Result<()> {
         let text = serde_json::to_vec(reports)
             .map_err(|error| Error::internal(format!("reports cannot be written: {error}")))?;
         let bytes = (size_of::<u64>() + text.len()) as u64;
@@ -182,18 +181,18 @@ impl ReportFile {
             .seek(SeekFrom::Start(self.written))
             .and_then(|_| self.file.write_all(&(text.len() as u64).to_le_bytes()))
             .and_then(|()| self.file.write_all(&text))
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| file_error(&error))?;
         self.written += bytes;
         Ok(())
     }
 
-    /// What was written first. A file that was read to its end begins anew: whoever reads as fast as
-    /// reports come needs little of the disk.
-    fn pop(&mut self) -> Result<Reports> {
-        let text = self.next().map_err(|error| broken(&error))?;
+    /// What was written first. A file that was read to its end begins anew: whoever reads as fast
+    /// as reports come needs little of the disk.
+    fn pop(&mut self) -> Result<PendingReports> {
+        let text = self.read_next().map_err(|error| file_error(&error))?;
         self.read += (size_of::<u64>() + text.len()) as u64;
         if self.is_empty() {
-            self.file.set_len(0).map_err(|error| broken(&error))?;
+            self.file.set_len(0).map_err(|error| file_error(&error))?;
             self.taken.clear();
             (self.read, self.written) = (0, 0);
         }
@@ -201,7 +200,7 @@ impl ReportFile {
             .map_err(|error| Error::internal(format!("reports cannot be read: {error}")))
     }
 
-    fn next(&mut self) -> io::Result<Vec<u8>> {
+    fn read_next(&mut self) -> io::Result<Vec<u8>> {
         let mut length = [0; size_of::<u64>()];
         self.file.seek(SeekFrom::Start(self.read))?;
         self.file.read_exact(&mut length)?;
@@ -211,7 +210,7 @@ impl ReportFile {
     }
 }
 
-fn broken(error: &io::Error) -> Error {
+fn file_error(error: &io::Error) -> Error {
     Error::exhausted(format!("reports cannot wait in a temporary file: {error}"))
 }
 
@@ -219,22 +218,22 @@ fn broken(error: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn backlog(choice: ReportsChoice, first_max: usize, disk_bytes: u64) -> Backlog {
-        Backlog::new(choice, first_max, Arc::new(Spool::new(disk_bytes)))
+    fn backlog(choice: ReportsChoice, first_max: usize, disk_bytes: u64) -> ReportBacklog {
+        ReportBacklog::new(choice, first_max, Arc::new(Spool::new(disk_bytes)))
     }
 
-    fn failure(position: u64) -> Failure {
+    fn failure(position: u64) -> FailureReport {
         let column = Some("name".to_owned());
-        Failure { position, column, reason: format!("entry {position} is no text") }
+        FailureReport { position, column, reason: format!("entry {position} is no text") }
     }
 
     /// Everything that comes out, as the positions of existing and of failed entries.
-    fn drained(backlog: &mut Backlog) -> [Vec<u64>; 2] {
+    fn drained(backlog: &mut ReportBacklog) -> [Vec<u64>; 2] {
         let mut told = [Vec::new(), Vec::new()];
         while let Some(reported) = backlog.pop().unwrap() {
             match reported {
-                Reported::Existing(positions) => told[0].extend(positions),
-                Reported::Failed(failures) => {
+                ReportBatch::Existing(positions) => told[0].extend(positions),
+                ReportBatch::Failed(failures) => {
                     assert!(failures.iter().all(|failed| *failed == failure(failed.position)));
                     told[1].extend(failures.iter().map(|failed| failed.position));
                 }
@@ -253,12 +252,15 @@ mod tests {
             }
             assert!(backlog.waiting.bytes < MEMORY_BYTES_MAX + 1_000);
         }
-        assert!(backlog.spool.begin().reserve(1 << 30).is_err(), "they take of the disk");
+        assert!(backlog.spool.reservation().reserve(1 << 30).is_err(), "they take of the disk");
         let [existing, failed] = drained(&mut backlog);
         assert!(existing.into_iter().eq((0..1_000_000).step_by(2)));
         assert!(failed.into_iter().eq((1..1_000_000).step_by(2)));
         assert!(backlog.is_empty());
-        assert!(backlog.spool.begin().reserve(1 << 30).is_ok(), "what was read is given back");
+        assert!(
+            backlog.spool.reservation().reserve(1 << 30).is_ok(),
+            "what was read is given back"
+        );
     }
 
     #[test]
@@ -268,7 +270,7 @@ mod tests {
         for position in 0..50_000 {
             backlog.failed(|| failure(position)).unwrap();
             if position % 7_000 == 0
-                && let Some(Reported::Failed(failures)) = backlog.pop().unwrap()
+                && let Some(ReportBatch::Failed(failures)) = backlog.pop().unwrap()
             {
                 told.extend(failures.iter().map(|failed| failed.position));
             }

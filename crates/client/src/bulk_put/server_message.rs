@@ -1,15 +1,15 @@
-//! What a server says of a stream.
+//! The messages that a server sends about one stream.
 
 use serde::Deserialize;
 use tonnage::Counts;
 
 /// One message. Those that there are not here are passed over.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Said {
-    pub(super) progress: Option<Told>,
+pub(super) struct ServerMessage {
+    pub(super) progress: Option<CountsMessage>,
     pub(super) failed: Option<Vec<FailedRow>>,
-    pub(super) completed: Option<Completed>,
-    pub(super) stopped: Option<Stopped>,
+    pub(super) completed: Option<CompletedMessage>,
+    pub(super) stopped: Option<StoppedMessage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -20,23 +20,23 @@ pub(super) struct FailedRow {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Completed {
-    pub(super) counts: Told,
+pub(super) struct CompletedMessage {
+    pub(super) counts: CountsMessage,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Stopped {
+pub(super) struct StoppedMessage {
     pub(super) kind: String,
     /// Which error of its kind it is, of those that programs tell apart.
     pub(super) code: Option<String>,
     pub(super) message: String,
     pub(super) flushed: bool,
-    pub(super) counts: Told,
+    pub(super) counts: CountsMessage,
 }
 
 /// Counts, as messages tell them.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Told {
+pub(super) struct CountsMessage {
     read: u64,
     inserted: u64,
     existed: u64,
@@ -45,9 +45,9 @@ pub(super) struct Told {
     bytes: u64,
 }
 
-impl From<Told> for Counts {
-    fn from(told: Told) -> Self {
-        let Told { read, inserted, existed, overtaken, failed, bytes } = told;
+impl From<CountsMessage> for Counts {
+    fn from(told: CountsMessage) -> Self {
+        let CountsMessage { read, inserted, existed, overtaken, failed, bytes } = told;
         Counts { read, inserted, existed, overtaken, failed, bytes }
     }
 }

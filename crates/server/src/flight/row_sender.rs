@@ -1,11 +1,11 @@
-//! Rows on their way to a client.
+//! Sends rows to a client.
 //!
-//! A thread of the blocking pool reads and encodes; a queue of a few messages leads to the network.
+//! A thread of the blocking pool reads and encodes. A queue of two messages leads to the network.
 //! Where the client takes nothing, the queue is full and nothing is read. While the store works and
-//! has nothing to send, an empty batch goes out from time to time: proxies cut silent streams.
+//! has nothing to send, an empty batch goes out every 15 seconds: proxies cut silent streams.
 //!
-//! A stream ends well only where its sender says so, so that nobody takes a part of the rows for all
-//! of them: neither a client that was given up and reads on, nor one whose thread panicked.
+//! A stream ends well only where its sender says so. A client that was given up, or a thread that
+//! panicked, ends it with an error, so that nobody takes a part of the rows for all of them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -19,42 +19,42 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use tonnage::{Error, Result};
 
-use super::encode::{Encoder, slices};
-use crate::context::Context;
+use super::encode::{FlightEncoder, slices};
+use crate::context::ServerContext;
 use crate::error::status;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 const QUEUE_MESSAGES: usize = 2;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-type Sent = std::result::Result<FlightData, Status>;
+type RowMessage = std::result::Result<FlightData, Status>;
 
 /// How the rows ended, once they did.
-type End = Arc<OnceLock<std::result::Result<(), Status>>>;
+type StreamResult = Arc<OnceLock<std::result::Result<(), Status>>>;
 
 /// Where rows are sent to. Dropping it cuts the stream off.
 pub(crate) struct RowSender {
-    context: Arc<Context>,
+    context: Arc<ServerContext>,
     queue: mpsc::Sender<FlightData>,
-    end: End,
-    encoder: Encoder,
+    end: StreamResult,
+    encoder: FlightEncoder,
 }
 
 /// Opens a way for rows: the sender is for a thread that may block.
 ///
 /// # Errors
 /// `Internal` for a schema that Arrow cannot write.
-pub(crate) fn rows(
-    context: &Arc<Context>,
+pub(crate) fn row_channel(
+    context: &Arc<ServerContext>,
     schema: &SchemaRef,
-) -> Result<(RowSender, impl Stream<Item = Sent> + use<>)> {
+) -> Result<(RowSender, impl Stream<Item = RowMessage> + use<>)> {
     let (queue, receiver) = mpsc::channel(QUEUE_MESSAGES);
-    let mut encoder = Encoder::default();
+    let mut encoder = FlightEncoder::default();
     let first = encoder.schema(schema);
     // Made by an encoder of its own: dictionaries are told with the rows that need them.
-    let empty = Encoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
+    let empty = FlightEncoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
     let empty = empty.into_iter().last().unwrap_or_default();
-    let end = End::default();
+    let end = StreamResult::default();
     let sender = RowSender { context: context.clone(), queue, end: end.clone(), encoder };
     let state = (Some(first), Some(receiver));
     let stream = futures::stream::unfold(state, move |(first, receiver)| {
@@ -75,7 +75,7 @@ pub(crate) fn rows(
 }
 
 /// What rows ended with that are not all; nothing where they are.
-fn why_cut_off(end: &End) -> Option<Status> {
+fn why_cut_off(end: &StreamResult) -> Option<Status> {
     match end.get() {
         Some(Ok(())) => None,
         Some(Err(status)) => Some(status.clone()),
@@ -84,7 +84,7 @@ fn why_cut_off(end: &End) -> Option<Status> {
 }
 
 impl RowSender {
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &ServerContext {
         &self.context
     }
 
@@ -99,7 +99,7 @@ impl RowSender {
                     return Ok(false);
                 }
             }
-            self.context.metrics.rows_out(Listener::flight, slice.num_rows() as u64);
+            self.context.metrics.rows_out(ListenerKind::flight, slice.num_rows() as u64);
         }
         Ok(true)
     }

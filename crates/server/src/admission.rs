@@ -1,4 +1,5 @@
-//! Who may load now: places for loads and for their streams, each waited for in order.
+//! Admission control: limits how many loads, streams and calls run at a time. Those that wait are
+//! admitted in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,11 +8,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonnage::{Error, Result};
 
 /// A place that is taken; dropping it gives it back.
-pub(crate) type Place = OwnedSemaphorePermit;
+pub(crate) type Permit = OwnedSemaphorePermit;
 
 /// A number of places.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConcurrencyLimit {
     free: Arc<Semaphore>,
     count: usize,
     what: &'static str,
@@ -19,7 +20,7 @@ pub(crate) struct Places {
     wait: Duration,
 }
 
-impl Places {
+impl ConcurrencyLimit {
     pub(crate) fn new(
         count: usize,
         what: &'static str,
@@ -33,7 +34,7 @@ impl Places {
     ///
     /// # Errors
     /// `Exhausted` when none was free in time.
-    pub(crate) async fn take(&self) -> Result<Place> {
+    pub(crate) async fn acquire(&self) -> Result<Permit> {
         let place = tokio::time::timeout(self.wait, self.free.clone().acquire_owned()).await;
         match place {
             Ok(Ok(place)) => Ok(place),
@@ -45,12 +46,12 @@ impl Places {
     }
 
     /// A place, if one is free and nobody waits for it.
-    pub(crate) fn take_free(&self) -> Option<Place> {
+    pub(crate) fn try_acquire(&self) -> Option<Permit> {
         self.free.clone().try_acquire_owned().ok()
     }
 
     /// How many are taken.
-    pub(crate) fn taken(&self) -> usize {
+    pub(crate) fn in_use(&self) -> usize {
         self.count - self.free.available_permits()
     }
 }

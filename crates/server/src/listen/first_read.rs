@@ -1,8 +1,7 @@
-//! Connections that never begin.
+//! A deadline for the first bytes of a connection.
 //!
-//! hyper waits for the first bytes of a connection for ever: until it knows whether HTTP/1 or HTTP/2
-//! is spoken, none of its time limits runs. A client that sends nothing would keep its place among
-//! the connections.
+//! hyper waits for them for ever: none of its time limits runs until it knows whether the client
+//! speaks HTTP/1 or HTTP/2. A client that sends nothing would keep its place among the connections.
 
 use std::io;
 use std::pin::Pin;
@@ -16,19 +15,19 @@ use tokio::time::{Sleep, sleep};
 const BEGINNING_BYTES: usize = 24;
 
 /// A connection whose first bytes must come in time.
-pub(super) struct BegunStream<S> {
+pub(super) struct FirstReadDeadline<S> {
     inner: S,
     came: usize,
     limit: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> BegunStream<S> {
+impl<S> FirstReadDeadline<S> {
     pub(super) fn new(inner: S, limit: Duration) -> Self {
         Self { inner, came: 0, limit: Some(Box::pin(sleep(limit))) }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for BegunStream<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for FirstReadDeadline<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -49,7 +48,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for BegunStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for BegunStream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for FirstReadDeadline<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -91,7 +90,7 @@ mod tests {
         runtime.block_on(async {
             let (mut client, server) = duplex(64);
             client.write_all(sent).await.unwrap();
-            let mut server = BegunStream::new(server, Duration::from_millis(50));
+            let mut server = FirstReadDeadline::new(server, Duration::from_millis(50));
             let mut buffer = [0; 64];
             let mut came = 0;
             loop {

@@ -1,4 +1,4 @@
-//! What a client sends, and how it ends.
+//! The messages that a client sends, and how its stream ends.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use arrow_flight::FlightData;
 use tonic::{Code, Status, Streaming};
 use tonnage::{Error, Result};
 
-use crate::drain::{Phase, Phases};
+use crate::drain::{DrainPhase, Phases};
 use crate::listen::BodyEnd;
 
 /// What came next.
 #[derive(Debug)]
-pub(crate) enum Arrival {
+pub(crate) enum StreamEvent {
     /// A message.
     Message(Box<FlightData>),
     /// The client ended its stream.
@@ -21,14 +21,14 @@ pub(crate) enum Arrival {
 }
 
 /// The messages of a client.
-pub(crate) struct Wire {
+pub(crate) struct ClientStream {
     streaming: Streaming<FlightData>,
     end: BodyEnd,
     phases: Phases,
     idle_timeout: Duration,
 }
 
-impl Wire {
+impl ClientStream {
     pub(crate) fn new(
         streaming: Streaming<FlightData>,
         end: BodyEnd,
@@ -43,10 +43,10 @@ impl Wire {
     /// # Errors
     /// `TimedOut` when the client sends nothing for too long, `Unavailable` when the server stops,
     /// `Exhausted` for a message that is too large.
-    pub(crate) async fn next(&mut self) -> Result<Arrival> {
+    pub(crate) async fn next(&mut self) -> Result<StreamEvent> {
         let message = tokio::select! {
             message = tokio::time::timeout(self.idle_timeout, self.streaming.message()) => message,
-            () = self.phases.reached(Phase::Stopping) => {
+            () = self.phases.wait_for(DrainPhase::Stopping) => {
                 return Err(Error::unavailable("the server shuts down"));
             }
         };
@@ -57,16 +57,16 @@ impl Wire {
             )));
         };
         match message {
-            Ok(Some(message)) => Ok(Arrival::Message(Box::new(message))),
-            Ok(None) if self.end.is_clean() => Ok(Arrival::Ended),
+            Ok(Some(message)) => Ok(StreamEvent::Message(Box::new(message))),
+            Ok(None) if self.end.is_clean() => Ok(StreamEvent::Ended),
             // tonic calls this an end too.
-            Ok(None) => Ok(Arrival::Torn("the client called it off, or was cut off".into())),
-            Err(status) => torn(&status),
+            Ok(None) => Ok(StreamEvent::Torn("the client called it off, or was cut off".into())),
+            Err(status) => interrupted(&status),
         }
     }
 }
 
-fn torn(status: &Status) -> Result<Arrival> {
+fn interrupted(status: &Status) -> Result<StreamEvent> {
     if status.code() == Code::OutOfRange {
         return Err(Error::exhausted(format!(
             "{}: send smaller batches, write_table(table, max_chunksize=65536) for instance, or \
@@ -74,5 +74,5 @@ fn torn(status: &Status) -> Result<Arrival> {
             status.message()
         )));
     }
-    Ok(Arrival::Torn(status.message().to_owned()))
+    Ok(StreamEvent::Torn(status.message().to_owned()))
 }

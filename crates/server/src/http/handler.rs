@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! Types and helpers that all handlers share.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Result};
 
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::Problem;
 
-pub(super) type Shared = State<Arc<Context>>;
-pub(super) type Calling = Extension<Caller>;
-pub(super) type Answer<T> = std::result::Result<T, Problem>;
+pub(super) type ContextState = State<Arc<ServerContext>>;
+pub(super) type CallerExtension = Extension<Caller>;
+pub(super) type HandlerResult<T> = std::result::Result<T, Problem>;
 
 /// Reads JSON, or says what is wrong with it.
-pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
-    serde_json::from_str(body).map_err(wrong)
+pub(super) fn parse_json<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
+    serde_json::from_str(body).map_err(invalid_body)
 }
 
 /// What is said of a body that is not what it should be.
-pub(super) fn wrong(error: serde_json::Error) -> Error {
+pub(super) fn invalid_body(error: serde_json::Error) -> Error {
     Error::invalid(format!("the body is not as docs/http.md says: {error}"))
 }
 

@@ -1,4 +1,4 @@
-//! Where entries go: into a store of this process, or to a server.
+//! The destination of a bulk put: a store of this process, or a server.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use tonnage_client::Client;
 
 /// Where entries go.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum PutDestination {
     /// Into a store of this process.
     Store(Store),
     /// To a server.
     Server(Client),
 }
 
-impl Place {
+impl PutDestination {
     /// What there is to know of a table.
     ///
     /// # Errors
     /// `NotFound` when there is none; when the server cannot be reached.
     pub(crate) fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
         match self {
-            Place::Store(store) => Ok(store.table(path)?.entry().clone()),
-            Place::Server(client) => client.describe(path),
+            PutDestination::Store(store) => Ok(store.table(path)?.entry().clone()),
+            PutDestination::Server(client) => client.describe(path),
         }
     }
 
@@ -36,12 +36,12 @@ impl Place {
         options: &BulkPutOptions,
     ) -> std::result::Result<BulkPutReport, BulkPutError> {
         match self {
-            Place::Store(store) => store.bulk_put(streams, options),
-            Place::Server(client) => client.bulk_put(streams, options),
+            PutDestination::Store(store) => store.bulk_put(streams, options),
+            PutDestination::Server(client) => client.bulk_put(streams, options),
         }
     }
 
     pub(crate) fn is_server(&self) -> bool {
-        matches!(self, Place::Server(_))
+        matches!(self, PutDestination::Server(_))
     }
 }

@@ -1,16 +1,16 @@
-//! What is known of one stream while it runs.
+//! The counts and the state of one stream while it runs.
 
 use std::time::Duration;
 
 use tonnage::{BulkPutReport, Counts, StreamReport};
 
-use super::position::Positions;
+use super::position::SourcePositions;
 
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct UploadState {
     /// Entries that never went to the server: unreadable, or unfit for the table.
     pub(super) refused: u64,
-    pub(super) positions: Positions,
+    pub(super) positions: SourcePositions,
     /// What the server told last.
     pub(super) told: Counts,
     /// Whether the server was asked to take the stream.
@@ -22,7 +22,7 @@ pub(super) struct Tally {
     pub(super) is_flushed: bool,
 }
 
-impl Tally {
+impl UploadState {
     /// Entries read from the source.
     pub(super) fn read(&self) -> u64 {
         self.refused + self.positions.sent()

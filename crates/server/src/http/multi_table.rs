@@ -1,4 +1,4 @@
-//! Rows of many tables in one call. Each request of a list has an answer or a problem of its own.
+//! Rows of many tables in one call. Each request has an answer or a problem of its own.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use tonnage::{Error, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_text};
 use super::get::{command_of, keys_of};
-use super::shared::{Answer, Calling, Shared, json as json_body, parsed};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_json};
 use crate::auth::Caller;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
 use crate::jobs::{counts_json, failures_json};
 use crate::json_value::{key_value_of_text, value_of_text};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// Rows that one answer of a multi-get may have in memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -30,15 +30,15 @@ const REQUESTS_MAX: usize = 10_000;
 /// The rows of one table, and what is to be done with rows that exist.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Puts {
+struct MultiPutBody {
     on_existing: Option<ExistingChoice>,
     durability: Option<DurabilityChoice>,
-    puts: Vec<Put>,
+    puts: Vec<TablePut>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Put {
+struct TablePut {
     table: String,
     #[expect(dead_code, reason = "rows are taken from the text, which keeps digits")]
     rows: Vec<HashMap<String, IgnoredAny>>,
@@ -71,11 +71,11 @@ fn check_count(requests: usize) -> Result<()> {
 
 /// Reads the rows of keys of many tables.
 pub(super) async fn multi_get(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
-    let requests: Vec<Map<String, Json>> = parsed(&body)?;
+) -> HandlerResult<Response> {
+    let requests: Vec<Map<String, Json>> = parse_json(&body)?;
     check_count(requests.len())?;
     let answers = context.blocking(move |context| {
         let mut bytes = 0;
@@ -94,7 +94,7 @@ pub(super) fn problem(error: &Error) -> String {
 
 /// The answer to one request, as JSON; `bytes` counts what all of them hold.
 fn get_one(
-    context: &Context,
+    context: &ServerContext,
     caller: &Caller,
     mut request: Map<String, Json>,
     bytes: &mut usize,
@@ -115,13 +115,14 @@ fn get_one(
     let mut rows = Vec::new();
     for batch in read.rows(keys)? {
         let batch: RecordBatch = batch?;
+        // Counted while rows come, and for all requests together: the answer is built in memory.
         *bytes += batch.get_array_memory_size();
         if *bytes > ANSWER_BYTES_MAX {
             return Err(Error::exhausted(format!(
                 "the answers have more than {ANSWER_BYTES_MAX} bytes: ask for fewer rows at once, or at /v1/tables/{path}/get"
             )));
         }
-        context.metrics.rows_out(Listener::http, batch.num_rows() as u64);
+        context.metrics.rows_out(ListenerKind::http, batch.num_rows() as u64);
         for row in 0..batch.num_rows() {
             rows.push(row_text(&batch, row)?);
         }
@@ -131,19 +132,21 @@ fn get_one(
 
 /// Stores rows of many tables.
 pub(super) async fn multi_put(
-    State(context): Shared,
-    Extension(caller): Calling,
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
     body: String,
-) -> Answer<Response> {
-    let Puts { on_existing, durability, puts } = parsed(&body)?;
+) -> HandlerResult<Response> {
+    let MultiPutBody { on_existing, durability, puts } = parse_json(&body)?;
     check_count(puts.len())?;
     let answers = context.blocking(move |context| {
         let command = BulkPutCommand { on_existing, durability, ..BulkPutCommand::default() };
         let options = command.options()?;
         let mut requests = Vec::with_capacity(puts.len());
-        for (number, (Put { table, .. }, rows)) in puts.into_iter().zip(rows_of(&body)?).enumerate()
+        for (number, (TablePut { table, .. }, rows)) in
+            puts.into_iter().zip(rows_of(&body)?).enumerate()
         {
             let at = |error: Error| error.at(format!("put {number}"));
+            // Rights come before the look: whether a table exists is not everybody's to know.
             caller.check_put(&table, options.on_existing)?;
             let table = context.store.table(&table).map_err(at)?;
             let rows = rows.into_iter().enumerate().map(|(row, members)| {
@@ -151,8 +154,9 @@ pub(super) async fn multi_put(
             });
             requests.push((table.path().to_owned(), rows.collect::<Result<Vec<_>>>()?));
         }
+        // All rows are read by now: a body with a fault in it stores nothing.
         let put = context.store.multi_put(requests, &options)?;
-        context.metrics.rows_in(Listener::http, put.report.total.read);
+        context.metrics.rows_in(ListenerKind::http, put.report.total.read);
         let answers = put.report.streams.iter().map(|stream| {
             let mut answer = counts_json(&stream.counts);
             answer["failures"] = failures_json(&put, stream.stream);
@@ -163,8 +167,8 @@ pub(super) async fn multi_put(
     Ok(json_body(&answers.await?))
 }
 
-/// A row out of its members, each as it is written. A column that stands twice would lose one of its
-/// values.
+/// A row out of its members, each as it is written. A column that stands twice would lose one of
+/// its values.
 pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {

@@ -1,4 +1,4 @@
-//! The gate of a listener: each call comes in with its caller, or not at all.
+//! Authentication of each call. A call without a known caller does not reach its handler.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use tonic::Status;
 use tonnage::Error;
 
 use super::login::PeerCertificate;
-use crate::context::Context;
+use crate::context::ServerContext;
 use crate::error::Problem;
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// Finds out who calls, and lets them in.
-pub(crate) async fn guard(
-    State((context, listener)): State<(Arc<Context>, Listener)>,
+pub(crate) async fn authenticate(
+    State((context, listener)): State<(Arc<ServerContext>, ListenerKind)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -28,16 +28,16 @@ pub(crate) async fn guard(
             next.run(request).await
         }
         Err(error) => {
-            context.metrics.login_failed(listener);
-            refused(listener, error)
+            context.metrics.count_failed_login(listener);
+            unauthorized(listener, error)
         }
     }
 }
 
-fn refused(listener: Listener, error: Error) -> Response {
+fn unauthorized(listener: ListenerKind, error: Error) -> Response {
     match listener {
-        Listener::flight => Status::unauthenticated(error.message()).into_http(),
-        Listener::http => {
+        ListenerKind::flight => Status::unauthenticated(error.message()).into_http(),
+        ListenerKind::http => {
             let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
             let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);

@@ -1,8 +1,8 @@
-//! Bodies that requests hold in memory, bounded for all of them together.
+//! Limits the memory of all request bodies together.
 //!
-//! One body or message has a limit of its own, but a client may send many at once: 256 over one
-//! connection of HTTP/2 alone. What is here is counted until the call is answered; what streams
-//! behind the answer has the limits of its call.
+//! Each body or message has a limit of its own, but a client may send many at once: 256 over one
+//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. What streams
+//! after the answer has the limits of its call.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,24 +16,24 @@ use axum::response::{IntoResponse, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tonnage::Error;
 
-use crate::budget::{Budget, Taken};
+use crate::budget::{MemoryBudget, MemoryReservation};
 use crate::error::{Problem, status};
-use crate::metrics::Listener;
+use crate::metrics::ListenerKind;
 
 /// What a body has of the memory, and why it was refused more.
-struct Holding {
+struct BodyMemory {
     /// Nothing once the call is answered.
-    taken: Option<Taken>,
+    taken: Option<MemoryReservation>,
     refused: Option<Error>,
 }
 
 /// A body whose bytes are counted as they come.
-struct HeldBody {
+struct CountedBody {
     inner: Body,
-    holding: Arc<Mutex<Holding>>,
+    holding: Arc<Mutex<BodyMemory>>,
 }
 
-impl HttpBody for HeldBody {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -47,7 +47,7 @@ impl HttpBody for HeldBody {
         };
         let bytes = frame.data_ref().map_or(0, Bytes::len);
         let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
-        match holding.taken.as_mut().map_or(Ok(()), |taken| taken.take(bytes)) {
+        match holding.taken.as_mut().map_or(Ok(()), |taken| taken.grow(bytes)) {
             Ok(()) => Poll::Ready(Some(Ok(frame))),
             Err(error) => {
                 let told = error.message().to_owned();
@@ -67,21 +67,21 @@ impl HttpBody for HeldBody {
 }
 
 /// Counts the body of a request until the request is answered.
-pub(crate) async fn hold(
-    State((budget, listener)): State<(Arc<Budget>, Listener)>,
+pub(crate) async fn count_body(
+    State((budget, listener)): State<(Arc<MemoryBudget>, ListenerKind)>,
     request: Request,
     next: Next,
 ) -> Response {
-    let holding = Holding { taken: Some(budget.begin()), refused: None };
+    let holding = BodyMemory { taken: Some(budget.reservation()), refused: None };
     let holding = Arc::new(Mutex::new(holding));
     let held = holding.clone();
-    let request = request.map(|inner| Body::new(HeldBody { inner, holding: held }));
+    let request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
     let response = next.run(request).await;
     let mut holding = holding.lock().unwrap_or_else(PoisonError::into_inner);
     holding.taken = None;
     match (holding.refused.take(), listener) {
         (None, _) => response,
-        (Some(error), Listener::http) => Problem::from(error).into_response(),
-        (Some(error), Listener::flight) => status(&error).into_http(),
+        (Some(error), ListenerKind::http) => Problem::from(error).into_response(),
+        (Some(error), ListenerKind::flight) => status(&error).into_http(),
     }
 }

@@ -1,15 +1,15 @@
-//! A call with a stream of the client's, whose first message is here.
+//! A call whose client sends a stream. Its first message is read.
 
 use arrow_flight::{FlightData, FlightDescriptor};
 
-use super::wire::Wire;
-use crate::budget::Taken;
+use super::client_stream::ClientStream;
+use crate::budget::MemoryReservation;
 
 /// A call with a stream of the client's.
-pub(super) struct Opened {
+pub(super) struct OpenedStream {
     pub(super) first: Box<FlightData>,
     pub(super) descriptor: FlightDescriptor,
-    pub(super) wire: Wire,
+    pub(super) wire: ClientStream,
     /// What the first message has of the memory, until the call has a place.
-    pub(super) held: Taken,
+    pub(super) held: MemoryReservation,
 }
