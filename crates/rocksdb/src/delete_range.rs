@@ -72,6 +72,7 @@ impl OpenStore {
         durability: Durability,
         deadline: Deadline,
     ) -> Result<()> {
+        // For its error alone, without ranges too: each deletion looks again under its locks.
         self.space(space)?;
         let (mut start, mut end) = (Vec::new(), Vec::new());
         for index in 0..ranges.len() {
@@ -81,6 +82,8 @@ impl OpenStore {
             if start >= end {
                 continue;
             }
+            // A range under one shard key is a small write like any other. A wider one keeps all
+            // writers out.
             match self.span(space, ranges.start(index), ranges.end(index))? {
                 ShardSpan::One { shard, shard_key_len } => {
                     let shard_key = &ranges.start(index)[..shard_key_len];

@@ -80,12 +80,14 @@ impl GroupSync {
         }
         state.is_syncing = true;
         drop(state);
+        // Asked before the sync begins: it need not cover what is written during it.
         let covered = latest();
         let turn = SyncTurn { group: self };
         let synced = sync();
         let mut state = self.state.lock();
         match &synced {
             Ok(()) => state.synced = state.synced.max(covered),
+            // Asked again after a failure: what was written during the sync is in doubt as well.
             Err(error) => state.fail(latest(), error),
         }
         drop(state);

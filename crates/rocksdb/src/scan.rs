@@ -103,6 +103,8 @@ impl OpenStore {
             space: info,
             ranges,
             options,
+            // Opened when a range first needs them: iterators keep files and memtables from being
+            // removed.
             iterators: self.shards().iter().map(|_| None).collect(),
             range: 0,
             shards: None,
@@ -241,10 +243,12 @@ impl RocksScanner<'_> {
             return Err(not_of_this_scan());
         }
         self.shards = Some((shard, end));
+        // Behind `enter_range`, which sets the counts back.
         self.counted_in_range = position.counted_in_range;
         let Some(key) = position.key.filter(|_| shard < end) else { return Ok(()) };
         let mut physical = Vec::new();
         physical_key(self.space.id, &key, &mut physical);
+        // Only the near edge is checked: past the far one there are simply no rows left to give.
         let is_outside = match self.options.direction {
             Direction::Reverse => physical >= self.end,
             Direction::Forward | Direction::Unordered => physical < self.start,
@@ -345,6 +349,7 @@ impl<'a> RocksScanner<'a> {
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let place = &self.engine.shards()[shard];
+        // Refreshed rather than made anew: many small ranges need not pay for many iterators.
         match &mut self.iterators[shard] {
             Some(iterator) => {
                 iterator.refresh().map_err(|error| translate(place.place(), error))?
@@ -429,6 +434,8 @@ impl<'a> RocksScanner<'a> {
             return Ok(Step::Next);
         }
         let key = &physical[SPACE_LEN..];
+        // Before the verdict: the count of rows begins anew with each shard key, whatever becomes
+        // of the row.
         if self.options.limit_per_shard_key.is_some() {
             self.enter_shard_key(physical, key)?;
         }

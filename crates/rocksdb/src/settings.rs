@@ -168,6 +168,7 @@ fn rows(
         table.set_bloom_filter(10.0, false);
         table.set_optimize_filters_for_memory(true);
     }
+    // Only a database has a cache. What `SstFileWriter` makes is read through that, too.
     if let Some(cache) = cache {
         table.set_block_cache(cache);
     }

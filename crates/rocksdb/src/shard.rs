@@ -120,6 +120,8 @@ impl Shard {
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
         let to_damage = with.settings.recover_log_to_damage;
+        // Before RocksDB opens: it would take damage to these files for the trace of a crash, and
+        // go on without the rows.
         let manifest_end = synced_manifest::check(directory, &place, to_damage)?;
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
         let cuts = audit::audit(directory, &place, to_damage)?;
@@ -165,6 +167,8 @@ impl Shard {
             db,
             stripes: (0..STRIPES).map(|_| parking_lot::Mutex::new(())).collect(),
         };
+        // Emptied only once RocksDB is open: until then a file that is missing may have its last
+        // link here.
         shard.empty_load_directory()?;
         Ok(shard)
     }

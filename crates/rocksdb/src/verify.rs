@@ -70,6 +70,7 @@ fn verify_rows(
         read_on(&mut iterator, shard, now_ms, deadline, &mut reached, report)?;
         let Err(error) = iterator.status() else { return Ok(()) };
         let message = error.to_string();
+        // Listed anew for each damage, since compaction may have replaced files meanwhile.
         let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
         let Some(next) = behind_damage(&files, &message, &reached) else {
             note(report, shard.place().to_string(), message);
@@ -103,6 +104,8 @@ fn read_on(
                 error.to_string(),
             ),
         }
+        // Kept for damage in the next step: the scan then goes on behind the file that holds this
+        // key.
         reached.clear();
         reached.extend_from_slice(key);
         iterator.next();

@@ -75,8 +75,11 @@ impl OpenStore {
             let stripe = Shard::stripe_of(destination.shard_key);
             let _stripe = shard.stripe_by(stripe, deadline)?;
             let _gate = shard.gate_by(deadline)?;
+            // Again, under the gate: a space dropped since the check would get rows that nobody
+            // removes.
             self.check_spaces(batch, &mut None)?;
             if let Some(refused) = self.judge(shard, batch, &Left::default())? {
+                // A refusal is synced too: the row that it goes by may not be on the disk yet.
                 return Ok(Attempt::Done((refused, shard.written())));
             }
             let version = shard.versions.next_until(patience.end)?;
@@ -89,6 +92,7 @@ impl OpenStore {
                 Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
             })
         })?;
+        // Stripe and gate are given up by now, so that writers of one shard key share syncs.
         if durability == Durability::Fsync {
             shard.sync_log_to(written)?;
         }
@@ -130,6 +134,8 @@ impl OpenStore {
                     continue;
                 }
                 physical_key(space, batch.key(operation), &mut physical);
+                // What batches before this one leave will be there first: it counts for more than
+                // what is stored.
                 let header = match left.get(space, batch.key(operation)) {
                     Some(left) => left,
                     None => stored_header(shard, &physical, &options)?,
@@ -169,6 +175,8 @@ impl OpenStore {
                     .map_err(|error| error.at(format_args!("operation {index}")))?;
                 bytes += key.len() + value.len();
                 let own = &key[..len];
+                // Some keys name their shard, others hash to one: each kind agrees in itself first,
+                // then with the other.
                 let first = if space.shape.is_shard_prefixed() {
                     &mut placed.get_or_insert((index, own)).1
                 } else {

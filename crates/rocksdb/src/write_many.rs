@@ -72,6 +72,7 @@ impl OpenStore {
                     written = up_to;
                     answers
                 });
+                // A portion that fails as a whole fails each of its batches; other portions go on.
                 let answers = answers
                     .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
                 for (member, answer) in portion.iter().zip(answers) {
@@ -80,6 +81,7 @@ impl OpenStore {
             }
             written_to.push(written);
         }
+        // No stripe and no gate is held any more, and one sync serves all portions of a shard.
         if durability == Durability::Fsync {
             for ((shard, members), written) in self.shards().iter().zip(&shards).zip(written_to) {
                 sync(shard, members, written, &mut outcomes);

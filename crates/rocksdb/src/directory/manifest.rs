@@ -83,6 +83,7 @@ impl Manifest {
         }
         let format = field(lines.next(), "format")?;
         let format: u32 = format.parse().map_err(|_| damaged("its format is not a number"))?;
+        // Before the other lines, which a newer format may have changed.
         if format > FORMAT {
             return Err(Error::unsupported(format!(
                 "the store has format {format}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage"

@@ -186,6 +186,8 @@ impl State {
     fn follow(&mut self, db: &Path) -> io::Result<bool> {
         let Some(manifest) = current(db)? else { return Ok(false) };
         if manifest != self.manifest {
+            // Before anything is noted of the new MANIFEST: `CURRENT` must not fall back to the old
+            // one.
             sync_directory(db)?;
             *self = Self { manifest, ..Self::default() };
         }
@@ -194,6 +196,7 @@ impl State {
         if len == self.len || self.is_foreign {
             return Ok(false);
         }
+        // From the beginning of a block, by which fragments are laid out.
         let base = self.read / BLOCK * BLOCK;
         let mut tail = vec![0; usize::try_from(len).unwrap_or(usize::MAX).saturating_sub(base)];
         file.read_exact_at(&mut tail, base as u64)?;

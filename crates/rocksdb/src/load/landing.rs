@@ -73,6 +73,7 @@ impl Landing<'_> {
         let options = self.output.file_options();
         let mut survey: Option<Survey> = None;
         for round in 0.. {
+            // Gathered while others write: with the gate shut only the check is left to do.
             if self.window.is_touched_since(survey.as_ref().map(|survey| survey.mark)) {
                 survey = Some(self.survey(&draft.fates)?);
             }
@@ -84,6 +85,7 @@ impl Landing<'_> {
             {
                 continue;
             }
+            // No space is dropped while the gate is shut: rows of one that is gone stay out.
             draft
                 .spaces
                 .iter()
@@ -95,6 +97,7 @@ impl Landing<'_> {
                 _ => self.settle_all(&mut patch, draft)?,
             }
             let patch = patch.file.finish()?;
+            // Counted before the rows can be read: windows of other loads do not tell of them.
             self.output.context.lands(shard);
             return ingest(
                 &[Some(&file), patch.as_ref()].into_iter().flatten().collect::<Vec<_>>(),
@@ -107,6 +110,7 @@ impl Landing<'_> {
     /// Walks over the entries that are in the file.
     fn survey(&self, fates: &[EntryOutcome]) -> Result<Survey> {
         let mut survey = Survey {
+            // Before the walk: whatever is touched during it is news to the check under the gate.
             mark: self.window.count(),
             ours: Vec::with_capacity(fates.len()),
             touched: Vec::new(),
@@ -124,6 +128,7 @@ impl Landing<'_> {
                 is_suspect = self.window.is_touched_at(hash);
                 survey.touched.extend(is_suspect.then_some(hash));
             } else {
+                // Entries that repeat the key of a suspect share its fate: they are suspects too.
                 is_suspect &= *fate == EntryOutcome::Superseded;
             }
             if is_suspect {

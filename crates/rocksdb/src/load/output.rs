@@ -101,7 +101,10 @@ impl Output<'_> {
             draft.has_losers |= !fate.is_stored();
             draft.has_existing |= fate.is_reported();
             draft.tally.add(&record, fate);
+            // One for every entry, stored or not: later walks over the same merge find fates by
+            // their places.
             draft.fates.push(fate);
+            // A refused draft returns without its file, so that nothing of it can be ingested.
             if fate == EntryOutcome::Existed && self.context.options.on_existing == OnExisting::Fail
             {
                 draft.is_refused = true;

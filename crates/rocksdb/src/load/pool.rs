@@ -248,6 +248,8 @@ impl Pool {
         while state.stopped.is_none() && state.checked_out > 0 && !is_over {
             (state, is_over) = self.wait_by(state, deadline);
         }
+        // From here on workers take nothing new: what they hold would be missing from what is
+        // gathered.
         state.storing = true;
         while state.stopped.is_none() && state.busy > 0 && !is_over {
             (state, is_over) = self.wait_by(state, deadline);
@@ -257,6 +259,7 @@ impl Pool {
         let is_ready = state.checked_out == 0 && state.busy == 0;
         let in_time =
             if is_ready { Ok(()) } else { deadline.check("pushes and sorting under way") };
+        // Nothing was taken out yet, so an error leaves all runs where they are.
         if let Err(error) = state.check().and(in_time) {
             state.storing = false;
             return Err(error);
@@ -318,6 +321,8 @@ impl Pool {
         let PoolSettings { precedence, spill, .. } = &self.settings;
         match work {
             Work::Sort(run) => {
+                // The lock is taken for the result alone, so that workers sort and spill side by
+                // side.
                 let sorted = run.sort(*precedence);
                 self.lock().sorted.push(sorted);
             }

@@ -247,11 +247,13 @@ impl Session<'_> {
         deadline.check("its turn")?;
         self.pool.check()?;
         let info = self.engine.space(space)?;
+        // All of them before the first is copied: a push that is wrong leaves nothing behind.
         self.check(&info, stream, entries)?;
         let zone = if info.shape.is_shard_prefixed() { Zone::Placed } else { Zone::Ordinary };
         if zone == Zone::Placed {
             self.note_placed(space);
         }
+        // What lies together in order then lies together in memory, and the sort has less to do.
         let order = rough_order(&entries.keys);
         let places = (0..entries.len())
             .map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
@@ -266,6 +268,7 @@ impl Session<'_> {
                 .and_then(|len| self.engine.shard_index_in(&info, &key[..len]))
         };
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
+        // One after another: a pusher that waits for a run must not hold another one.
         for shard in 0..shards {
             let places = places.clone().filter(|place| shard_of[*place] == shard);
             self.push_to(Lane { zone, shard }, batch, places)?;

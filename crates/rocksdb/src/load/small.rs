@@ -65,6 +65,7 @@ pub(super) fn store(
             break;
         }
     }
+    // Before any report, and after a refusal: what entries yielded to must be as durable.
     small.sync()?;
     if !small.is_refused() {
         context.report_stored(small.tally);
@@ -108,6 +109,7 @@ impl<'a> Small<'a> {
     fn attempt(&mut self, chunk: &Chunk) -> Result<Attempt<()>> {
         let _stripes = self.stripes(chunk)?;
         let _gate = self.shard.gate_by(self.context.deadline)?;
+        // Everything is looked at anew under the locks: what was read ahead may be old by now.
         let now_ms = self.context.engine.clock().now_ms();
         self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
         self.fates.clear();
@@ -133,6 +135,7 @@ impl<'a> Small<'a> {
                 EntryOutcome::Existed | EntryOutcome::Duplicate
                     if self.context.options.on_existing == OnExisting::Fail =>
                 {
+                    // The load is refused: the chunk is not stored, and the tally not reported.
                     return Ok(Attempt::Done(()));
                 }
                 EntryOutcome::Existed

@@ -179,13 +179,18 @@ impl Lookup<'_> {
         let mut first = wanted.start;
         while first < wanted.end {
             let end = wanted.end.min(first + chunk.keys);
+            // The clock was looked at when the call began: the first chunk need not look again.
             if first > self.options.keys.start {
                 self.options.deadline.check("rows from the disk")?;
             }
             chunk.deal(self, keys, first, end)?;
             chunk.get(self, &options)?;
+            // By key, not by shard: rows keep the order of the keys, and end with the first that
+            // does not fit.
             for (index, slot) in (first..end).zip(&chunk.slots) {
                 let group = &mut chunk.groups[slot.shard];
+                // Taken out of the list, so that its block is unpinned as soon as the row is
+                // copied.
                 if let Some(value) = group.values[slot.place].take()
                     && !self.give(
                         &self.engine.shards()[slot.shard],
@@ -301,6 +306,7 @@ impl<'a> Chunk<'a> {
             if group.physical.is_empty() {
                 continue;
             }
+            // RocksDB would sort the keys again where it is not told that they are sorted.
             let sorted = group.physical.iter().is_sorted();
             let found = shard.db().batched_multi_get_cf_opt(
                 shard.rows(),
@@ -314,6 +320,7 @@ impl<'a> Chunk<'a> {
                 group.values.push(value);
             }
         }
+        // Keys without a row say nothing of how large rows are: the size stays as it was.
         if let Some(largest) = largest {
             self.keys = (self.keys * CHUNK_GROWTH)
                 .min(PINNED_BYTES / largest.max(1))

@@ -90,6 +90,7 @@ fn look(log: &[u8], offset: usize) -> Found {
         return Found::End;
     }
     let Some(header) = Header::at(log, offset) else { return Found::Stopped(Stop::Torn) };
+    // Before the checksum, which zeros do not fit: space that was never written to is no damage.
     if header.crc == 0 && header.len == 0 && header.kind == 0 {
         let is_blank = log[offset..].iter().all(|byte| *byte == 0);
         return if is_blank {
@@ -100,6 +101,7 @@ fn look(log: &[u8], offset: usize) -> Found {
     }
     let payload = offset + HEADER;
     let end = payload + header.len;
+    // Damage even where the file ends first: no writer makes a fragment that leaves its block.
     if end > block_end {
         return broken("a record reaches past its block");
     }
