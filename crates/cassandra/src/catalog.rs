@@ -147,6 +147,7 @@ impl Catalog {
         if self.read(cluster, SPACES, name.as_bytes()).await?.is_some() {
             return Err(exists(name));
         }
+        // The table is made before its row: a space that is listed always has one.
         let id = SpaceId(self.next(cluster, "next space").await?);
         let table = table_name(cluster.keyspace(), id);
         let comment = name.replace('\'', "''");
@@ -160,6 +161,7 @@ impl Catalog {
         if self.put(cluster, SPACES, name.as_bytes(), None, &bytes).await? {
             return Ok(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() });
         }
+        // Somebody else was faster with this name. The table has a number of its own, so it can go.
         cluster.change_schema(&format!("DROP TABLE IF EXISTS {table}")).await?;
         Err(exists(name))
     }

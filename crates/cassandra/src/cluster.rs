@@ -130,6 +130,7 @@ impl Cluster {
         })?;
         let in_flight = Semaphore::new(IN_FLIGHT_MAX);
         let kib_in_flight = Semaphore::new(IN_FLIGHT_KIB);
+        // The home of the store is in its own table: until that is read all data centres count.
         let (reach, keyspace) = (Reach::Everywhere, address.keyspace.clone());
         let data_center = address.data_center.clone();
         Ok(Self { session, profile, nodes, data_center, reach, keyspace, in_flight, kib_in_flight })
@@ -361,6 +362,7 @@ impl Cluster {
             statement.set_timestamp(Some(stamp.0));
             return self.store_while(goes_on, level, what, &statement, only).await;
         }
+        // Unlogged: all values are of one partition, which a node stores as one anyway.
         let mut batch = Batch::new(BatchType::Unlogged);
         batch.set_consistency(level);
         batch.set_timestamp(Some(stamp.0));
@@ -369,6 +371,7 @@ impl Cluster {
         let mut tries = Tries::new();
         loop {
             let _permit = self.permit().await;
+            // Asked with the permit at hand: the wait for it may have been long.
             goes_on()?;
             match self.session.batch(&batch, values).await {
                 Ok(_) => return Ok(()),

@@ -27,6 +27,7 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
     let mutation_bytes =
         mutation.as_deref().and_then(size_bytes).unwrap_or(MUTATION_BYTES).min(256 << 20);
     let sync = setting(cluster, "commitlog_sync").await?;
+    // A batch at its limits must fit into one mutation, with what its statements add to the rows.
     let row_bytes_max = mutation_bytes
         .saturating_sub(MUTATION_RESERVE_BYTES + BATCH_OPERATIONS_MAX * OPERATION_BYTES)
         .max(KEY_BYTES_MAX);

@@ -123,6 +123,7 @@ impl Pages {
             }
             Extent::Nothing => return pages,
         };
+        // No key lies behind all that begin with bytes of 0xFF: a successor of them does not exist.
         let is_empty = !pages.is_reverse && is_prefix && key.iter().all(|byte| *byte == 0xFF);
         pages.next = match (pages.is_reverse, is_empty) {
             (true, _) => Next::Within { bucket, start: first, end: Some(key.to_vec()), then },
@@ -173,6 +174,7 @@ impl Pages {
         let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
         self.page_rows = (self.page_rows * 16).min(PAGE_ROWS_MAX);
         match self.next.clone() {
+            // The ring may be used up before the partitions that were found on it are read.
             Next::Nothing => {
                 if let Some(bucket) = self.partitions.pop_front() {
                     self.next = Next::Within { bucket, start: Vec::new(), end: None, then: None };
@@ -217,6 +219,7 @@ impl Pages {
             None => cluster.ask_at(level, WHAT, statement, (p, &start, count)).await?,
         };
         let read = take(&answer, self.projection, page)?;
+        // A page that is not full ends the partition, without a request that finds nothing.
         let is_full = read == limit;
         self.next = match (page.keys.last().filter(|_| is_full), self.is_reverse) {
             (Some(last), false) => Next::Within { bucket, start: behind(last, false), end, then },
@@ -252,6 +255,8 @@ impl Pages {
             Ok(store.bucket(&key[..table.info().shape.shard_key_len(key)?]))
         };
         let bucket = bucket_of(last)?;
+        // A few rows of a cut partition are read again with the next page: that spares a request
+        // for its rest.
         let again = limit / ROWS_PER_ROW_AGAIN;
         let last_ones = (0..page.len()).rev().take(again + 1);
         let before = last_ones
@@ -319,6 +324,7 @@ pub(crate) async fn partitions(
             found.push(bucket);
         }
     }
+    // Behind all of the last partition, though it may be cut: only which ones there are is asked.
     let rest = match found.last().filter(|_| read == PARTITION_KEYS) {
         Some(last) => Some(Stretch { after: last.token(), ..stretch }),
         None => stretch.behind(first),

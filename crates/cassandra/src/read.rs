@@ -121,6 +121,7 @@ impl OpenStore {
         while first < wanted.end {
             let last = first + window(&table, options.bytes_max, wanted.end - first);
             let of_window = &buckets[first - wanted.start..last - wanted.start];
+            // Rows of a partition are seen at one moment: to read one again would show a second.
             if of_window.iter().any(|bucket| seen.contains(bucket)) {
                 break;
             }
@@ -157,6 +158,7 @@ impl OpenStore {
             }
             let (header, value) =
                 (found.headers[*place as usize], found.values.get(*place as usize));
+            // Before the look at the bytes: a row that has expired must not end the answer.
             if !header.is_live(now_ms) {
                 continue;
             }
@@ -321,6 +323,7 @@ fn take(
     found: &mut Found,
 ) -> Result<()> {
     let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
+        // A row exists by its header alone, see the head of the crate.
         let Some(header) = header else { return Ok(()) };
         let place = found.headers.len() as u32;
         found.headers.push(RowHeader::read(header)?);
@@ -329,6 +332,7 @@ fn take(
         group.indexes_of(keys, key).for_each(|index| places[index - first] = place);
         Ok(())
     };
+    // Two loops, because the driver reads rows of a fixed number of columns.
     match projection {
         Projection::KeysAndValues => {
             for row in rows::<(&[u8], Option<&[u8]>, Option<&[u8]>)>(WHAT, answer)? {

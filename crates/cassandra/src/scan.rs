@@ -124,6 +124,7 @@ impl ClusterScan {
             let (index, page) = (ahead.next, &ahead.page);
             let key = page.keys.get(index);
             let shard_key = &key[..self.table.info().shape.shard_key_len(key)?];
+            // Before the look at the batch: a row that is passed over needs no room in it.
             if self.judge.passes(shard_key) {
                 ahead.next += 1;
                 continue;
@@ -134,6 +135,7 @@ impl ClusterScan {
             }
             let expires_at_ms = page.expiries_ms[index];
             let is_live = expires_at_ms == NEVER_MS || expires_at_ms > now_ms;
+            // Only rows that exist are judged: an expired one must neither count nor end a range.
             let step = match is_live {
                 true => self.judge.step(key, shard_key, &self.options),
                 false => Step::Skip,
@@ -152,6 +154,7 @@ impl ClusterScan {
                 return Ok(true);
             }
         }
+        // The rest of the shard key may fill the pages to come: they begin behind it.
         if self.judge.is_passing {
             let shard_key = &self.judge.shard_key;
             ahead.pages.jump_over(self.store.bucket(shard_key), shard_key);
@@ -278,6 +281,7 @@ fn stand(
     if let Some(key) = &position.key {
         let len = table.info().shape.shard_key_len(key).map_err(|_| not_of_this_scan())?;
         let bucket = store.bucket(&key[..len]);
+        // A position of another scan could lead to rows that this one was not asked for.
         let is_inside = match &extents[range] {
             Extent::Nothing => false,
             Extent::Within { bucket: own, start, end } => {

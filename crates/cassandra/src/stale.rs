@@ -54,6 +54,7 @@ impl OpenStore {
         age: Duration,
         deadline: Deadline,
     ) -> Result<u64> {
+        // Ages follow from time stamps, so the clocks of the nodes must agree.
         self.time.check()?;
         let table = self.table_by(space, deadline).await?;
         let mut by_partition: BTreeMap<Bucket, Vec<&[u8]>> = BTreeMap::new();
@@ -62,6 +63,7 @@ impl OpenStore {
             by_partition.entry(self.bucket(&entry[..len])).or_default().push(entry);
         }
         let table = &*table;
+        // A request deletes from one partition: entries of several cannot share one.
         let of_partitions = by_partition.into_iter().map(|(bucket, keys)| async move {
             let mut deleted = 0;
             for keys in keys.chunks(ENTRIES) {

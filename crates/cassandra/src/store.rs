@@ -52,6 +52,7 @@ impl OpenStore {
             let catalog = Catalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
+            // Before anything is written: versions and stamps follow the clocks of the nodes.
             time.measure(&cluster).await?;
             let shards = catalog.shards(&cluster).await?;
             let capability = capability(&cluster, shards).await?;

@@ -72,6 +72,7 @@ impl Text {
             |columns: &str| format!("SELECT {columns} FROM {table} WHERE p IN ? AND c IN ?");
         let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
         let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
+        // Callers bind values by position: a change here changes them, and the docs of `Text`, too.
         match self {
             Text::Rows => keys(ALL),
             Text::RowsKeys => keys(KEYS),

@@ -54,6 +54,7 @@ impl OpenStore {
         let spaces = self.spaces().await?;
         for space in &spaces {
             rows_estimate += match self.estimate_rows(space.id, &Ranges::whole_space()).await {
+                // Somebody dropped it after the list was read: that is no error of the statistics.
                 Err(error) if error.kind() == ErrorKind::NotFound => 0,
                 estimate => estimate?,
             };

@@ -93,6 +93,7 @@ impl OpenStore {
             match self.order(batch, deadline).await {
                 Ok(order) => {
                     let place = order.place.map(|place| (place.space, place.bucket));
+                    // Batches of one partition keep their order, so one future carries them out.
                     let group = *by_place.entry(place).or_insert_with(|| {
                         groups.push(Vec::new());
                         groups.len() - 1
@@ -136,12 +137,15 @@ impl OpenStore {
                     true => prefixed_shard(shard_key, self.capability.shards)?,
                     false => self.shard(shard_key),
                 };
+                // Entries may be of any space, rows of one alone: Cassandra decides about one table
+                // at a time.
                 let of_rows = if is_entry { None } else { rows };
                 if of_rows.is_some_and(|(known, _)| known != space) {
                     return Err(Error::unsupported(
                         "a batch over several spaces is not atomic on a cluster: write a batch for each",
                     ));
                 }
+                // Entries lie in the shard of their row: nobody would look for them in another one.
                 if *shard.get_or_insert(own) != own
                     || of_rows.is_some_and(|(_, known)| known != shard_key)
                 {
@@ -460,6 +464,8 @@ impl OpenStore {
             let before = stored.get(change.key);
             let is_put = batch.operation(change.operation) == Operation::Put;
             let mut of_change = Vec::with_capacity(6);
+            // A deletion over a row is a put as well: it leaves a header there for an hour
+            // (`crate::header`).
             if is_put || before.is_some() {
                 let ttl = match is_put {
                     true => ttl_seconds(batch.expires_at_ms(change.operation), now_ms),
@@ -472,6 +478,7 @@ impl OpenStore {
             of_change.push(blob(&bucket.partition_key()));
             of_change.push(blob(change.key));
             of_change.extend(before.map(|row| blob(&row.bytes)));
+            // `DeleteNone` changes nothing, but makes it a condition that the row stays absent.
             let text = match (is_put, before.is_some()) {
                 (_, true) => Text::PutOver,
                 (true, false) => Text::PutNew,

@@ -135,6 +135,7 @@ impl OpenStore {
         keys.dedup();
         let answer = self.cluster.ask(what, statement, (&p[..], &keys)).await?;
         let mut stored = vec![None; chunk.len()];
+        // Rows come by ascending key, as the chunk is sorted, so one walk over both pairs them.
         let mut at = chunk.start;
         for row in rows::<(&[u8], Option<&[u8]>)>(what, &answer)? {
             let (key, Some(header)) = row? else { continue };
@@ -166,10 +167,13 @@ impl OpenStore {
             let version = generation.origin(at).version;
             let last = winners.last().copied();
             let own = last.filter(|(last, _)| generation.key(*last) == generation.key(at));
+            // An entry meets the one before it with the same key as if that were stored already.
             let meets = own.map(|(_, header)| header).or(stored[place]);
             let fate = Fate::of(version, meets, on_existing, now_ms);
             fates[place] = fate;
             if fate.is_stored() {
+                // Only a row written on a condition is later and gives way: the entry needs a
+                // version past it.
                 let later = meets.filter(|row| row.version > version);
                 let version = later.map_or(version, |row| {
                     self.time.observe(row.version);
@@ -185,6 +189,7 @@ impl OpenStore {
                 }
                 winners.push((at, header));
             }
+            // The load ends here: entries behind this one stay `Open`, and are not reported.
             if fate == Fate::Existed && on_existing == OnExisting::Fail {
                 break;
             }
