@@ -175,6 +175,7 @@ fn one_run(
     report.add("faults met", u64::from(scratch.calls("hits") > 0));
     progress(format_args!("faults: {} seed {seed}: {}", kind.name(), fault.spec));
     let checkpoints = last_checkpoints(&scratch.mend_ledger()?);
+    // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
     copy_tree(&scratch.base(), &after)?;
     let mut complaints = ended.complaints(&[0]);
@@ -188,6 +189,7 @@ fn one_run(
         copy_tree(&after, &directory.join("state"))
     })?;
     fs::remove_dir_all(&after)?;
+    // A state that is bad as it is would complain of the same without its pages.
     if work.is_traced && complaints.is_empty() {
         judge_dropped_pages(scratch, kind, seed, fault, report)?;
     }
@@ -229,6 +231,7 @@ fn judge_dropped_pages(
     }
     let mut replay = Replay::new(&trace)?;
     replay.play_to(usize::MAX);
+    // `Entries` loses all that was not synced, `Kill` the dropped pages alone: the two extremes.
     for model in [Model::Entries, Model::Kill] {
         scratch.clear_base()?;
         replay.build(&scratch.base(), model, seed)?;

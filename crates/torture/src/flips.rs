@@ -56,8 +56,10 @@ fn one_copy(
     if !damage.inflict(&scratch.store().join(name))? {
         return Ok(());
     }
+    // Copied before it is read: to open a store changes it.
     let before = scratch.path("damaged");
     copy_tree(&scratch.store(), &before)?;
+    // The second reading sees what the first opening made of the damage.
     let answers = [read(scratch)?, read(scratch)?];
     let complaints: Vec<String> =
         answers.iter().flat_map(|answer| complaints(answer, right)).collect();

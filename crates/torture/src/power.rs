@@ -47,6 +47,7 @@ fn one_run(
         if options.is_over() {
             return Ok(());
         }
+        // Cuts ascend, and the replay only goes on: each record is played once for all states.
         replay.play_to(cut);
         for model in &options.models {
             let state = State { cut, model: *model, seed: random.next() };
@@ -77,6 +78,7 @@ fn record(options: &Options, scratch: &Scratch, kind: &Kind, seed: u64) -> Falli
             return Err(ended.complaints(&[0]).join(" ").into());
         }
         before = scratch.mend_ledger()?;
+        // Another round has other keys, so what the crash left in the ledger still holds.
         work.round = 1;
     }
     let ended = scratch.work(&Work { is_traced: true, fault: None, ..work })?;
@@ -141,6 +143,7 @@ fn judge_state(
     report.add("checkpoints judged", last_checkpoints(replay.ledger()).len() as u64);
     let State { cut, model, seed } = *state;
     let name = format!("power-{}-{run}-{cut}-{}", kind.name(), model.name());
+    // The trace is kept once a state: cut, model and seed rebuild the state from it.
     let command = format!(
         "torture replay STATE/trace --cut {cut} --model {} --seed {seed} --before STATE/before",
         model.name()

@@ -112,11 +112,13 @@ fn parse(bytes: &[u8], header: &[u8], at: usize) -> io::Result<(Option<Record>, 
     let (inode, offset) = (number(5), number(13));
     let middle = at + number(21) as usize;
     let end = middle + number(29) as usize;
+    // No damage: the process was killed while the shim wrote its last record.
     if end > bytes.len() {
         return Ok((None, end));
     }
     let text = |range: Range<usize>| String::from_utf8_lossy(&bytes[range]).into_owned();
     let path = || text(at..middle);
+    // The kinds are those that the shim writes, `shim/`: keep both in step.
     let record = match header[4] {
         b'C' => Record::CreateFile { inode, path: path() },
         b'M' => Record::CreateDirectory { inode, path: path() },

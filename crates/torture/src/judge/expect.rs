@@ -118,6 +118,7 @@ impl ExpectedRows {
     }
 
     fn tried(&mut self, words: &[&str]) {
+        // The lines are those of `ledger`, and each has its twin in `acknowledged`.
         match *words {
             ["row", key, generation] => {
                 self.rows.entry(number(key)).or_default().tried = number(generation);
@@ -153,6 +154,7 @@ impl ExpectedRows {
     }
 
     fn acknowledged(&mut self, words: &[&str], is_kept: impl Fn(&str) -> bool) {
+        // Steps without a durability in their line are durable as soon as they are acknowledged.
         match *words {
             ["tables"] => self.tables_kept = true,
             ["row", key, generation, durability] if is_kept(durability) => {

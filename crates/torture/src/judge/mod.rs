@@ -38,12 +38,14 @@ pub(crate) fn judge(
     let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
     let ledger = String::from_utf8_lossy(&ledger);
     let mut expected = ExpectedRows::read(&ledger, loss);
+    // A store may be missing as long as nothing acknowledged says that it was made.
     let must_exist = expected.tables_kept || checkpoint.is_some();
     let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
     let store = match opened {
         Ok(store) => store,
         Err(error) => return Ok(vec![format!("OPEN {error}")]),
     };
+    // What a checkpoint must hold follows from what it shows, so it is opened first.
     if let Some(number) = checkpoint {
         match moment::lines_before(&store, &ledger, number) {
             Ok(lines) => expected = ExpectedRows::read_checkpoint(&ledger, lines),

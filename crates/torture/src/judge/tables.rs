@@ -29,6 +29,7 @@ impl Case {
             |step| self.expected.step_tried(number, step),
             |step| self.expected.step_kept(number, step),
         );
+        // First of all: nothing else that was acknowledged of the table matters after its drop.
         if kept("drop") {
             if table.is_some() {
                 self.complain(format_args!("PHANTOM table {name}: its drop was acknowledged"));

@@ -65,7 +65,10 @@ fn one_store(
         };
         let is_killed = ended.was_killed() || ended.status.is_none();
         report.add("kills", u64::from(is_killed));
+        // The next round appends to the ledger: a line that was cut short would spoil its first
+        // one.
         scratch.mend_ledger()?;
+        // Copied before it is judged: to open a store changes it.
         let after = scratch.path("after");
         copy_tree(&scratch.base(), &after)?;
         let mut complaints =
@@ -79,6 +82,7 @@ fn one_store(
             copy_tree(&after, &directory.join("state"))
         })?;
         fs::remove_dir_all(&after)?;
+        // A store that is wrong once stays wrong: further rounds would complain of the same.
         if !complaints.is_empty() {
             break;
         }

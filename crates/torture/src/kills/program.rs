@@ -67,6 +67,7 @@ pub(super) fn one_store(
     load.args(["--memory", *random.choose(&["4M", "64M"]), "t"]).args(&files);
     let mut complaints = Vec::new();
     let lives = 1 + random.below(6);
+    // The last life has all the time that it needs: only then must the rows be complete.
     for life in 0..=lives {
         let longest = Duration::from_millis(20 + random.below(800));
         let ended = child::run(&mut load, if life < lives { longest } else { LONGEST })?;
@@ -77,6 +78,7 @@ pub(super) fn one_store(
         }
     }
     progress(format_args!("kills: load --resume, {mode}, seed {seed}"));
+    // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
     copy_tree(&scratch.base(), &after)?;
     if complaints.is_empty() {
@@ -128,6 +130,7 @@ fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
     if found.len() as i64 != FILES * ROWS {
         complaints.push(format!("LOST rows: {} of {} are there", found.len(), FILES * ROWS));
     }
+    // A finished load leaves no files, and opening the store removes those of killed ones.
     for directory in [scratch.store(), scratch.base().join("disk0")] {
         let left = fs::read_dir(directory.join("load")).map_or(0, Iterator::count);
         if left > 0 {

@@ -56,6 +56,8 @@ impl Round<'_> {
             for (object, key) in
                 (0..OBJECTS).flat_map(|object| (0..KEYS).map(move |key| (object, key)))
             {
+                // Half of the entries are left out, so that loads and small writes meet at some
+                // rows only.
                 if random.chance(50) {
                     let write = self.write();
                     rows.push(self.row(object, key, write));
@@ -74,6 +76,7 @@ impl Round<'_> {
                 memory_bytes_max: Some(1 << 20),
                 ..BulkPutOptions::default()
             };
+            // Right around the call: a wider span would let more orders explain a wrong answer.
             let call = self.tick();
             let rows = rows.into_iter().map(|row| Ok(("r".into(), row)));
             let done = self.store.bulk_put(vec![row_stream("load", rows)], &options);

@@ -114,6 +114,7 @@ pub(super) fn step(
     versions: &LearnedVersions,
 ) -> Option<State> {
     let mut next = *state;
+    // Each arm checks the answer as well: one that takes any answer would explain a wrong one.
     match operation {
         Operation::Put { key, write } => next[*key] = *write,
         Operation::Delete { key, was_there } => {

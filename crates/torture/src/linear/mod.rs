@@ -51,6 +51,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
             command: format!("torture linear --runs 1 --seed {seed}"),
         };
         report.verdict(&subject, &ended.answer(), |directory| {
+            // The child left the histories that nothing explains as files beside the store.
             for entry in fs::read_dir(scratch.base())? {
                 let entry = entry?;
                 if entry.file_type()?.is_file() {
@@ -75,6 +76,7 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
     let mut complaints = Vec::new();
     let (mut objects_judged, mut operations, mut loads, mut given_up) = (0, 0, 0, 0);
     for number in 1..=ROUNDS {
+        // Each round has shard keys of its own: its rows begin as absent, which the search assumes.
         let round = Round::new(&store, number * 10, random.next(), &clock, &writes);
         let (objects, loaded) = round.play()?;
         loads += loaded;

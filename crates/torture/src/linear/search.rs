@@ -79,9 +79,11 @@ impl Search<'_> {
             if count == self.events.len() {
                 return Verdict::Explained;
             }
+            // The search takes exponential time at worst. To give up is no verdict on the store.
             if self.seen.len() > MEMORY {
                 return Verdict::GaveUp;
             }
+            // Another order of the same operations came here before: what follows is the same.
             if self.seen.insert((done.clone(), state)) {
                 let next = self.candidates(&done);
                 path.push(Place { done, count, state, next });

@@ -36,12 +36,14 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
         let mut command = child::myself("feed")?;
         let words = [reader.name().to_owned(), seed.to_string(), "0".to_owned(), runs.to_string()];
         command.args(words).arg(seconds.unwrap_or(u64::MAX).to_string()).arg(&note);
+        // The child ends by itself in time. The rest is for its start and its last case.
         let longest = Duration::from_secs(seconds.unwrap_or(3_600)) + LONGEST;
         let ended = child::run(&mut command, longest)?;
         let cases: u64 = ended.counts().map(|(_, count)| count).sum();
         progress(format_args!("readers: {}: {cases} cases", reader.name()));
         report.add(&format!("cases of {}", reader.name()), cases);
         let mut complaints = ended.answer();
+        // A child that hung or died could not name its case: the note does.
         if !ended.complaints(&[0, child::FOUND]).is_empty() {
             let case = fs::read_to_string(&note).unwrap_or_default();
             complaints.push(format!("it was at case {}", case.trim()));

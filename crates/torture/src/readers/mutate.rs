@@ -37,6 +37,7 @@ pub(super) fn mutated(samples: &[Vec<u8>], words: &[&str], random: &mut Random) 
 fn change(bytes: &mut Vec<u8>, samples: &[Vec<u8>], words: &[&str], random: &mut Random) {
     let at = random.below(bytes.len() as u64 + 1) as usize;
     let behind = at + random.below((bytes.len() - at).min(24) as u64 + 1) as usize;
+    // Changes that do not fit at this place fall through to the last two.
     match random.below(11) {
         0 => bytes.truncate(at),
         1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),

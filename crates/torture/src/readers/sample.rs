@@ -126,6 +126,7 @@ impl Reader {
                 written(Format::ArrowStream, Compression::None)?,
             ],
             Reader::Avro => ["null", "deflate"].map(avro).to_vec(),
+            // Twice in a row as well: a file of several members is legal, and is read to its end.
             Reader::Gzip => {
                 let one = written(Format::Csv, Compression::Gzip)?;
                 vec![one.clone(), one.repeat(2)]
@@ -153,6 +154,7 @@ impl Reader {
 
     /// Words that mean something to it.
     pub(super) fn words(self) -> &'static [&'static str] {
+        // Words that chance seldom makes, and that change what a parser does next.
         match self {
             Reader::Csv => {
                 &["\"\"", ",,", "\r\n", "\n\n", "NULL", "true", "2022-13-01", "\u{feff}"]
@@ -237,6 +239,8 @@ impl Reader {
                 " CAST(",
                 " ARRAY[",
             ],
+            // Binary files have lengths and checksums, which an inserted word breaks like any other
+            // byte.
             Reader::Parquet
             | Reader::Arrow
             | Reader::Avro
@@ -341,6 +345,7 @@ fn avro(codec: &str) -> Vec<u8> {
 /// A few rows of several types in a format.
 fn written(format: Format, compression: Compression) -> Fallible<Vec<u8>> {
     let rows = 40;
+    // Columns with nulls and without: formats lay the two out in different ways.
     let columns: [(&str, ArrayRef); 5] = [
         ("id", Arc::new(Int64Array::from_iter_values(0..rows))),
         (

@@ -117,6 +117,7 @@ impl<'t> Replay<'t> {
     }
 
     fn play(&mut self, record: &'t Record) {
+        // Names go through `change` alone, which keeps the three trees of names in step.
         match record {
             Record::CreateFile { inode, path } => {
                 self.create(*inode, path, FileContent::File(File::default()));

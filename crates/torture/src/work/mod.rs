@@ -46,6 +46,7 @@ fn work_phase(
     phases: i64,
 ) -> Result<()> {
     let store = open(plan)?;
+    // Written before the call: what was tried may be there, whether or not an answer came.
     ledger.say(format_args!("try tables"));
     store.execute(TABLES)?;
     ledger.say(format_args!("ok tables"));
@@ -57,6 +58,7 @@ fn work_phase(
         if kind.has("single") {
             (0..2).for_each(|thread| drop(scope.spawn(move || single::run(scene, thread))));
         }
+        // These names are also in `kind::PARTS`, from which runs are put together.
         let parts: [(&str, Part); 7] = [
             ("bulk", bulk::run),
             ("push", push::run),

@@ -69,6 +69,7 @@ fn push(
         let position = load.push(stream, Payload::Rows { table: "pushed".into(), rows })?;
         if random.chance(40) {
             let is_durable = load.wait_durable(stream, position, PATIENCE)?;
+            // A position behind a failed entry acknowledges nothing, so nothing is noted then.
             if !is_durable {
                 scene.wrong(format_args!("a load does not become durable up to {position}"));
             } else if !failed.0.load(Ordering::SeqCst) {
