@@ -111,7 +111,7 @@ impl OpenStore {
 fn flush(shard: &Shard) -> Result<()> {
     let metadata = shard.db().cf_handle("default").expect("every database has it");
     let flushed = shard.db().flush_cfs_opt(&[metadata, shard.rows()], &FlushOptions::default());
-    flushed.map_err(|error| translate(shard.place(), error))
+    flushed.map_err(|error| translate(shard.display_name(), error))
 }
 
 /// Where the copy of a shard is made; removed when it goes out of scope.

@@ -23,12 +23,12 @@ use std::sync::atomic::Ordering;
 use rocksdb::WriteBatch;
 use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
-use crate::attempt::Attempt;
 use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
-use crate::stall::Patience;
+use crate::stall::StallDeadline;
+use crate::write_attempt::WriteAttempt;
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,9 @@ impl OpenStore {
                             deadline,
                         )
                     };
-                    self.shards()[shard].pace.write(
+                    self.shards()[shard].throttle.write(
                         start.len() + end.len(),
-                        Patience::until(deadline),
+                        StallDeadline::until(deadline),
                         delete,
                     )?;
                 }
@@ -123,7 +123,7 @@ impl OpenStore {
         [start, end]: [&[u8]; 2],
         durability: Durability,
         deadline: Deadline,
-    ) -> Result<Attempt<()>> {
+    ) -> Result<WriteAttempt<()>> {
         let _stripe = shard.stripe_by(Shard::stripe_of(shard_key), deadline)?;
         let _shared = shard.gate_by(deadline)?;
         self.space(space)?;
@@ -138,7 +138,7 @@ impl OpenStore {
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
         remove_range(shard, range, self.limits().key_bytes_max, check)?;
-        self.chores().compact(shard, range.start, range.end);
+        self.range_compactor().compact(shard, range.start, range.end);
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl OpenStore {
     fn complete_drop(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         remove_space(self.shards(), space, self.limits().key_bytes_max, deadline)?;
         for shard in self.shards() {
-            self.chores().compact(shard, &space_start(space), &space_end(space));
+            self.range_compactor().compact(shard, &space_start(space), &space_end(space));
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl OpenStore {
     /// The same in the background, as often as it takes.
     fn complete_drop_later(&self, space: SpaceId) {
         let (shards, key_bytes_max) = (self.share_shards(), self.limits().key_bytes_max);
-        self.chores().add(Box::new(move || {
+        self.range_compactor().add(Box::new(move || {
             remove_space(&shards, space, key_bytes_max, Deadline::NONE).is_ok()
         }));
     }
@@ -191,18 +191,20 @@ fn remove_range(
 ) -> Result<()> {
     let PhysicalRange { start, end, deadline } = *range;
     let last = last_before(end, SPACE_LEN + key_bytes_max);
-    shard.pace.write(start.len() + end.len(), Patience::until(deadline), || {
+    shard.throttle.write(start.len() + end.len(), StallDeadline::until(deadline), || {
         let _alone = shard.gate_alone_by(deadline)?;
         check()?;
         let _counted = shard.changes.begin(SpaceSet::of_key(start));
-        if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
-            return Ok(Attempt::Stopped(refusal));
+        if let WriteAttempt::Stopped(refusal) =
+            write_tombstone(shard, start, end, Durability::Fsync)?
+        {
+            return Ok(WriteAttempt::Stopped(refusal));
         }
         // Whoever counts after this line sees the tombstone.
         shard.file_drops.fetch_add(1, Ordering::SeqCst);
         // A file whose last key is the end given here counts as inside.
         let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
-        files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
+        files.map(WriteAttempt::Done).map_err(|error| translate(shard.display_name(), error))
     })
 }
 
@@ -229,7 +231,7 @@ fn write_tombstone(
     start: &[u8],
     end: &[u8],
     durability: Durability,
-) -> Result<Attempt<()>> {
+) -> Result<WriteAttempt<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
     shard.attempt(durability == Durability::Fsync, SpaceSet::of_key(start), batch)

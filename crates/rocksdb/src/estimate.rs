@@ -55,7 +55,7 @@ fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result
         counted += 1;
         iterator.next();
     }
-    iterator.status().map_err(|error| translate(shard.place(), error))?;
+    iterator.status().map_err(|error| translate(shard.display_name(), error))?;
     let Some(reached) = iterator.key() else { return Ok(counted as u64) };
     let in_files = match bytes_between(shard, start, reached) {
         0 => counted as u64,
@@ -84,7 +84,7 @@ fn rows_in_memory(shard: &Shard) -> Result<u64> {
         let value = shard
             .db()
             .property_int_value_cf(shard.rows(), name)
-            .map_err(|error| translate(shard.place(), error))?;
+            .map_err(|error| translate(shard.display_name(), error))?;
         Ok(value.unwrap_or(0))
     };
     Ok(property("rocksdb.num-entries-active-mem-table")?

@@ -20,12 +20,12 @@ use tonnage_engine::{Error, ErrorKind, Result};
 /// How far a log is synced, and who is at it.
 #[derive(Debug, Default)]
 pub(crate) struct GroupSync {
-    state: Mutex<State>,
+    state: Mutex<SyncState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SyncState {
     /// Everything up to this sequence number is on the disk.
     synced: u64,
     is_syncing: bool,
@@ -41,7 +41,7 @@ struct SyncDoubt {
     message: String,
 }
 
-impl State {
+impl SyncState {
     /// Whether a write is on the disk; an error where nobody can tell any more.
     fn covers(&self, written: u64) -> Result<bool> {
         match &self.in_doubt {

@@ -56,18 +56,18 @@ pub(crate) fn restore_missing_files(db: &Path, load: &Path) -> Result<()> {
 /// Whether the MANIFEST may name a file of a load, though RocksDB said that it did not take it in.
 pub(crate) fn may_be_named(db: &Path, file: &Path) -> bool {
     let Ok(Some(state)) = LiveState::read(db) else { return true };
-    let Ok(kept) = KeptFile::read(file.to_path_buf()) else { return true };
+    let Ok(kept) = LeftoverFile::read(file.to_path_buf()) else { return true };
     state.files.values().any(|file| file.bytes == kept.bytes && file.session == kept.session)
 }
 
 /// A file of a load that RocksDB did not take over.
-struct KeptFile {
+struct LeftoverFile {
     path: PathBuf,
     bytes: u64,
     session: Option<u64>,
 }
 
-impl KeptFile {
+impl LeftoverFile {
     fn read(path: PathBuf) -> io::Result<Self> {
         let mut file = File::open(&path)?;
         let bytes = file.metadata()?.len();
@@ -78,7 +78,7 @@ impl KeptFile {
     }
 }
 
-fn files_of_loads(load: &Path) -> io::Result<Vec<KeptFile>> {
+fn files_of_loads(load: &Path) -> io::Result<Vec<LeftoverFile>> {
     let entries = match fs::read_dir(load) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -88,7 +88,7 @@ fn files_of_loads(load: &Path) -> io::Result<Vec<KeptFile>> {
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "sst") {
-            files.push(KeptFile::read(path)?);
+            files.push(LeftoverFile::read(path)?);
         }
     }
     // A file that was cut short while it was written names no session, and no MANIFEST names it.

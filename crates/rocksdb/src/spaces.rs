@@ -14,7 +14,7 @@ use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::database::Database;
 use crate::error::translate;
-use crate::stall::{self, Patience};
+use crate::stall::{self, StallDeadline};
 
 const PREFIX: &[u8] = b"space/";
 const NEXT: &[u8] = b"next space";
@@ -161,7 +161,7 @@ fn next_id(db: &Database) -> Result<SpaceId> {
 }
 
 fn write_synced(db: &Database, batch: WriteBatch, deadline: Deadline) -> Result<()> {
-    stall::write_batch_by(db, true, &batch, Patience::until(deadline), PLACE)
+    stall::write_batch_by(db, true, &batch, StallDeadline::until(deadline), PLACE)
 }
 
 fn key_of(id: SpaceId) -> Vec<u8> {

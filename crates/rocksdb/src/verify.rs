@@ -49,7 +49,7 @@ fn verify_metadata(shard: &Shard, deadline: Deadline, report: &mut VerifyReport)
         iterator.next();
     }
     if let Err(error) = iterator.status() {
-        note(report, format!("{}, metadata", shard.place()), error.to_string());
+        note(report, format!("{}, metadata", shard.display_name()), error.to_string());
     }
     Ok(())
 }
@@ -71,12 +71,13 @@ fn verify_rows(
         let Err(error) = iterator.status() else { return Ok(()) };
         let message = error.to_string();
         // Listed anew for each damage, since compaction may have replaced files meanwhile.
-        let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
+        let files =
+            shard.db().live_files().map_err(|error| translate(shard.display_name(), error))?;
         let Some(next) = behind_damage(&files, &message, &reached) else {
-            note(report, shard.place().to_string(), message);
+            note(report, shard.display_name().to_string(), message);
             return Ok(());
         };
-        note(report, shard.place().to_string(), message);
+        note(report, shard.display_name().to_string(), message);
         iterator.seek(&next);
         reached = next;
     }
@@ -100,7 +101,7 @@ fn read_on(
             Ok(_) => {}
             Err(error) => note(
                 report,
-                format!("{}, key {}", shard.place(), key.escape_ascii()),
+                format!("{}, key {}", shard.display_name(), key.escape_ascii()),
                 error.to_string(),
             ),
         }

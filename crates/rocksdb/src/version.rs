@@ -49,7 +49,7 @@ impl VersionCounter {
 
     /// A number greater than all handed out before.
     pub(crate) fn next(&self) -> Result<u64> {
-        self.next_until(stall::deadline())
+        self.next_until(stall::usual_deadline())
     }
 
     /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the

@@ -44,14 +44,14 @@ pub(crate) struct LoadWindows {
     starts: Mutex<Vec<u64>>,
     /// Counts the notes.
     count: AtomicU64,
-    parts: [Mutex<Part>; PARTS],
+    parts: [Mutex<WindowPart>; PARTS],
 }
 
 /// A part of the book.
 #[derive(Debug, Default)]
-struct Part {
+struct WindowPart {
     /// The count of the last note of each hash.
-    notes: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    notes: HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>,
     /// Notes up to this count may have been forgotten.
     forgotten: u64,
 }
@@ -82,8 +82,8 @@ impl LoadWindows {
     /// Whether the row with this key and version is known to have been stored on a condition since
     /// the count.
     pub(crate) fn was_judged(&self, count: u64, physical_key: &[u8], version: u64) -> bool {
-        self.knows(count, judged_key(Self::key_hash(physical_key), version))
-            || self.knows(count, judged_version(version))
+        self.has_note(count, judged_key(Self::key_hash(physical_key), version))
+            || self.has_note(count, judged_version(version))
     }
 
     /// The same for all rows of a version.
@@ -147,7 +147,7 @@ impl LoadWindows {
     }
 
     /// Whether this was noted since, as far as the book can tell.
-    pub(crate) fn knows(&self, start: u64, hash: u64) -> bool {
+    pub(crate) fn has_note(&self, start: u64, hash: u64) -> bool {
         self.part(hash).notes.get(&hash).is_some_and(|count| *count > start)
     }
 
@@ -160,7 +160,7 @@ impl LoadWindows {
         })
     }
 
-    fn part(&self, hash: u64) -> MutexGuard<'_, Part> {
+    fn part(&self, hash: u64) -> MutexGuard<'_, WindowPart> {
         self.parts[(hash >> 32) as usize % PARTS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -170,7 +170,7 @@ impl LoadWindows {
     }
 }
 
-impl Part {
+impl WindowPart {
     /// Makes room: forgets what no window asks for, and everything when that is too little.
     fn forget(&mut self, oldest_start: u64, now: u64) {
         self.keep_since(oldest_start);
@@ -202,9 +202,9 @@ fn judged_version(version: u64) -> u64 {
 
 /// The hash of what is a hash already.
 #[derive(Debug, Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = bytes.iter().fold(self.0, |hash, byte| hash << 8 | u64::from(*byte));
     }
@@ -255,13 +255,14 @@ mod tests {
         let windows = LoadWindows::default();
         let start = windows.open();
         let judged = |key: &[u8], version| {
-            windows.knows(start, judged_key(LoadWindows::key_hash(key), version))
+            windows.has_note(start, judged_key(LoadWindows::key_hash(key), version))
         };
         windows.record_judged(b"key", 7);
         assert!(judged(b"key", 7) && !judged(b"key", 8) && !judged(b"other", 7));
         windows.record_judged_version(9);
         assert!(
-            windows.knows(start, judged_version(9)) && !windows.knows(start, judged_version(7))
+            windows.has_note(start, judged_version(9))
+                && !windows.has_note(start, judged_version(7))
         );
     }
 
@@ -275,7 +276,7 @@ mod tests {
         }
         assert!(touched(&windows, start, b"never written"));
         assert!(windows.touched_any(start, |_| false));
-        assert!(!windows.knows(start, judged_version(1)));
+        assert!(!windows.has_note(start, judged_version(1)));
         let next = windows.open();
         assert!(
             !touched(&windows, next, b"never written"),
