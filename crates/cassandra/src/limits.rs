@@ -4,7 +4,7 @@ use scylla::statement::{Consistency, Statement};
 use tonnage_engine::{Capability, Result};
 
 use crate::cluster::Cluster;
-use crate::error::{Sent, failure, not_understood};
+use crate::error::{RequestInfo, failure, not_understood};
 
 /// The longest clustering key of Cassandra, less the byte that stands for "behind this key".
 const KEY_BYTES_MAX: usize = 65_535 - 1;
@@ -59,7 +59,7 @@ async fn setting(cluster: &Cluster, name: &str) -> Result<Option<String>> {
     let answer = match cluster.session().query_unpaged(question, (name,)).await {
         Ok(answer) => answer.into_rows_result().map_err(|error| not_understood(what, error))?,
         Err(error) => {
-            let failure = failure(Sent { what, level: "ONE", silent: "" }, error);
+            let failure = failure(RequestInfo { what, level: "ONE", silent: "" }, error);
             return if failure.is_permanent() { Ok(None) } else { Err(failure.into_error()) };
         }
     };

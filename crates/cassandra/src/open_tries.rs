@@ -15,7 +15,7 @@
 
 use tonnage_engine::Error;
 
-use crate::change::{Change, StoredRows};
+use crate::key_change::{KeyChange, StoredRows};
 
 /// The tries so far.
 #[derive(Default)]
@@ -32,7 +32,12 @@ impl OpenTries {
     }
 
     /// Notes that the last try got no answer, and that the rows are as before.
-    pub(crate) fn leave(&mut self, changes: &[Change<'_>], stored: &StoredRows<'_>, error: Error) {
+    pub(crate) fn leave(
+        &mut self,
+        changes: &[KeyChange<'_>],
+        stored: &StoredRows<'_>,
+        error: Error,
+    ) {
         self.left = Some((headers(changes, stored).map(|header| header.cloned()).collect(), error));
     }
 
@@ -44,7 +49,7 @@ impl OpenTries {
     /// The version of a try that was carried out after all.
     pub(crate) fn carried_out(
         &self,
-        changes: &[Change<'_>],
+        changes: &[KeyChange<'_>],
         stored: &StoredRows<'_>,
     ) -> Option<u64> {
         let is_of = |mark| {
@@ -54,7 +59,11 @@ impl OpenTries {
     }
 
     /// Why the write is in doubt: a try got no answer, and the rows are not as it wanted them.
-    pub(crate) fn doubt(&self, changes: &[Change<'_>], stored: &StoredRows<'_>) -> Option<&Error> {
+    pub(crate) fn doubt(
+        &self,
+        changes: &[KeyChange<'_>],
+        stored: &StoredRows<'_>,
+    ) -> Option<&Error> {
         let (before, error) = self.left.as_ref()?;
         let is_before = headers(changes, stored).eq(before.iter().map(Option::as_ref));
         (!is_before).then_some(error)
@@ -68,7 +77,7 @@ impl OpenTries {
 }
 
 fn headers<'a>(
-    changes: &'a [Change<'_>],
+    changes: &'a [KeyChange<'_>],
     stored: &'a StoredRows<'_>,
 ) -> impl Iterator<Item = Option<&'a Vec<u8>>> {
     changes.iter().map(|change| stored.get(change.key).map(|row| &row.bytes))
@@ -77,17 +86,18 @@ fn headers<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Stored;
     use crate::header::RowHeader;
+    use crate::key_change::ExistingRow;
     use crate::stamp::Stamp;
 
     const KEY: &[u8] = b"k";
-    const CHANGES: [Change<'static>; 1] = [Change { key: KEY, operation: 0, is_conditional: true }];
+    const CHANGES: [KeyChange<'static>; 1] =
+        [KeyChange { key: KEY, operation: 0, is_conditional: true }];
 
     /// A row as the try with this mark has left it.
     fn rows_of(header: RowHeader, mark: u64) -> StoredRows<'static> {
         let bytes = header.to_marked_bytes(mark);
-        StoredRows::from([(KEY, Stored { bytes, header, stamp: Stamp(0) })])
+        StoredRows::from([(KEY, ExistingRow { bytes, header, stamp: Stamp(0) })])
     }
 
     fn live(version: u64) -> RowHeader {

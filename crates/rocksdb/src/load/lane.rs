@@ -10,8 +10,8 @@ pub(super) enum SpaceKind {
     Ordinary,
 }
 
-/// Whose entries share runs: those of one shard and one kind of space. A run that holds rows and entries of
-/// indexes alike would be sorted by fewer bytes of its keys, and read twice.
+/// Whose entries share runs: those of one shard and one kind of space. A run that holds rows and
+/// entries of indexes alike would be sorted by fewer bytes of its keys, and read twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
     pub(super) space_kind: SpaceKind,
