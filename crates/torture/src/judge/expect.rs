@@ -44,7 +44,7 @@ pub(super) struct Generations {
 
 /// One stream of a bulk put.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+pub(super) struct ExpectedLoad {
     pub(super) first: i64,
     pub(super) count: i64,
     pub(super) keeps_existing: bool,
@@ -71,7 +71,7 @@ pub(super) struct GroupWrite {
 pub(super) struct ExpectedRows {
     pub(super) tables_kept: bool,
     pub(super) rows: BTreeMap<i64, Generations>,
-    pub(super) loads: BTreeMap<i64, Load>,
+    pub(super) loads: BTreeMap<i64, ExpectedLoad>,
     /// Steps on tables that were tried, and those that must stand.
     pub(super) steps_tried: BTreeSet<(i64, String)>,
     pub(super) steps_kept: BTreeSet<(i64, String)>,
@@ -125,7 +125,8 @@ impl ExpectedRows {
             }
             ["load", load, first, count, mode] => {
                 let (first, count) = (number(first), number(count));
-                let load_ = Load { first, count, keeps_existing: mode == "keep", is_kept: false };
+                let load_ =
+                    ExpectedLoad { first, count, keeps_existing: mode == "keep", is_kept: false };
                 self.loads.insert(number(load), load_);
             }
             ["table", step, table] => {

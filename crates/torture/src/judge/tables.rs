@@ -1,9 +1,9 @@
 //! Tables and indexes that were made, altered and dropped: what was acknowledged stands.
 
-use super::{Case, by_key, rows_of};
+use super::{JudgedStore, by_key, rows_of};
 use crate::content::{long, member_row};
 
-impl Case {
+impl JudgedStore {
     pub(super) fn judge_tables(&mut self) -> tonnage::Result<()> {
         let tried: Vec<i64> = self.expected.steps_tried.iter().map(|(table, _)| *table).collect();
         let mut tried = tried;

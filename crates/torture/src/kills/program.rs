@@ -13,9 +13,9 @@ use tonnage::{Row, TableScanOptions, Value};
 use crate::child;
 use crate::content::{builder, long};
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::random::Random;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, copy_tree, progress};
 
 const FILES: i64 = 3;
@@ -23,7 +23,7 @@ const ROWS: i64 = 20_000;
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The program asked for, or the one beside this one.
-pub(super) fn find(options: &Options) -> Option<PathBuf> {
+pub(super) fn find(options: &TortureOptions) -> Option<PathBuf> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name("tonnage"));
     options.program.clone().or_else(beside).filter(|program| program.is_file())
 }
@@ -53,10 +53,10 @@ pub(super) fn one_store(
     program: &Path,
     scratch: &Scratch,
     seed: u64,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     scratch.clear()?;
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let files = write_files(scratch)?;
     let mode = *random.choose(&["keep", "replace", "overwrite"]);
     make_table(scratch, random.chance(40), random.chance(40))?;
@@ -86,7 +86,7 @@ pub(super) fn one_store(
     }
     let name = format!("kills-load-{mode}-{seed}");
     let command = format!("torture kills --seed {seed} --runs 4");
-    let subject = Subject { test: "kills", variant: "load --resume", name, command };
+    let subject = ReportSubject { test: "kills", variant: "load --resume", name, command };
     report.verdict(&subject, &complaints, |to| copy_tree(&after, &to.join("state")))?;
     fs::remove_dir_all(&after)?;
     Ok(())

@@ -14,20 +14,20 @@ use std::time::Duration;
 
 use crate::child;
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, progress};
 pub(crate) use feed::feed;
-use sample::Reader;
+use sample::ReaderKind;
 
 /// Cases of each reader when nobody says how many.
 const RUNS: u64 = 2_000;
 /// How long a child may take beyond its time.
 const LONGEST: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "readers")?;
-    let readers = Reader::ALL.iter().filter(|reader| options.reads(reader.name()));
+    let readers = ReaderKind::ALL.iter().filter(|reader| options.reads(reader.name()));
     let readers: Vec<_> = readers.collect();
     for reader in &readers {
         let (note, seed) = (scratch.path("note"), options.seed);
@@ -44,11 +44,11 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
         report.add(&format!("cases of {}", reader.name()), cases);
         let mut complaints = ended.answer();
         // A child that hung or died could not name its case: the note does.
-        if !ended.complaints(&[0, child::FOUND]).is_empty() {
+        if !ended.complaints(&[0, child::FOUND_EXIT_CODE]).is_empty() {
             let case = fs::read_to_string(&note).unwrap_or_default();
             complaints.push(format!("it was at case {}", case.trim()));
         }
-        let subject = Subject {
+        let subject = ReportSubject {
             test: "readers",
             variant: reader.name(),
             name: format!("readers-{}-{seed}", reader.name()),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Case;
+use super::JudgedStore;
 use super::read::rows_of;
 use crate::content::{long, pair_key, pair_value, purged_row};
 
-impl Case {
+impl JudgedStore {
     pub(super) fn judge_pairs(&mut self) -> tonnage::Result<()> {
         let pairs = self.store.kv();
         let expected: Vec<_> = self.expected.pairs.iter().map(|(k, g)| (*k, *g)).collect();
