@@ -1,4 +1,4 @@
-//! How far compaction is behind, and how far it may be.
+//! How far compaction is behind, and the limits at which writers slow down and stop.
 
 use rocksdb::{DB, Options};
 

@@ -1,4 +1,5 @@
-//! What batches of one call leave for each other.
+//! The rows that earlier batches of a call put or delete, as later batches of the call must see
+//! them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A RocksDB that knows how far its log and its MANIFEST are on the disk.
+//! A RocksDB database that tracks how much of its log and its MANIFEST is on the disk.
 
 use std::collections::HashSet;
 use std::ops::Deref;

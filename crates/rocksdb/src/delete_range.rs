@@ -1,22 +1,22 @@
-//! Removing many rows at once: ranges, and whole spaces.
+//! Deletes many rows at once: ranges, and whole spaces.
 //!
-//! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that
-//! lie wholly inside are dropped at once too. That is only right while nobody writes, since a file
-//! may hold rows that are newer than the tombstone: so it happens with the gate held exclusively.
-//! RocksDB notes durably that a file is gone, whatever the caller asked for, so the tombstone is
-//! synced first: without it a power failure would bring back older rows of other files.
+//! One tombstone deletes a range. If the range spans shard keys, RocksDB also drops the files that
+//! lie wholly inside.
 //!
-//! What is removed is what is stored: entries of a load under way that are not stored yet come
-//! after it.
+//! - A file may hold rows that are newer than the tombstone. So files are dropped with the gate
+//!   held exclusively, while nobody writes.
+//! - RocksDB makes the drop of a file durable, whatever the caller asked for. So the tombstone is
+//!   synced first. Without it a power failure would bring back older rows of other files.
 //!
-//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the
-//! disk refuses step 2 or 3 they are tried again in the background: the space is gone all the same.
+//! A deletion covers what is stored. Entries of a load that are not stored yet come after it.
 //!
-//! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is
-//!    told that it is gone.
-//! 2. On each shard its range is removed. The gate makes sure that whoever found the space before
-//!    step 1 is done.
-//! 3. The note is removed.
+//! A space is dropped in three steps. The next opening continues after a crash. If the disk refuses
+//! step 2 or 3, the background thread repeats them: the space is gone all the same.
+//!
+//! 1. The space is marked as dropping, durably, and leaves the list. From now on it is not found.
+//! 2. Each shard deletes its range. The gate makes sure that whoever found the space before step 1
+//!    is done.
+//! 3. The mark is deleted.
 
 use std::sync::atomic::Ordering;
 

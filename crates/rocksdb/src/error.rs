@@ -1,4 +1,4 @@
-//! The one place that turns RocksDB's errors into Tonnage's.
+//! Translates RocksDB's errors into Tonnage's, all of them here.
 
 use std::fmt::Display;
 

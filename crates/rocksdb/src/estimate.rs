@@ -1,10 +1,10 @@
-//! About how many rows ranges hold.
+//! Estimates how many rows ranges hold.
 //!
-//! 1. The first keys of a range are counted. Most ranges have no more, and are known exactly.
-//! 2. RocksDB tells from its indexes how many bytes of files these keys take, and how many the
-//!    whole range: the rest is in proportion.
-//! 3. What is only in memory is not weighed there. It is counted in with every large range,
-//!    wherever it belongs.
+//! 1. The first keys of a range are counted. Most ranges have no more, so their answer is exact.
+//! 2. RocksDB's indexes tell how many bytes of files these keys take, and how many the whole range.
+//!    The rest is in proportion.
+//! 3. Step 2 does not cover rows in memory. They are added to every large range, wherever they
+//!    belong.
 
 use rocksdb::Range;
 use tonnage_engine::{Ranges, Result, SpaceId};

@@ -1,16 +1,16 @@
-//! One sync of the log for all that was written before it.
+//! One sync of the log serves everybody who wrote before it.
 //!
-//! Whoever wants its write on the disk writes it first, gives up its locks, and then asks for a
-//! sync up to its sequence number:
+//! A writer that wants its write on the disk writes it first, gives up its locks, and then asks for
+//! a sync up to its sequence number:
 //!
-//! 1. Where a sync that began later than the write is done already there is nothing to do.
-//! 2. Where nobody syncs, it does so itself, for everything that is written by then.
-//! 3. Else it waits for that sync to end, and looks again.
+//! 1. If a sync that began after the write is done, there is nothing to do.
+//! 2. If nobody syncs, the writer syncs everything that is written by then.
+//! 3. Otherwise it waits for the sync under way to end, and looks again.
 //!
-//! So a hundred writers of one shard key share a few syncs, though each of them waits for its own
-//! write to be on the disk.
+//! So a hundred writers of one shard key share a few syncs, though each waits until its own write
+//! is on the disk.
 //!
-//! A sync that fails leaves in doubt everything written by then that was not synced before: the
+//! A failed sync leaves in doubt everything that was written by then and not synced before: the
 //! system may drop those pages, and report the next sync as done. So all of these writers fail,
 //! whatever comes later.
 

@@ -1,15 +1,15 @@
-//! Files that RocksDB took in, or began to.
+//! Puts data files back whose ingestion failed, if the MANIFEST names them.
 //!
-//! RocksDB links a file under a number of its own, notes it in its MANIFEST, and syncs that. When
-//! the sync fails it removes its link, but the note is in the MANIFEST already, and stays: the next
-//! opening would ask for a file that is gone (docs/rocksdb-ingestion-fsync.md). So:
+//! RocksDB links a file under a number of its own, adds it to its MANIFEST, and syncs that. If the
+//! sync fails, RocksDB removes its link, but the MANIFEST names the file already: the next opening
+//! would ask for a file that is gone (docs/rocksdb-ingestion-fsync.md). So:
 //!
-//! 1. The link under which a load wrote the file is made durable before RocksDB takes the file in.
-//!    RocksDB removes that link after it has succeeded, never before.
+//! 1. The load makes its own link to the file durable before RocksDB takes the file in. RocksDB
+//!    removes that link after it has succeeded, never before.
 //! 2. After a failure the link stays as long as the MANIFEST names the file.
-//! 3. Before RocksDB opens, each file that the MANIFEST names and that is missing gets its link
-//!    back. A file is known again by its size and by the id of the session that wrote it, which
-//!    both MANIFEST and file hold.
+//! 3. Before RocksDB opens, each file that is missing though the MANIFEST names it gets its link
+//!    back. Its size and the id of the session that wrote it identify the file: both MANIFEST and
+//!    file hold them.
 //!
 //! A process that is killed at any moment in between leaves the link of step 1, too.
 

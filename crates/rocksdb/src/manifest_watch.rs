@@ -1,8 +1,8 @@
 //! The thread that follows the MANIFEST of each shard.
 //!
-//! Loads note what they have stored themselves. RocksDB stores memtables by itself, in the
-//! background, and then removes their logs: this thread sees it, and notes it. It also sees when a
-//! shard that small writes fill outgrows the memory for its filters and indexes.
+//! A load notes by itself how far the MANIFEST is on the disk. RocksDB stores memtables in the
+//! background, and then removes their logs: this thread notes that. It also notices when small
+//! writes grow a shard past the memory for its filters and indexes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};

@@ -1,11 +1,10 @@
 //! Writes to RocksDB that wait out a stall without blocking it.
 //!
-//! RocksDB stops writers while its memtables are full, and a stopped writer waits inside RocksDB,
-//! at the head of the queue of writers. When the memtables are full because the disk was, nothing
-//! can be flushed before RocksDB has recovered from that error, and its recovery has to pass the
-//! same queue: writer and recovery then wait for each other for ever. So no write waits inside:
-//! RocksDB is told to refuse a write rather than stall it (`no_slowdown`), and the waiting is done
-//! out here.
+//! RocksDB stops writers while its memtables are full. A stopped writer waits inside RocksDB, at
+//! the head of the queue of writers. If the memtables are full because the disk was, RocksDB has to
+//! recover before it can flush, and its recovery has to pass the same queue. Writer and recovery
+//! then wait for each other for ever. So no write waits inside: RocksDB refuses a write rather than
+//! stall it (`no_slowdown`), and the caller waits out here.
 //!
 //! A refusal means that writes are stopped, never that they are slowed down: the
 //! [throttle](crate::write_throttle) sees to that. Small writes wait there and hold no lock. What

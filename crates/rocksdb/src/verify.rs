@@ -1,9 +1,9 @@
-//! Reading everything to see whether it can be read.
+//! Reads everything, to see whether it can be read.
 //!
 //! 1. Each shard is read from its first key to its last, past the cache, with every checksum
 //!    verified.
-//! 2. Where a file is damaged the scan ends. The damage is noted; the scan goes on behind the last
-//!    key of the file that RocksDB's message names, or of the nearest file when it names none.
+//! 2. A scan ends at a damaged file. The damage is noted, and the scan goes on behind the last key
+//!    of the file that RocksDB's message names, or of the nearest file if it names none.
 //! 3. Each value's header is read too.
 
 use rocksdb::{DBRawIterator, LiveFile};

@@ -1,27 +1,32 @@
 //! Load windows: what small writes touch while a load is under way.
 //!
-//! A load gathers its rows long before it stores them. What others write in between must not be
-//! lost to the load, so the load opens a *window* on each shard and asks at the end which of its
-//! keys were touched meanwhile.
+//! A load gathers its rows long before it stores them, and must not lose what others write in
+//! between. So the load opens a *window* on each shard, and asks at the end which of its keys were
+//! touched meanwhile.
 //!
 //! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open,
 //!    and then commits.
-//! 2. A window opened with the gate held exclusively ([`OpenWindow::open_by`](crate::open_window::OpenWindow::open_by)) finds every write
-//!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`](crate::open_window::OpenWindow::open_early)) will be
-//!    told of every write whose version is greater than one that is drawn afterwards: that is
-//!    enough for a load whose entries lose to greater versions only.
-//! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
+//! 2. A window can be opened in two ways. With the gate held exclusively
+//!    ([`OpenWindow::open_by`](crate::open_window::OpenWindow::open_by)), every write is either
+//!    committed or will be noted. Without the gate
+//!    ([`OpenWindow::open_early`](crate::open_window::OpenWindow::open_early)), every write will be
+//!    noted whose version is greater than one that is drawn afterwards. That is enough for a load
+//!    whose entries lose to greater versions only.
+//! 3. The load takes the gate exclusively before it ingests. What it asks for then is complete.
 //!
 //! All windows of a shard share one book: the hash of each key touched, with the count of its last
 //! note. A window has seen the notes above the count at which it was opened. So a write pays once,
-//! however many windows are open. The book forgets what no window can ask for; what it forgets
-//! beyond that, when it would grow past [`KEYS_MAX`], counts as touched for all windows that were
-//! open then. Two keys with the same hash make a key count as touched that was not, which costs the
-//! load a look at the stored row, never a wrong answer.
+//! however many windows are open.
+//!
+//! - The book forgets what no window can ask for.
+//! - If it would still grow past [`KEYS_MAX`], it forgets more. All keys then count as touched for
+//!   the windows that are open at that time.
+//! - A key also counts as touched if another one with the same hash was. That costs the load a look
+//!   at the stored row, never a wrong answer.
 //!
 //! The book also tells which writes were *judged*: carried out on a condition, and so without what
-//! loads had not stored yet. Such a write is noted a second time under its key and its version,
-//! that of a load which keeps existing rows under its version.
+//! loads had not stored yet. Such a write is noted a second time under its key and its version. A
+//! load that keeps existing rows is noted under its version.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,4 +1,4 @@
-//! What became of an attempt to write, which never waits inside RocksDB.
+//! The result of an attempt to write, which never waits inside RocksDB.
 
 /// The outcome of an attempt.
 pub(crate) enum WriteAttempt<T> {

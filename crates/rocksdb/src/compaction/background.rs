@@ -1,5 +1,5 @@
-//! Work in the background that nobody waits for: giving back the space of what was removed, and
-//! removing what the disk did not let remove before.
+//! A background thread that nobody waits for. It compacts deleted ranges, and repeats drops of
+//! spaces that the disk refused.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};

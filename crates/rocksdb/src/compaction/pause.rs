@@ -1,21 +1,20 @@
-//! Compaction that waits while loads come one after another.
+//! Pauses compaction while loads come one after another.
 //!
-//! A load over keys that are stored already leaves files at level 0, above what they overlap, and
-//! compaction then rewrites everything below them. After the next load it does so again. Measured,
-//! 20 M rows in ten loads: 35 s with it, 31 s without; most of the rest were look-ups of stored
-//! keys ([`crate::load`]). So:
+//! A load over stored keys leaves files at level 0, above the files that they overlap. Compaction
+//! then rewrites everything below them, and does so again after the next load. Measured, 20 M rows
+//! in ten loads: 35 s with that, 31 s without; look-ups of stored keys took most of the rest
+//! ([`crate::load`]). So a shard has three phases:
 //!
-//! 1. **Paused.** While a load merges, and for two seconds after, compaction is off. At most
-//!    [`OVERLAPPING_MAX`] loads may leave files at level 0 meanwhile, and small writes and loads
-//!    together [`FILES_MAX`]: so many places a lookup has to look into at worst.
-//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by
-//!    then, and much waits for compaction. The usual limits would hold small writes up until it is
-//!    through, for hours after large loads. So what is there already does not count: only what
-//!    small writes add to it does.
-//! 3. **Steady.** As ever. Where little waits for compaction that comes right after 1: RocksDB writes
-//!    and syncs its OPTIONS file twice for each change of phase.
+//! 1. **Paused.** While a load merges, and for two seconds after, compaction is off. Meanwhile at
+//!    most [`OVERLAPPING_MAX`] loads may leave files at level 0, small writes and loads together
+//!    [`FILES_MAX`]. A lookup has to search that many files at worst.
+//! 2. **Catching up.** Compaction is on again and rewrites everything once. The backlog is large by
+//!    then, and the usual limits would hold small writes up until it is gone, for hours after large
+//!    loads. So the limits count only what small writes add to that backlog.
+//! 3. **Steady.** The usual limits hold. If the backlog is small, this phase follows the first at
+//!    once: RocksDB writes and syncs its OPTIONS file twice for each change of phase.
 //!
-//! A store that was closed in between is opened catching up.
+//! A store that was closed in between opens in the second phase.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};

@@ -1,4 +1,5 @@
-//! Where a store lives: finding it, making it, and keeping others out while it is open.
+//! The directories of a store: finds them, makes them, and keeps others out while the store is
+//! open.
 
 mod locks;
 pub(crate) mod manifest;

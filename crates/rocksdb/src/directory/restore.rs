@@ -1,9 +1,9 @@
 //! The directories that a backup is restored into.
 //!
-//! Each is locked and gets a note, `RESTORE`, before anything else. So a directory that a restore
-//! which was cut short has left is told from one that holds somebody's data, or that a restore is
-//! still at: it is emptied and filled again. The store is one once its manifest is written, which
-//! comes last.
+//! 1. Each directory is locked, and gets a note, `RESTORE`, before anything else.
+//! 2. The note tells what an interrupted restore left from somebody's data. Such a directory is
+//!    emptied and filled again. The lock tells that a restore is still at work.
+//! 3. The manifest is written last. Only then is it a store.
 
 use std::fs;
 use std::path::{Path, PathBuf};

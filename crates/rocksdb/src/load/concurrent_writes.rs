@@ -1,14 +1,13 @@
-//! What lets a load take the place of rows without losing what others write meanwhile.
+//! What others write while a load session is open.
 //!
-//! An entry must yield to a row that someone else wrote after it was pushed. Whoever looks at each
-//! stored row finds that out from its version. Each shard is watched besides, from the moment the
-//! session is opened:
+//! A load must not overwrite a row that someone else wrote after the entry was pushed. A load that
+//! looks at each stored row sees that by its version. In addition a window is open on each shard
+//! for the whole session:
 //!
-//! - A load that overwrites looks at few rows: only keys that small writes touched are looked up.
-//!   What other loads store in files is not told key by key: once one has, every key is looked up
-//!   as ever.
-//! - Where a later row is found, the watch tells whether it was stored on a condition. Then the
-//!   entry does not yield.
+//! - A blind load looks up only keys that small writes touched. Other loads store files, whose keys
+//!   the window does not see. So once another load has ingested a file, every key is looked up.
+//! - If a stored row is later than the entry, the window tells whether it was written on a
+//!   condition. If so the entry is stored all the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,5 @@
-//! What every step of a load needs to know.
+//! What all steps of a load share: the store, the options, the deadline, and whether the load
+//! stopped.
 
 use std::any::Any;
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
-//! Ingests a file, with what others wrote while it was being made put right.
+//! Ingests a file, and corrects it by what others wrote while it was being made.
 //!
-//! 1. With writers at work, gather the entries whose keys were touched since the window was opened:
+//! 1. While others write, gather the entries whose keys were touched since the window was opened:
 //!    the suspects.
 //! 2. Shut the gate: nobody writes now. If keys of the file were touched that are no suspects, open
-//!    it and begin again, up to [`ROUNDS_MAX`] times; then all entries are gone through while the
-//!    gate is shut.
-//! 3. Look again at what is stored under the suspects' keys. Where an entry is overtaken, or is to
-//!    have a new version, the right row goes into a second file, the patch.
-//! 4. Have RocksDB take in both files in one step, the patch over the other, and open the gate.
+//!    the gate and begin again, up to [`ROUNDS_MAX`] times. After that, look at all entries while
+//!    the gate is shut.
+//! 3. Look up the keys of the suspects once more. If an entry is overtaken, or gets a new version,
+//!    the right row goes into a second file, the patch.
+//! 4. Have RocksDB ingest both files in one step, the patch over the other, and open the gate.
 
 use rocksdb::Options;
 use tonnage_engine::Result;

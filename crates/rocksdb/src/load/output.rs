@@ -1,13 +1,13 @@
-//! Stores one range of rows of a shard as one file that RocksDB takes in.
+//! Stores one range of rows of a shard as one file that RocksDB ingests.
 //!
-//! 1. Lock the range: no other load makes a file of it meanwhile. Open a load window, then judge
-//!    every entry of the merge by what is stored, and write those that win to the file.
-//! 2. Have the file ingested ([`super::gated_ingest`]): entries that small writes or small loads
-//!    overtook since 1 are put right.
-//! 3. Unlock the range, and report. Nothing is held any more, so an observer may do what it likes.
+//! 1. Lock the range: no other load makes a file of it meanwhile. Open a load window, judge every
+//!    entry of the merge by what is stored, and write the winners to the file.
+//! 2. Have the file ingested ([`super::gated_ingest`]). That corrects entries that small writes or
+//!    small loads overtook since step 1.
+//! 3. Unlock the range, and report. No lock is held any more, so an observer may do what it likes.
 //!
-//! The outcome of each entry is remembered as one byte, so that a second walk over the merge need
-//! not judge again.
+//! The outcome of each entry is kept as one byte, so that a second walk over the merge need not
+//! judge again.
 
 use rocksdb::Options;
 use tonnage_engine::{Durability, OnExisting, Result, SpaceId};

@@ -1,6 +1,6 @@
-//! The memory of a session, and what lies in it.
+//! The memory of a load session, handed out as runs.
 //!
-//! Memory is given out as a fixed number of *permits*, each good for one run. A run goes through
+//! A fixed number of *permits* bounds the memory. Each is good for one run. A run goes through
 //! these stages:
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
 //! ```
 //!
-//! A pusher without room takes a free permit, else has an idle run of another lane sealed, else
-//! waits for the workers. Nobody holds a run while waiting, so there is always one who goes on.
-//! Workers are started when the first run is full: a small load never has any.
+//! A pusher without room takes a free permit. If there is none, it has an idle run of another lane
+//! sealed, or waits for the workers. Nobody holds a run while waiting, so somebody can always go
+//! on. The first full run starts the workers: a small load never has any.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

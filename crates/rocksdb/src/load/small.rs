@@ -1,15 +1,14 @@
-//! Stores a small load through the write-ahead log, where files of their own would cost more than
-//! they save.
+//! Stores a small load through the write-ahead log, where files would cost more than they save.
 //!
 //! Such a load is a sequence of small writes, and waits for other loads as little as they do:
 //!
-//! 1. Take a chunk of the entries. Read what is stored under their keys, holding nothing, so that
+//! 1. Take a chunk of the entries. Read what is stored under their keys without any lock, so that
 //!    it is in memory in the next step. Wait at the [throttle](crate::write_throttle) while writes
 //!    are slowed down or stopped.
 //! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does.
 //!    Judge the entries by what is stored, note the keys of those that win in the open windows, and
 //!    commit them in one batch.
-//! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
+//! 3. At the end sync once if that was asked for, and only then report. No lock is held any more,
 //!    so an observer may do what it likes.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How many threads may read for others.
+//! The bound on threads that read for other threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,15 +1,15 @@
-//! Looking up keys.
+//! Looks up keys.
 //!
-//! 0. Sorted keys that lie close together are walked to ([`walk`]); all others are looked up. Of
-//!    these the first few show whether their blocks are in the cache; if most are not, several
-//!    threads read the rest ([`parallel`]).
-//! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are
-//!    laid end to end in one buffer.
-//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by
-//!    shard and each shard gets one.
+//! 0. One iterator walks to sorted keys that lie close together ([`walk`]). All others are looked
+//!    up. The first few of these show whether their blocks are in the cache. If most are not,
+//!    several threads read the rest ([`parallel`]).
+//! 1. Keys are taken in chunks, smaller ones where rows are large. The physical keys of a chunk lie
+//!    end to end in one buffer.
+//! 2. With one shard a chunk is one batched multi-get. With several, each shard gets its keys in
+//!    one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
-//!    order of the keys, as far as they keep to the bytes asked for.
-//! 4. What takes more than one look at a shard takes them all at one [moment](lookup::View), so that it
+//!    order of the keys, as far as they fit into the bytes asked for.
+//! 4. A read that looks at a shard more than once looks at one [moment](lookup::View) of it. So it
 //!    sees all of an atomic batch or nothing of it.
 
 pub(crate) mod helpers;

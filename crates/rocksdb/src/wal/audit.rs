@@ -1,25 +1,31 @@
 //! An audit of the write-ahead logs before RocksDB recovers from them.
 //!
-//! RocksDB takes whatever it cannot make sense of at the end of a log for the trace of a crash, and
-//! goes on without it, and with the next log: a flipped bit would make acknowledged rows disappear
-//! without a word, and a later write might survive an earlier one that is lost. In the middle of a
-//! log it refuses what a power failure may well leave there. So this audit reads the logs first,
-//! and tells a *torn* log (a crash left it so: it is cut there) from *damage* (everything else: the
-//! store stays closed, unless its opener asks for what is before the damage).
+//! RocksDB cannot tell a crash from damage. At the end of a log it takes whatever it does not
+//! understand for the trace of a crash, and goes on with the next log. So a flipped bit would make
+//! acknowledged rows disappear without a word, and a later write might survive an earlier one that
+//! is lost. In the middle of a log RocksDB refuses what a power failure may well leave there.
 //!
-//! 1. Logs that RocksDB needs no more, as its MANIFEST says, are passed over.
-//! 2. Records are read in turn while they are sound.
-//! 3. What [`SyncedPosition`] says is on the disk must be sound: where it is not, that is damage.
-//! 4. What lies behind that a power failure may have taken, in whole or in part. A log whose end
-//!    was never written ends early or in zeros; a page that was lost while later ones were written
-//!    is zero from some place on to its end. A record that is broken where there are such zeros, or
-//!    by the end of the file, is torn. It is damage after all if it was whole once: its checksum
-//!    fits the bytes that are there under another length or type, or sound records follow.
-//! 5. Anything else is damage: bits flip, but writes that are lost do not leave other bytes behind.
-//! 6. Behind a log that is torn no log counts: what is there was written later than what is lost.
-//!    The same goes for a log that begins later than the one before it ends. Sequence numbers tell:
-//!    each record has as many as it has rows. An ingestion takes some, too; it leaves a note of
-//!    them in the log ([`sequence_note`]).
+//! This audit reads the logs first, and tells two cases apart:
+//!
+//! - *Torn*: a crash left the log so. The audit cuts it there.
+//! - *Damaged*: everything else. The store stays closed, unless its opener asks for what is before
+//!   the damage.
+//!
+//! It takes these steps:
+//!
+//! 1. Skip logs that RocksDB needs no more, as its MANIFEST says.
+//! 2. Read records in turn while they are sound.
+//! 3. What [`SyncedPosition`] says is on the disk must be sound. If it is not, that is damage.
+//! 4. A power failure may have taken what lies behind, in whole or in part. A log whose end was
+//!    never written ends early or in zeros. A page that was lost while later ones were written is
+//!    zero from some byte on to its end. A record that such zeros or the end of the file break is
+//!    torn. It is damage after all if it was whole once: its checksum fits the bytes that are there
+//!    under another length or type, or sound records follow.
+//! 5. Anything else is damage. Bits flip, but lost writes do not leave other bytes behind.
+//! 6. Behind a torn log no log counts: it was written later than what is lost. The same goes for a
+//!    log that begins later than the one before it ends. Sequence numbers tell: each record has as
+//!    many as it has rows. An ingestion takes some, too, and leaves a note of them in the log
+//!    ([`sequence_note`]).
 
 use std::fs::{self, File};
 use std::io;
