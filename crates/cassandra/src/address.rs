@@ -1,4 +1,4 @@
-//! Where a store is: `cassandra://user:password@host,host:9043/keyspace?dc=dc1&create=3`.
+//! The address of a store: `cassandra://user:password@host,host:9043/keyspace?dc=dc1&create=3`.
 
 use std::path::PathBuf;
 

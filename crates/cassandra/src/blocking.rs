@@ -1,8 +1,8 @@
-//! Waiting for the driver's futures from any thread.
+//! Waits for the driver's futures on any thread.
 //!
-//! The contract is synchronous and the driver is not. The engine owns a runtime for connections and
-//! timers. A caller's future runs on the caller's own thread, which parks while it waits. So callers
-//! need no runtime, may be on a thread of another one, and borrow what they hand over.
+//! The contract is synchronous, the driver is not. The engine owns a runtime for connections and
+//! timers. A caller's future runs on the caller's own thread, which parks while it waits. So
+//! callers need no runtime, may be on a thread of another one, and borrow what they hand over.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Looks at the clocks of the nodes again and again, as long as the store is open.
+//! Measures the clocks of the nodes every two seconds, as long as the store is open.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The connection to the cluster: statements are prepared, sent and tried again here.
+//! The connection to the cluster. It prepares and sends statements, and tries again.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
-//! Deleting ranges: one deletion a partition, under a stamp of its own, each under the lock of
-//! its partition.
+//! Deletes ranges: one deletion for each partition, under a stamp of its own and the lock of the
+//! partition.
 //!
 //! A whole space is emptied partition by partition too. To truncate its table would be faster, but
-//! needs every node, and may take away what is written meanwhile.
+//! needs every node, and may delete what is written meanwhile.
 //!
-//! It leaves no headers ([`crate::header`]): to know of which rows it would have to read all keys.
-//! So a request for a new row alone that a node gets late, behind the deletion, brings that row
-//! back. The library deletes chunks of large objects so, and sends none: each chunk goes with the
-//! draft of its writer, on condition of the draft's own header.
+//! A range deletion leaves no headers ([`crate::header`]): it would have to read all keys to know
+//! the rows. So a late request for a new row, which a node gets after the deletion, brings that row
+//! back. The library deletes chunks of large objects by range, and sends no such requests: it
+//! writes each chunk together with the draft of its writer, on condition of the draft's own header.
 
 use std::future::Future;
 

@@ -1,7 +1,7 @@
-//! About how many rows there are, by reading a few thousand keys.
+//! Estimates how many rows there are, by reading a few thousand keys.
 //!
-//! Along the ring the share of it that so many rows took tells the rest: partitions lie there at
-//! random. Cassandra's own estimates know nothing of what was written lately.
+//! Partitions lie on the ring at random. So if these rows took some share of the ring, the whole
+//! ring holds in proportion. Cassandra's own estimates do not cover recent writes.
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, SpaceId};

@@ -1,8 +1,8 @@
 //! The home of a store: the data centre whose majority decides about its rows.
 //!
-//! Decisions of two data centres about one row would not know of each other. So all processes go by
-//! the same home, which is fixed when the store is made. A row of the engine's own table names it:
-//! part `place`, name `home`, empty where the majority of all data centres decides.
+//! Two data centres would decide about one row without knowing of each other. So all processes go
+//! by the same home, which is fixed when the store is made. A row of the engine's own table names
+//! it: part `place`, name `home`. It is empty if the majority of all data centres decides.
 
 use scylla::statement::Consistency;
 use scylla::value::CqlValue;

@@ -1,4 +1,4 @@
-//! What a write meets and changes.
+//! The rows that a write finds, and what it changes of them.
 
 use std::collections::HashMap;
 use std::fmt::Display;

@@ -1,7 +1,7 @@
-//! What one request looks up: keys of a partition, or of several partitions of one node.
+//! Groups keys into requests: keys of one partition, or of several partitions of one node.
 //!
-//! A request costs more than a row that it finds. So partitions with few keys share requests:
-//! `p IN (...) AND c IN (...)`. Each partition is searched for all keys then. A key belongs to one
+//! A request costs more than a row that it finds. So partitions with few keys share requests: `p IN
+//! (...) AND c IN (...)`. Cassandra then searches each partition for all keys. A key belongs to one
 //! partition only, so nothing is found twice.
 
 use std::collections::HashMap;

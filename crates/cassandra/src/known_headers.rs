@@ -1,14 +1,13 @@
 //! Headers of rows that this process has just read or written.
 //!
-//! A small write reads its rows first, to make what is stored its condition. Where the process knows
-//! that from a moment ago the read is left out. If the row has changed since, the condition does not
-//! hold, nothing is changed, and the write begins anew with a read.
+//! A small write reads its rows first, and makes what is stored its condition. If the process knows
+//! the rows from a moment ago, the write skips the read. If a row has changed since, the condition
+//! fails, nothing is changed, and the write begins anew with a read.
 //!
-//! - Only headers of small writes are kept. Rows of loads have time stamps that may lie ahead, and a
-//!   write over them must wait.
-//! - A guess that fails costs a round trip more. Where several processes write the same rows that
-//!   comes often, so guesses must earn their keep: those that fail cost four times the credit that
-//!   one which holds brings.
+//! - Only headers of small writes are kept. Rows of loads have time stamps that may lie ahead, and
+//!   a write over them must wait.
+//! - A wrong guess costs a round trip more. That happens often if several processes write the same
+//!   rows. So a guess needs credit: a wrong one costs four times what a right one earns.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

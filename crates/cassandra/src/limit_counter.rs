@@ -1,4 +1,5 @@
-//! Which of the rows that a scan reads are given, and when it is done with a shard key or a range.
+//! Counts the rows of a scan against its limits: which rows it gives, and where a shard key or a
+//! range ends.
 
 use tonnage_engine::{Direction, ScanOptions, Verdict};
 

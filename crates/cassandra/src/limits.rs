@@ -1,4 +1,4 @@
-//! What a cluster can do: its nodes' settings as a capability.
+//! The capability of a cluster, from the settings of its nodes.
 
 use scylla::statement::{Consistency, Statement};
 use tonnage_engine::{Capability, Result};

@@ -3,15 +3,14 @@
 //! A try that got no answer may reach a node at any time later. Suppose a read shows the rows as
 //! they were before, and the write is tried again:
 //!
-//! 1. Each try is on condition that the rows are as they were. After one was carried out they never
-//!    are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at most one
-//!    is.
-//! 2. If the new try finds other rows, the mark in their headers may be that of an earlier try. Then
-//!    that one was carried out.
-//! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and
-//!    its rows written again. That is an error, whatever the conditions of the write say of the rows
-//!    of now.
-//! 4. Whatever else ends the write then, a deadline or a refusal too, leaves it in doubt.
+//! 1. Each try has the condition that the rows are as they were. Once a try was carried out they
+//!    never are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at
+//!    most one try is carried out.
+//! 2. If the new try finds other rows with the mark of an earlier try, that one was carried out.
+//! 3. If it finds other rows without such a mark, nobody can tell: an earlier try may have been
+//!    carried out, and its rows written again. That is an error, even if the conditions of the
+//!    write hold now.
+//! 4. Anything else that ends the write then leaves it in doubt: a deadline, or a refusal.
 
 use tonnage_engine::Error;
 

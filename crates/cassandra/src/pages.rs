@@ -1,15 +1,15 @@
-//! Reading an extent page by page.
+//! Reads an extent page by page.
 //!
-//! No request depends on an earlier one but for a key: each page names the key that it goes on
-//! behind. So a scan may be closed and go on anywhere.
+//! Each page names the key behind which it goes on, and depends on nothing else. So a scan may be
+//! closed and go on anywhere.
 //!
-//! - Within a partition pages follow each other by key.
-//! - Along the ring, a page holds rows of several partitions. If it is full, its last partition
-//!   may be cut. Where that gave few rows they are left out, and the next page begins with it.
-//!   Else the next page is the rest of that partition, and the ring goes on behind it.
+//! - Within a partition, pages follow each other by key.
+//! - Along the ring, a page holds rows of several partitions. If it is full, its last partition may
+//!   be cut. If that gave few rows, they are dropped, and the next page begins with that partition.
+//!   Otherwise the next page is the rest of that partition, and the ring goes on behind it.
 //! - Deleted rows stay for days, and a node gives up a request that meets too many. Then less of
 //!   the ring is asked for at a time.
-//! - Cassandra gives no rows of several partitions backwards. So a scan backwards learns which
+//! - Cassandra gives no rows of several partitions backwards. So a scan backwards finds out which
 //!   partitions there are, and reads one after another.
 
 use std::collections::VecDeque;

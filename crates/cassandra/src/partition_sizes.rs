@@ -1,5 +1,5 @@
-//! Finds partitions that are larger than Cassandra likes. Whoever reads all rows in order tells the
-//! sizes of rows.
+//! Finds partitions that are larger than Cassandra likes, from the rows that a verification reads
+//! in order.
 
 use crate::bucket::Bucket;
 

@@ -1,12 +1,12 @@
-//! Looking up keys.
+//! Looks up keys.
 //!
-//! 1. The keys are sorted by partition. One request asks for all of a partition at once, so rows
-//!    under one shard key are seen at one moment. Partitions with few keys share requests
+//! 1. The keys are sorted by partition. One request asks for all keys of a partition, so it sees
+//!    rows under one shard key at one moment. Partitions with few keys share requests
 //!    ([`crate::key_group`]).
-//! 2. What was found is put into the order of the keys that were asked for.
-//! 3. Rows of a version at least are asked of one copy first, and of a majority where that has older
-//!    ones or none.
-//! 4. Where the bytes are bounded, as many keys are asked for as should fit, by the mean of rows
+//! 2. The rows are put into the order of the keys that were asked for.
+//! 3. A read that wants some version at least asks one copy first. It asks a majority for the
+//!    partitions where that copy has older rows or none.
+//! 4. If the bytes are bounded, a request asks for as many keys as should fit, by the mean of rows
 //!    seen before. The read goes on only while the keys are of partitions that it has not seen.
 
 use std::collections::HashSet;
@@ -289,6 +289,7 @@ impl ClusterStore {
             group.buckets.iter().map(|bucket| bucket.partition_key()).collect();
         let partitions: Vec<&[u8]> = partitions.iter().map(|p| &p[..]).collect();
         let values = (partitions, wanted);
+        // The driver cannot choose the node: the statement names several partitions.
         match &group.node {
             Some(node) => self.cluster.ask_first(node, level, WHAT, statement, values).await,
             None => self.cluster.ask_at(level, WHAT, statement, values).await,

@@ -1,12 +1,12 @@
-//! Deleting stale entries of indexes that a check has found.
+//! Deletes stale index entries that a check has found.
 //!
 //! 1. The rows that entries lead to are read once more ([`ClusterStore::read_settled`]). A serial
 //!    read ends decisions under way, so that none is carried out later. Then every copy is asked,
-//!    so that a row which one copy alone has is seen.
-//! 2. An entry goes only if it is old: rows follow their entries within less than an hour
+//!    so that a row is seen even if one copy alone has it.
+//! 2. Only old entries are deleted: rows follow their entries within less than an hour
 //!    ([`crate::entry_age`]).
-//! 3. It is deleted under its own time stamp. So the same entry stored again, before or after, is
-//!    out of reach: that of a row which changes back meanwhile.
+//! 3. An entry is deleted under its own time stamp. So the deletion does not reach the same entry
+//!    if a row that changed back has stored it again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the engine, its scans and its loads share: an open store.
+//! The open store, which the engine, its scans and its loads share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,16 +1,16 @@
 //! The clocks of the nodes, as this process sees them.
 //!
-//! Cassandra orders what happens to a row by time stamps. A small write gets that of the node that
-//! coordinates it, a whole millisecond or little more. A load and a deletion of ranges choose
-//! theirs, which must be later than all that was acknowledged before, and earlier than all that
-//! begins afterwards:
+//! Cassandra orders what happens to a row by time stamps. A small write gets the stamp of the node
+//! that coordinates it, a whole millisecond or little more. A load and a range deletion choose
+//! their stamps. These must be later than all that was acknowledged before, and earlier than all
+//! that begins afterwards:
 //!
-//! 1. Every node is asked for its clock, again every two seconds. The time that a question takes
-//!    bounds how far that clock is ahead of this process's own steady one. The machine's wall
+//! 1. The process asks every node for its clock, every two seconds. The time that a question takes
+//!    bounds how far that clock is ahead of the process's own steady clock. The machine's wall
 //!    clock is never used.
-//! 2. A *stamp* lies half a millisecond or more behind the greatest that any clock may show now.
-//! 3. Who wrote under a stamp waits until every clock is past that millisecond, before it lets
-//!    anybody else write the same partition.
+//! 2. A *stamp* lies half a millisecond or more behind the latest time that any clock may show now.
+//! 3. Whoever wrote under a stamp waits until every clock is past that millisecond. Only then may
+//!    others write the same partition.
 //!
 //! Versions of rows follow the same time, so that they grow over processes. The last ten bits hold
 //! the number of the process, as far as they can.

@@ -1,19 +1,20 @@
 //! Small writes.
 //!
 //! 1. The batch is checked, and waits for the lock of its partition.
-//! 2. What is stored under its keys is read, and its conditions are judged. A condition that does
-//!    not hold refuses the batch. Where the process knows the rows from a moment ago it does without
-//!    the read, once ([`crate::known_headers`]).
+//! 2. The rows under its keys are read, and its conditions are judged. A condition that does not
+//!    hold refuses the batch. If the process knows the rows from a moment ago, it skips the read,
+//!    once ([`crate::known_headers`]).
 //! 3. The operations become statements, each on condition that its row is as it was read. Cassandra
-//!    carries all of them out, or none. So every small write of a row is decided by the same means:
-//!    a plain write beside conditional ones would be lost without a sign.
-//! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
-//! 5. Entries of indexes are no part of the decision: those put go before it, not long before
-//!    ([`crate::entry_age`]), those deleted after it ([`crate::index_entries`]).
-//! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
-//!    way. A number in the headers tells whether the batch was carried out.
-//! 7. If it seems that it was not, it is tried again. The request may still reach a node, so only
-//!    one of the two can be carried out: both want the rows as they were ([`crate::open_tries`]).
+//!    carries all of them out, or none. A plain write beside conditional ones would be lost without
+//!    a sign, so every small write is conditional.
+//! 4. If the rows were not as read, another process was faster: step 2 again.
+//! 5. Index entries are no part of the decision. New ones go before it, not long before
+//!    ([`crate::entry_age`]), deleted ones after it ([`crate::index_entries`]).
+//! 6. If no answer came, the rows are read again, in a way that ends whatever is still under way. A
+//!    number in the headers tells whether the batch was carried out.
+//! 7. If it seems that it was not, it is tried again. The first request may still reach a node. But
+//!    both want the rows as they were, so only one of the two can be carried out
+//!    ([`crate::open_tries`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -535,6 +536,7 @@ impl ClusterStore {
             let (now, before) = (now.get(change.key), doubt.before.get(change.key));
             now.map(|row| &row.bytes) == before.map(|row| &row.bytes)
         };
+        // The request may still be carried out later: that is for `crate::open_tries` to see.
         if doubt.changes.iter().all(is_unchanged) {
             return Ok(false);
         }

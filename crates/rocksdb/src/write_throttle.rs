@@ -121,6 +121,7 @@ impl WriteThrottle {
                 }
                 ThrottleState::Stopped => backoff.sleep(deadline),
                 ThrottleState::Slow => {
+                    // Taken once and kept, so that writers go in the order in which they came.
                     if slot.is_none() {
                         slot = self.slots().take(bytes, now, deadline);
                     }
@@ -128,6 +129,7 @@ impl WriteThrottle {
                     if slot <= now {
                         return Ok(());
                     }
+                    // In pieces: the state may change long before the slot comes.
                     std::thread::sleep((slot - now).min(CHECK_INTERVAL));
                 }
             }

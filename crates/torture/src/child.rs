@@ -1,7 +1,7 @@
-//! Processes that a test starts: bounded in time, their end judged.
+//! Child processes of the tests: their time is bounded, and their end is judged.
 //!
-//! Those of this program answer in lines: `BAD` and a text for what is wrong, `COUNT` with a name
-//! and a number.
+//! Children that run this program answer in lines: `BAD` and a text for what is wrong, `COUNT` with
+//! a name and a number.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;

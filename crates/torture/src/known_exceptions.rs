@@ -1,7 +1,7 @@
 //! Known exceptions: faults that are understood and not fixed yet.
 //!
-//! The list may only shrink: each entry that is struck off makes the limit in the test below
-//! smaller. What it names is counted apart and does not fail a run.
+//! The list may only shrink: whoever removes an entry lowers the limit in the test below.
+//! Complaints that an entry explains are counted apart and do not fail a run.
 
 /// A complaint that is expected.
 pub(crate) struct KnownException {

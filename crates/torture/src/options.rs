@@ -97,6 +97,7 @@ impl TortureOptions {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Fallible<()> {
+        // `HELP` lists all of them but `--before`, which stands in the commands that reports print.
         match name {
             "--seed" => self.seed = value.parse()?,
             "--runs" => self.runs = Some(value.parse()?),

@@ -1,4 +1,4 @@
-//! Power loss: a workload is recorded, then states of many moments are rebuilt and judged.
+//! Power loss: records a workload, then rebuilds and judges the states that many moments may leave.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What was done and what came of it: one table at the end, bad states kept.
+//! The report of a run: one table at the end. Bad states are kept.
 
 use std::collections::BTreeMap;
 use std::fs;

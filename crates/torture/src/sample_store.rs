@@ -1,4 +1,4 @@
-//! A small store with something of everything, and a reading of all of it.
+//! A small store that holds something of everything, and a digest of all of it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Storing a chunk: entries of one partition.
+//! Stores a chunk: entries of one partition.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What becomes of an entry.
+//! The result of one entry of a load: inserted, replaced, overtaken, existed, or undecided.
 
 use tonnage_engine::OnExisting;
 

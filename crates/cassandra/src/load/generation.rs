@@ -1,4 +1,4 @@
-//! Entries that are stored together, sorted by partition.
+//! A generation: entries that are stored together, sorted by partition.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -148,6 +148,7 @@ impl Generation {
     ) -> Vec<StoredRun> {
         let mut runs: Vec<StoredRun> = Vec::new();
         for (at, result) in chunk.clone().zip(results) {
+            // Entries that existed are reported one by one, and undecided ones not at all.
             if matches!(result, EntryResult::Existed | EntryResult::Undecided) {
                 continue;
             }

@@ -7,10 +7,11 @@
 //!    looks up what is there, decides what becomes of every entry ([`entry_result`]), and sends the
 //!    rows as one batch under one stamp. Cassandra takes rows of one partition at several times the
 //!    rate of rows of many.
-//! 4. **Report**: the observer is told in the thread that flushes, when nothing is held.
+//! 4. **Report**: the thread that flushes calls the observer, and holds no lock meanwhile.
 //!
-//! What is looked up: everything, to keep or to tell new rows from replaced ones. A load that
-//! replaces blindly looks only into partitions that this process wrote since the push.
+//! Which rows are looked up depends on the mode. A load that keeps existing rows, or tells new rows
+//! from replaced ones, looks up all of them. A blind load looks only into partitions that this
+//! process wrote since the push.
 
 mod chunk;
 mod entry_result;

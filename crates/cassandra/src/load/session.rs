@@ -1,4 +1,4 @@
-//! The session: entries come in, generations go out.
+//! The load session: takes entries in, and stores them in generations.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -280,6 +280,7 @@ impl LogBreak {
                 let end = offset
                     + HEADER
                     + FragmentHeader::at(log, offset).map_or(0, |header| header.len);
+                // A broken length may point anywhere, but a fragment ends within its block.
                 let end = end.clamp(offset + HEADER, block_end(offset).max(offset + HEADER));
                 Self { offset, end, what, is_torn: lacks_a_page(log, offset..end) }
             }

@@ -1,5 +1,7 @@
-//! A checkpoint is of one moment: what it shows tells how late that moment was, and all that was
-//! acknowledged before must be in it, whatever data directory it is in.
+//! How late the moment of a checkpoint was.
+//!
+//! A checkpoint shows one moment of the store. The writes that it shows tell how late that was. All
+//! that was acknowledged before must be in it, in whatever data directory.
 
 use std::collections::BTreeSet;
 

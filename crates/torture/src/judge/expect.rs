@@ -1,4 +1,4 @@
-//! What a store must and may hold, read from its ledger.
+//! Reads from a ledger what the store must and may hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 

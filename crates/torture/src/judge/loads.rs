@@ -1,5 +1,7 @@
-//! Bulk puts: each row is of a load that covers its key, none older than one that was
-//! acknowledged, and none of a load that keeps where a row was known to exist.
+//! Judges bulk puts. Each row must be of a load that covers its key:
+//!
+//! - no older than a load that was acknowledged,
+//! - not of a load that keeps existing rows, if a row was known to exist.
 
 use std::collections::BTreeMap;
 

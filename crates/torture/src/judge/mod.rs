@@ -1,5 +1,5 @@
-//! Judges a store by its ledger: whether it opens, is sound, and holds what it must and nothing
-//! that it may not.
+//! Judges a store by its ledger: it must open, be sound, and hold what it must and nothing that it
+//! may not.
 
 mod checkpoint_moment;
 mod expect;

@@ -1,4 +1,4 @@
-//! Key/value pairs, and groups deleted by range.
+//! Judges key/value pairs, and groups that are deleted by range.
 
 use std::collections::BTreeMap;
 

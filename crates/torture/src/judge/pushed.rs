@@ -1,4 +1,5 @@
-//! Batches pushed into an open load: those whose position was acknowledged are there.
+//! Judges batches that were pushed into an open load: rows up to an acknowledged position must be
+//! there.
 
 use super::JudgedStore;
 use super::read::{RowsByKey, by_key, rows_of};

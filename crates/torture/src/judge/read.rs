@@ -1,4 +1,4 @@
-//! The rows of a store, as a judge wants them.
+//! Reads the rows of a store, by key and through an index.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Single writes: no generation older than the acknowledged one, none that was not tried, groups
-//! whole.
+//! Judges single writes: no row is older than an acknowledged one, none was never tried, and groups
+//! are whole.
 
 use super::JudgedStore;
 use super::read::{RowsByKey, by_key, rows_of};

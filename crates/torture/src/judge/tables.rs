@@ -1,4 +1,4 @@
-//! Tables and indexes that were made, altered and dropped: what was acknowledged stands.
+//! Judges tables and indexes that were made, altered and dropped: acknowledged changes must hold.
 
 use super::{JudgedStore, by_key, rows_of};
 use crate::content::{long, member_row};

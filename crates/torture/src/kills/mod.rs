@@ -1,5 +1,5 @@
-//! Kills at random moments and at chosen calls, with reopening: of workloads, and of
-//! `tonnage load --resume` if the program is there.
+//! Kills workloads at random moments and at chosen calls, and opens their stores again. Does the
+//! same to `tonnage load --resume` if the program is there.
 
 mod program;
 

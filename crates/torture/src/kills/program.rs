@@ -1,5 +1,5 @@
-//! Kills of `tonnage load --resume`: after the last resumption the table has exactly the rows of
-//! the files, and nothing of earlier attempts lies about.
+//! Kills `tonnage load --resume`. After the last resumption the table must have exactly the rows of
+//! the files, and no files of earlier attempts may be left.
 
 use std::collections::BTreeSet;
 use std::fs;

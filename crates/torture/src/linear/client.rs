@@ -1,4 +1,4 @@
-//! A thread of small writes and reads. What it saw last gives it versions to ask for.
+//! A thread of small writes and reads. The versions that it saw last go into its conditions.
 
 use std::collections::BTreeMap;
 
@@ -142,6 +142,7 @@ impl<'r> HistoryClient<'r> {
             false => RowOperation::put("r", self.round.row(object, other, write)),
         };
         let mut first = RowOperation::put("r", self.round.row(object, key, write));
+        // Half of the groups have no condition, so that nothing may refuse them.
         let known = known.filter(|_| self.random.chance(50));
         if let Some((version, _)) = known {
             first = first.when(Condition::IfVersion(version));

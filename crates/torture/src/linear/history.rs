@@ -1,4 +1,4 @@
-//! What happened to an object: three rows under one shard key. Each write has a number of its own,
+//! The history of an object: three rows under one shard key. Each write has a number of its own,
 //! which is in the row; 0 stands for no row.
 
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Linearizability: threads of small writes and reads on few rows, beside bulk puts, DDL and the
-//! making of an index. Each row's history must be explained by some order of its operations.
+//! Linearizability. Threads write and read few rows, beside bulk puts, DDL and the making of an
+//! index. Some order of its operations must explain each object's history.
 
 mod client;
 mod drive;

@@ -1,11 +1,11 @@
-//! Looks for an order of operations that explains all of their answers.
+//! Searches an order of operations that explains all of their answers.
 //!
 //! The search is that of Wing and Gong, "Testing and verifying concurrent objects" (1993), with the
 //! memory that Lowe added in "Testing for linearizability" (2017):
 //!
-//! 1. An operation may come next if no other one that is still open ended before it was called.
-//! 2. Take one, if its answer fits the state; if none does, take back the one before.
-//! 3. What was done and the state after it are remembered: being there again leads nowhere new.
+//! 1. An operation may come next if no other open one ended before it was called.
+//! 2. Take one whose answer fits the state. If none does, take back the one before.
+//! 3. Remember what was done and the state after it: being there again leads nowhere new.
 
 use std::collections::HashSet;
 

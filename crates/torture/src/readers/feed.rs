@@ -1,4 +1,4 @@
-//! Gives a reader one case after another, and holds its answers against each other.
+//! Gives a reader one case after another, and compares its answers.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,8 +1,10 @@
-//! Readers of what comes from outside: files, keys, definitions, SQL. Each is given mutations of
-//! small seeds. It may refuse them, but not panic, hang or contradict itself.
+//! Readers of what comes from outside: files, keys, definitions, SQL. Each reads mutations of small
+//! samples. It may refuse them, but not panic, hang or contradict itself.
 //!
-//! 1. A child reads one case after another until the time is up. Case N of a seed is always the same.
-//! 2. It notes the number of its case before it reads it, so that a hang or a death has a culprit.
+//! 1. A child reads one case after another until the time is up. Case N of a seed is always the
+//!    same.
+//! 2. The child notes the number of a case before it reads the case, so that a hang or a death has
+//!    a culprit.
 //! 3. The parent shows the case, and how to read it again.
 
 mod feed;

@@ -1,4 +1,4 @@
-//! Tables and indexes made, altered and dropped. What is acknowledged stands whatever happens.
+//! Makes, alters and drops tables and indexes. Acknowledged changes must hold whatever happens.
 
 use super::context::WorkloadContext;
 use crate::content::member_row;

@@ -1,4 +1,4 @@
-//! Key/value pairs put with little durability; a sync then makes everything before it durable.
+//! Puts key/value pairs with little durability. A sync then makes everything before it durable.
 
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ pub(super) fn run(context: &WorkloadContext<'_>) {
                 Err(error) => context.note_failure("pair", error),
             }
         }
+        // The line marks how much the sync covers: all that was acknowledged before it.
         context.ledger.write_line(format_args!("try sync {generation}"));
         match context.store.sync() {
             Ok(()) => context.ledger.write_line(format_args!("ok sync {generation}")),

@@ -1,4 +1,4 @@
-//! Groups of rows under one shard key, put together and deleted by range.
+//! Puts groups of rows under one shard key, and deletes groups by range.
 
 use tonnage::{Row, RowOperation};
 

@@ -1,4 +1,4 @@
-//! A load that stays open: batches are pushed into it, and acknowledged by position.
+//! Pushes batches into a load that stays open, and notes acknowledged positions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

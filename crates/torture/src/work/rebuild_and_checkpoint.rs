@@ -1,4 +1,4 @@
-//! An index made and dropped beside the rest, and checkpoints.
+//! Makes and drops an index beside the rest, and makes checkpoints.
 
 use std::path::Path;
 use std::time::Duration;

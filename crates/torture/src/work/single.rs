@@ -51,6 +51,7 @@ fn write(
     };
     let is_conditional = random.chance(40);
     context.ledger.write_line(format_args!("try row {key} {generation}"));
+    // A condition is for one row alone: with an even key it would leave the child behind.
     let done = if is_delete(generation) || key % 2 == 0 {
         group(context, key, generation, &options)
     } else if is_conditional && known.is_absent {
