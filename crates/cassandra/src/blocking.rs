@@ -37,7 +37,7 @@ impl DriverRuntime {
     /// Runs a future to its end on this thread.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         let _runtime = self.handle.enter();
-        let waker = Waker::from(Arc::new(UnparkWaker(thread::current())));
+        let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         loop {
@@ -63,9 +63,9 @@ impl Drop for DriverRuntime {
     }
 }
 
-struct UnparkWaker(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for UnparkWaker {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }

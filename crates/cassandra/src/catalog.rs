@@ -32,7 +32,7 @@ const SHARDS: u32 = 16;
 const FORMAT: u8 = 1;
 
 /// The statements on the engine's own table.
-pub(crate) struct StoreCatalog {
+pub(crate) struct KeyspaceCatalog {
     get: PreparedStatement,
     list: PreparedStatement,
     put_new: PreparedStatement,
@@ -40,7 +40,7 @@ pub(crate) struct StoreCatalog {
     delete_over: PreparedStatement,
 }
 
-impl StoreCatalog {
+impl KeyspaceCatalog {
     /// Opens the store of a keyspace, and makes what is missing of it.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use tonnage_engine::{
 use crate::address::Address;
 use crate::blocking::{DriverRuntime, with_deadline};
 use crate::bucket::Bucket;
-use crate::catalog::StoreCatalog;
+use crate::catalog::KeyspaceCatalog;
 use crate::cluster::Cluster;
 use crate::known_headers::KnownHeaders;
 use crate::limits::capability;
@@ -34,7 +34,7 @@ pub(crate) struct ClusterStore {
     pub(crate) time: ClusterTime,
     pub(crate) partition_locks: PartitionLocks,
     pub(crate) known: KnownHeaders,
-    catalog: StoreCatalog,
+    catalog: KeyspaceCatalog,
     /// Set once it was noted that this process stores rows that only one copy has.
     single_copies: OnceCell<()>,
     buckets: u32,
@@ -49,7 +49,7 @@ impl ClusterStore {
         let runtime = DriverRuntime::start()?;
         let (cluster, catalog, buckets, time, capability) = runtime.wait(async {
             let mut cluster = Cluster::connect(address).await?;
-            let catalog = StoreCatalog::open(&mut cluster, address).await?;
+            let catalog = KeyspaceCatalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
             // Before anything is written: versions and stamps follow the clocks of the nodes.

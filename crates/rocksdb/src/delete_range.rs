@@ -23,12 +23,12 @@ use std::sync::atomic::Ordering;
 use rocksdb::WriteBatch;
 use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
+use crate::attempt_outcome::AttemptOutcome;
 use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 use crate::stall::StallDeadline;
-use crate::write_attempt::WriteAttempt;
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl OpenStore {
         [start, end]: [&[u8]; 2],
         durability: Durability,
         deadline: Deadline,
-    ) -> Result<WriteAttempt<()>> {
+    ) -> Result<AttemptOutcome<()>> {
         let _stripe = shard.stripe_by(Shard::stripe_of(shard_key), deadline)?;
         let _shared = shard.gate_by(deadline)?;
         self.space(space)?;
@@ -195,16 +195,16 @@ fn remove_range(
         let _alone = shard.gate_alone_by(deadline)?;
         check()?;
         let _counted = shard.changes.begin(SpaceSet::of_key(start));
-        if let WriteAttempt::Stopped(refusal) =
+        if let AttemptOutcome::Stopped(refusal) =
             write_tombstone(shard, start, end, Durability::Fsync)?
         {
-            return Ok(WriteAttempt::Stopped(refusal));
+            return Ok(AttemptOutcome::Stopped(refusal));
         }
         // Whoever counts after this line sees the tombstone.
         shard.file_drops.fetch_add(1, Ordering::SeqCst);
         // A file whose last key is the end given here counts as inside.
         let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
-        files.map(WriteAttempt::Done).map_err(|error| translate(shard.display_name(), error))
+        files.map(AttemptOutcome::Done).map_err(|error| translate(shard.display_name(), error))
     })
 }
 
@@ -231,7 +231,7 @@ fn write_tombstone(
     start: &[u8],
     end: &[u8],
     durability: Durability,
-) -> Result<WriteAttempt<()>> {
+) -> Result<AttemptOutcome<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
     shard.attempt(durability == Durability::Fsync, SpaceSet::of_key(start), batch)

@@ -16,6 +16,7 @@
 #![warn(missing_debug_implementations)]
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod attempt_outcome;
 mod backlog;
 mod batch_effects;
 mod changes;
@@ -55,7 +56,6 @@ mod version;
 mod wal;
 mod window;
 mod write;
-mod write_attempt;
 mod write_many;
 mod write_throttle;
 

@@ -68,7 +68,7 @@ pub(crate) struct RocksScanner<'a> {
 
 /// What is done after a row was judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ScanStep {
+enum ShardScanStep {
     Next,
     JumpShardKey,
     EndRange,
@@ -414,26 +414,26 @@ impl<'a> RocksScanner<'a> {
             if is_outside {
                 return Ok(WalkOutcome::ShardIsDone);
             }
-            match self.judge(physical, value, now_ms, rows)? {
-                ScanStep::Next => step(iterator, reverse),
-                ScanStep::JumpShardKey => jump_over(iterator, &self.shard_key, reverse),
-                ScanStep::EndRange => return Ok(WalkOutcome::RangeIsDone),
+            match self.visit_row(physical, value, now_ms, rows)? {
+                ShardScanStep::Next => step(iterator, reverse),
+                ShardScanStep::JumpShardKey => jump_over(iterator, &self.shard_key, reverse),
+                ShardScanStep::EndRange => return Ok(WalkOutcome::RangeIsDone),
             }
         }
     }
 
     /// Gives one row or passes it over. Only rows that exist are judged: an expired one must
     /// neither count nor end a range.
-    fn judge(
+    fn visit_row(
         &mut self,
         physical: &[u8],
         value: &[u8],
         now_ms: u64,
         rows: &mut Rows,
-    ) -> Result<ScanStep> {
+    ) -> Result<ShardScanStep> {
         let (header, payload) = Header::split(value)?;
         if !header.is_live(now_ms) {
-            return Ok(ScanStep::Next);
+            return Ok(ShardScanStep::Next);
         }
         let key = &physical[SPACE_LEN..];
         // Before the verdict: the count of rows begins anew with each shard key, whatever becomes
@@ -442,7 +442,7 @@ impl<'a> RocksScanner<'a> {
             self.enter_shard_key(physical, key)?;
         }
         match self.options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)) {
-            Verdict::Skip => return Ok(ScanStep::Next),
+            Verdict::Skip => return Ok(ShardScanStep::Next),
             Verdict::Along => {}
             Verdict::Count => {
                 if let Some(step) = self.limit_reached() {
@@ -460,22 +460,22 @@ impl<'a> RocksScanner<'a> {
     /// Going forward, rows that come along with the last counted one may follow, so that only the
     /// next counted row ends anything, unless there is no filter to let rows come along. In reverse
     /// they came before.
-    fn after_giving(&self) -> ScanStep {
+    fn after_giving(&self) -> ShardScanStep {
         if self.options.direction != Direction::Reverse && self.options.filter.is_some() {
-            return ScanStep::Next;
+            return ShardScanStep::Next;
         }
-        self.limit_reached().unwrap_or(ScanStep::Next)
+        self.limit_reached().unwrap_or(ShardScanStep::Next)
     }
 
-    fn limit_reached(&self) -> Option<ScanStep> {
+    fn limit_reached(&self) -> Option<ShardScanStep> {
         if self.options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
-            Some(ScanStep::EndRange)
+            Some(ShardScanStep::EndRange)
         } else if self
             .options
             .limit_per_shard_key
             .is_some_and(|limit| self.counted_in_shard_key >= limit)
         {
-            Some(ScanStep::JumpShardKey)
+            Some(ShardScanStep::JumpShardKey)
         } else {
             None
         }

@@ -12,6 +12,7 @@ use rocksdb::{
 };
 use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
+use crate::attempt_outcome::AttemptOutcome;
 use crate::backlog::STEADY;
 use crate::changes::{ChangeCounters, SpaceSet};
 use crate::compaction::pause::CompactionPause;
@@ -31,7 +32,6 @@ use crate::table_index_location::TableIndexLocation;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, LogCut};
 use crate::window::LoadWindows;
-use crate::write_attempt::WriteAttempt;
 use crate::write_throttle::WriteThrottle;
 use tonnage_engine::placement_hash;
 
@@ -107,11 +107,11 @@ impl Shard {
         sync: bool,
         spaces: SpaceSet,
         batch: WriteBatch,
-    ) -> Result<WriteAttempt<()>> {
+    ) -> Result<AttemptOutcome<()>> {
         let _counted = self.changes.begin(spaces);
         match stall::attempt(self.db(), sync, batch) {
-            Ok(()) => Ok(WriteAttempt::Done(())),
-            Err(error) if stall::is_stop(&error) => Ok(WriteAttempt::Stopped(error)),
+            Ok(()) => Ok(AttemptOutcome::Done(())),
+            Err(error) if stall::is_stop(&error) => Ok(AttemptOutcome::Stopped(error)),
             Err(error) => Err(translate(self.display_name(), error)),
         }
     }

@@ -36,6 +36,7 @@ use tonnage_engine::{
     WriteOutcome, prefixed_shard,
 };
 
+use crate::attempt_outcome::AttemptOutcome;
 use crate::batch_effects::BatchEffects;
 use crate::changes::SpaceSet;
 use crate::error::translate;
@@ -43,7 +44,6 @@ use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
 use crate::stall::StallDeadline;
-use crate::write_attempt::WriteAttempt;
 
 /// Where a batch goes.
 pub(crate) struct Destination<'b> {
@@ -78,18 +78,18 @@ impl OpenStore {
             // Again, under the gate: a space dropped since the check would get rows that nobody
             // removes.
             self.check_spaces(batch, &mut None)?;
-            if let Some(refused) = self.judge(shard, batch, &BatchEffects::default())? {
+            if let Some(refused) = self.failed_condition(shard, batch, &BatchEffects::default())? {
                 // A refusal is synced too: the row that it goes by may not be on the disk yet.
-                return Ok(WriteAttempt::Done((refused, shard.written())));
+                return Ok(AttemptOutcome::Done((refused, shard.written())));
             }
             let version = shard.versions.next_until(stall_deadline.end)?;
             let mut rows = BatchEncoder::new(shard);
             rows.add(batch, version);
             Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
-                WriteAttempt::Done(()) => {
-                    WriteAttempt::Done((WriteOutcome::Applied { version }, shard.written()))
+                AttemptOutcome::Done(()) => {
+                    AttemptOutcome::Done((WriteOutcome::Applied { version }, shard.written()))
                 }
-                WriteAttempt::Stopped(refusal) => WriteAttempt::Stopped(refusal),
+                AttemptOutcome::Stopped(refusal) => AttemptOutcome::Stopped(refusal),
             })
         })?;
         // Stripe and gate are given up by now, so that writers of one shard key share syncs.
@@ -116,7 +116,7 @@ impl OpenStore {
 
     /// The first condition that does not hold of what is stored, or `left` by batches that will be
     /// committed before this one. The caller holds stripe and gate.
-    pub(crate) fn judge(
+    pub(crate) fn failed_condition(
         &self,
         shard: &Shard,
         batch: &WriteBatch,

@@ -14,12 +14,12 @@
 
 use tonnage_engine::{Deadline, Durability, Error, Result, WriteBatch, WriteOutcome};
 
+use crate::attempt_outcome::AttemptOutcome;
 use crate::batch_effects::BatchEffects;
 use crate::open_store::OpenStore;
 use crate::shard::{Shard, Stripe};
 use crate::stall::StallDeadline;
 use crate::write::{BatchEncoder, has_conditions};
-use crate::write_attempt::WriteAttempt;
 
 /// How many bytes are written to the log at once, unless one batch alone is larger.
 const PORTION_BYTES: usize = 16 << 20;
@@ -99,7 +99,7 @@ impl OpenStore {
         shard: &Shard,
         portion: &[GroupedBatch<'_>],
         (deadline, stall_deadline): (Deadline, StallDeadline),
-    ) -> Result<WriteAttempt<(BatchOutcomes, u64)>> {
+    ) -> Result<AttemptOutcome<(BatchOutcomes, u64)>> {
         let _stripes = stripes(shard, portion, deadline)?;
         let _gate = shard.gate_by(deadline)?;
         let (mut left, mut answers) = (
@@ -113,7 +113,7 @@ impl OpenStore {
         for (GroupedBatch { batch, .. }, version) in portion.iter().zip(versions) {
             let judged = self
                 .check_spaces(batch, &mut known_space)
-                .and_then(|()| self.judge(shard, batch, &left));
+                .and_then(|()| self.failed_condition(shard, batch, &left));
             answers.push(match judged {
                 Ok(None) => {
                     rows.add(batch, version);
@@ -125,11 +125,11 @@ impl OpenStore {
             });
         }
         if rows.batch.is_empty() {
-            return Ok(WriteAttempt::Done((answers, shard.written())));
+            return Ok(AttemptOutcome::Done((answers, shard.written())));
         }
         Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
-            WriteAttempt::Done(()) => WriteAttempt::Done((answers, shard.written())),
-            WriteAttempt::Stopped(refusal) => WriteAttempt::Stopped(refusal),
+            AttemptOutcome::Done(()) => AttemptOutcome::Done((answers, shard.written())),
+            AttemptOutcome::Stopped(refusal) => AttemptOutcome::Stopped(refusal),
         })
     }
 }

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 use rocksdb::DB;
 use tonnage_engine::{Error, Result};
 
+use crate::attempt_outcome::AttemptOutcome;
 use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
 use crate::stall::{StallBackoff, StallDeadline};
-use crate::write_attempt::WriteAttempt;
 
 /// How often somebody checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -96,13 +96,13 @@ impl WriteThrottle {
         &self,
         bytes: usize,
         stall_deadline: StallDeadline,
-        mut attempt: impl FnMut() -> Result<WriteAttempt<T>>,
+        mut attempt: impl FnMut() -> Result<AttemptOutcome<T>>,
     ) -> Result<T> {
         self.admit(bytes, stall_deadline)?;
         loop {
             match attempt()? {
-                WriteAttempt::Done(done) => return Ok(done),
-                WriteAttempt::Stopped(refusal) => self.wait_out(&refusal, stall_deadline)?,
+                AttemptOutcome::Done(done) => return Ok(done),
+                AttemptOutcome::Stopped(refusal) => self.wait_out(&refusal, stall_deadline)?,
             }
         }
     }
@@ -192,7 +192,7 @@ impl WriteThrottle {
             self.db.property_int_value("rocksdb.is-write-stopped").ok().flatten() == Some(1);
         let backlog = CompactionBacklog::of(&self.db);
         let mut slots = self.slots();
-        let is_slow = slots.judge(backlog, Instant::now());
+        let is_slow = slots.update_rate(backlog, Instant::now());
         let state = match (is_stopped, is_slow) {
             (true, _) => ThrottleState::Stopped,
             (false, true) => ThrottleState::Slow,
@@ -253,7 +253,7 @@ impl WriteSlots {
     }
 
     /// Whether writers are to be slowed down, and how much.
-    fn judge(&mut self, backlog: CompactionBacklog, now: Instant) -> bool {
+    fn update_rate(&mut self, backlog: CompactionBacklog, now: Instant) -> bool {
         let part = |at: u64, slow: u64, stop: u64| {
             (at >= slow).then(|| (at - slow) as f64 / (stop - slow) as f64)
         };

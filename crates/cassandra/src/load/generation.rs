@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 80;
 
 /// Where an entry came from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EntryOrigin {
+pub(crate) struct PushOrigin {
     /// The place of its space among those of the buffer.
     pub(crate) table: u32,
     pub(crate) stream: u32,
@@ -31,7 +31,7 @@ pub(crate) struct EntryOrigin {
 #[derive(Default)]
 pub(crate) struct EntryBuffer {
     entries: Entries,
-    origins: Vec<EntryOrigin>,
+    origins: Vec<PushOrigin>,
     tables: Vec<Arc<SpaceTable>>,
 }
 
@@ -47,7 +47,7 @@ impl EntryBuffer {
     }
 
     /// Copies an entry.
-    pub(crate) fn push(&mut self, origin: EntryOrigin, from: &Entries, index: usize) {
+    pub(crate) fn push(&mut self, origin: PushOrigin, from: &Entries, index: usize) {
         let (key, value) = (from.key(index), from.value(index));
         self.entries.push(key, value, from.position(index), from.expires_at_ms(index));
         self.origins.push(origin);
@@ -73,7 +73,7 @@ impl Generation {
     pub(crate) fn of(buffer: EntryBuffer) -> Self {
         let mut order: Vec<u32> = (0..buffer.origins.len() as u32).collect();
         let place = |index: u32| {
-            let EntryOrigin { table, bucket, .. } = buffer.origins[index as usize];
+            let PushOrigin { table, bucket, .. } = buffer.origins[index as usize];
             (table, bucket)
         };
         let key = |index: u32| buffer.entries.key(index as usize);
@@ -116,7 +116,7 @@ impl Generation {
         self.order[at] as usize
     }
 
-    pub(crate) fn origin(&self, at: usize) -> EntryOrigin {
+    pub(crate) fn origin(&self, at: usize) -> PushOrigin {
         self.buffer.origins[self.index(at)]
     }
 
@@ -185,7 +185,7 @@ mod tests {
         for (position, (bucket, key, value)) in (0..).zip(rows) {
             let mut one = Entries::new();
             one.push(key, value, position, 0);
-            let origin = EntryOrigin { table, stream: 0, bucket: Bucket(*bucket), version: 1 };
+            let origin = PushOrigin { table, stream: 0, bucket: Bucket(*bucket), version: 1 };
             buffer.push(origin, &one, 0);
         }
         Generation::of(buffer)

@@ -17,7 +17,7 @@ use crate::blocking::with_deadline;
 use crate::entry_age::{FOLLOWED_WITHIN, RENEWED_AFTER};
 use crate::load::chunk::ChunkOrder;
 use crate::load::entry_result::EntryResult;
-use crate::load::generation::{EntryBuffer, EntryOrigin, Generation};
+use crate::load::generation::{EntryBuffer, Generation, PushOrigin};
 use crate::store::ClusterStore;
 use crate::table::SpaceTable;
 
@@ -30,7 +30,7 @@ pub(crate) struct ClusterLoad {
     options: LoadOptions,
     acks: Acks,
     pending_bytes: AtomicU64,
-    state: Mutex<LoadState>,
+    state: Mutex<ClusterLoadState>,
 }
 
 /// How chunks are sent.
@@ -56,7 +56,7 @@ impl ChunkPass {
     }
 }
 
-struct LoadState {
+struct ClusterLoadState {
     buffer: EntryBuffer,
     /// What stopped the load, once something did.
     stopped: Option<(ErrorKind, String)>,
@@ -72,7 +72,7 @@ impl ClusterLoad {
         if acks == Acks::None {
             store.runtime.wait(store.note_single_copies())?;
         }
-        let state = LoadState { buffer: EntryBuffer::default(), stopped: None };
+        let state = ClusterLoadState { buffer: EntryBuffer::default(), stopped: None };
         Ok(Self {
             store,
             options,
@@ -83,7 +83,7 @@ impl ClusterLoad {
     }
 
     /// Waits for the turn of a call, as long as the load goes on.
-    fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, LoadState>> {
+    fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, ClusterLoadState>> {
         let state = async { Ok(self.state.lock().await) };
         let state =
             self.store.runtime.wait(with_deadline(deadline, "another call to the load", state))?;
@@ -106,7 +106,7 @@ impl ClusterLoad {
     }
 
     /// Stores the buffer, and remembers an error as what stopped the load.
-    fn store_buffer(&self, state: &mut LoadState, deadline: Deadline) -> Result<()> {
+    fn store_buffer(&self, state: &mut ClusterLoadState, deadline: Deadline) -> Result<()> {
         let buffer = std::mem::take(&mut state.buffer);
         if buffer.is_empty() {
             return Ok(());
@@ -297,11 +297,7 @@ impl ClusterLoad {
             let key = entries.key(index);
             let bucket = self.store.bucket(&key[..shape.shard_key_len(key)?]);
             let place = state.buffer.table(&table);
-            state.buffer.push(
-                EntryOrigin { table: place, stream, bucket, version },
-                entries,
-                index,
-            );
+            state.buffer.push(PushOrigin { table: place, stream, bucket, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.store_buffer(&mut state, deadline)?;
             }

@@ -24,11 +24,11 @@ use super::range::KeyBounds;
 use super::record::{LoadRecord, RecordSpan};
 use super::sources::Sources;
 use super::tally::StreamTally;
+use crate::attempt_outcome::AttemptOutcome;
 use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::shard::{Shard, Stripe};
 use crate::stall::StallDeadline;
-use crate::write_attempt::WriteAttempt;
 
 /// How much is judged and committed together, unless one entry alone is more.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -105,7 +105,7 @@ impl<'a> SmallLoad<'a> {
         Ok(())
     }
 
-    fn attempt(&mut self, chunk: &SmallChunk) -> Result<WriteAttempt<()>> {
+    fn attempt(&mut self, chunk: &SmallChunk) -> Result<AttemptOutcome<()>> {
         let _stripes = self.stripes(chunk)?;
         let _gate = self.shard.gate_by(self.context.deadline)?;
         // Everything is looked at anew under the locks: what was read ahead may be old by now.
@@ -140,7 +140,7 @@ impl<'a> SmallLoad<'a> {
                     if self.context.options.on_existing == OnExisting::Fail =>
                 {
                     // The load is refused: the chunk is not stored, and the tally not reported.
-                    return Ok(WriteAttempt::Done(()));
+                    return Ok(AttemptOutcome::Done(()));
                 }
                 EntryOutcome::Existed
                 | EntryOutcome::Duplicate
@@ -149,7 +149,7 @@ impl<'a> SmallLoad<'a> {
             }
         }
         if batch.is_empty() {
-            return Ok(WriteAttempt::Done(()));
+            return Ok(AttemptOutcome::Done(()));
         }
         self.shard.attempt(false, spaces, batch)
     }

@@ -152,7 +152,7 @@ fn the_rate_follows_compaction() {
     let now = Instant::now();
     let mut slots = WriteSlots::new(now);
     let mut mebibytes = |files, gibibytes: u64| {
-        let is_slow = slots.judge(CompactionBacklog { files, bytes: gibibytes << 30 }, now);
+        let is_slow = slots.update_rate(CompactionBacklog { files, bytes: gibibytes << 30 }, now);
         is_slow.then(|| (slots.rate / f64::from(1 << 20)).round())
     };
     assert_eq!(mebibytes(19, 63), None, "within the limits");
@@ -164,7 +164,7 @@ fn the_rate_follows_compaction() {
     assert_eq!(mebibytes(1_000, 1_000), Some(1.0));
     slots.limits = None;
     assert!(
-        !slots.judge(CompactionBacklog { files: 1_000, bytes: 1 << 50 }, now),
+        !slots.update_rate(CompactionBacklog { files: 1_000, bytes: 1 << 50 }, now),
         "while compaction rests"
     );
 }

@@ -1,7 +1,7 @@
 //! The result of an attempt to write, which never waits inside RocksDB.
 
 /// The outcome of an attempt.
-pub(crate) enum WriteAttempt<T> {
+pub(crate) enum AttemptOutcome<T> {
     /// It was answered.
     Done(T),
     /// Writes are stopped, and nothing of it is stored.
