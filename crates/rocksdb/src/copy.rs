@@ -80,7 +80,7 @@ impl OpenStore {
 
     /// Steps 1 and 2.
     fn stage(&self) -> Result<Vec<Stage>> {
-        let _held = self.spaces_list().hold();
+        let _held = self.spaces_list().lock_changes();
         self.shards().iter().try_for_each(flush)?;
         let staged = self.shards().iter().map(Stage::make).collect::<Result<Vec<_>>>()?;
         self.link_all(&staged)?;
