@@ -1,4 +1,4 @@
-//! Where a store is: `cassandra://user:password@host,host:9043/keyspace?dc=dc1&create=3`.
+//! The address of a store: `cassandra://user:password@host,host:9043/keyspace?dc=dc1&create=3`.
 
 use std::path::PathBuf;
 
@@ -69,9 +69,11 @@ impl Address {
             .find_map(|scheme| url.strip_prefix(scheme))
             .ok_or_else(|| wrong("the scheme is neither cassandra:// nor scylla://"))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        // Before any error that shows a part of the address: behind such a '?' there is a password.
         if Login::is_cut(place, query) {
             return Err(wrong("a '?' in a password is written '%3F'"));
         }
+        // The last '@' ends the password, in which there may be others.
         let (who, place) = match place.rsplit_once('@') {
             Some((who, place)) => (Some(who), place),
             None => (None, place),
@@ -111,6 +113,7 @@ impl Address {
         if value.is_empty() {
             return Err(format!("option '{option}' has no value, or there is none of that name"));
         }
+        // No option may hold a password: errors repeat options as they are.
         let path = || PathBuf::from(&value);
         match name {
             "dc" => self.data_center = Some(value),
@@ -127,6 +130,7 @@ impl Address {
             "tls" if value == "1" => {
                 self.tls.get_or_insert_default();
             }
+            // Each of these files asks for TLS by itself: `tls=1` is for those who need none.
             "ca" => self.tls.get_or_insert_default().ca = Some(path()),
             "cert" => self.tls.get_or_insert_default().certificate = Some(path()),
             "key" => self.tls.get_or_insert_default().key = Some(path()),

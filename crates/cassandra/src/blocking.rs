@@ -1,8 +1,8 @@
-//! Waiting for the driver's futures from any thread.
+//! Waits for the driver's futures on any thread.
 //!
-//! The contract is synchronous and the driver is not. The engine owns a runtime for connections and
-//! timers. A caller's future runs on the caller's own thread, which parks while it waits. So callers
-//! need no runtime, may be on a thread of another one, and borrow what they hand over.
+//! The contract is synchronous, the driver is not. The engine owns a runtime for connections and
+//! timers. A caller's future runs on the caller's own thread, which parks while it waits. So
+//! callers need no runtime, may be on a thread of another one, and borrow what they hand over.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,12 +14,12 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage_engine::{Deadline, Error, Result};
 
 /// The engine's own runtime.
-pub(crate) struct Background {
+pub(crate) struct DriverRuntime {
     runtime: Option<Runtime>,
     handle: Handle,
 }
 
-impl Background {
+impl DriverRuntime {
     pub(crate) fn start() -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
@@ -37,7 +37,7 @@ impl Background {
     /// Runs a future to its end on this thread.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         let _runtime = self.handle.enter();
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         loop {
@@ -54,7 +54,7 @@ impl Background {
     }
 }
 
-impl Drop for Background {
+impl Drop for DriverRuntime {
     /// Never waits: an engine may be dropped on a thread of another runtime.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
@@ -63,16 +63,16 @@ impl Drop for Background {
     }
 }
 
-struct Unpark(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
 }
 
 /// Gives up on a future when the deadline passes.
-pub(crate) async fn by<T>(
+pub(crate) async fn with_deadline<T>(
     deadline: Deadline,
     what: &str,
     future: impl Future<Output = Result<T>>,
@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn a_future_is_waited_for_within_another_runtime() {
-        let background = Background::start().unwrap();
+        let runtime = DriverRuntime::start().unwrap();
         let outer = Builder::new_current_thread().build().unwrap();
         let answer = outer.block_on(async {
-            background.wait(async {
+            runtime.wait(async {
                 tokio::time::sleep(Duration::from_millis(1)).await;
-                background.wait(async { 7 })
+                runtime.wait(async { 7 })
             })
         });
         assert_eq!(answer, 7);
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_deadline_ends_a_future_that_never_does() {
-        let background = Background::start().unwrap();
+        let runtime = DriverRuntime::start().unwrap();
         let soon = Deadline::after(Duration::from_millis(5));
-        let never = by(soon, "nothing", std::future::pending::<Result<()>>());
-        let error = background.wait(never).unwrap_err();
+        let never = with_deadline(soon, "nothing", std::future::pending::<Result<()>>());
+        let error = runtime.wait(never).unwrap_err();
         assert_eq!(error.kind(), tonnage_engine::ErrorKind::TimedOut);
     }
 }

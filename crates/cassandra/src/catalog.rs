@@ -15,8 +15,8 @@ use scylla::value::CqlValue;
 use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::address::Address;
-use crate::cluster::{Cluster, Tries, jitter, rows};
-use crate::error::Failure;
+use crate::cluster::{Cluster, RetryBackoff, jitter, rows};
+use crate::error::RequestFailure;
 use crate::home;
 use crate::table::table_name;
 
@@ -32,7 +32,7 @@ const SHARDS: u32 = 16;
 const FORMAT: u8 = 1;
 
 /// The statements on the engine's own table.
-pub(crate) struct Catalog {
+pub(crate) struct KeyspaceCatalog {
     get: PreparedStatement,
     list: PreparedStatement,
     put_new: PreparedStatement,
@@ -40,7 +40,7 @@ pub(crate) struct Catalog {
     delete_over: PreparedStatement,
 }
 
-impl Catalog {
+impl KeyspaceCatalog {
     /// Opens the store of a keyspace, and makes what is missing of it.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Catalog {
             ))
             .await?;
         let is_new = is_new(cluster, &table).await?;
-        home::settle(cluster, &table, is_new, address).await?;
+        home::resolve(cluster, &table, is_new, address).await?;
         Self::prepare(cluster, &table).await
     }
 
@@ -69,8 +69,8 @@ impl Catalog {
         let mut get = cluster.prepare(format!("SELECT d FROM {table} {condition}")).await?;
         let mut list =
             cluster.prepare(format!("SELECT name, d FROM {table} WHERE part = ?")).await?;
-        get.set_consistency(cluster.reach().serial());
-        list.set_consistency(cluster.reach().serial());
+        get.set_consistency(cluster.quorum_scope().serial());
+        list.set_consistency(cluster.quorum_scope().serial());
         let conditional = |cql: String| cluster.prepare_conditional(cql);
         let catalog = Self {
             get,
@@ -80,7 +80,7 @@ impl Catalog {
             put_over: conditional(format!("UPDATE {table} SET d = ? {condition} IF d = ?")).await?,
             delete_over: conditional(format!("DELETE FROM {table} {condition} IF d = ?")).await?,
         };
-        let format = catalog.settle(cluster, "format", &[FORMAT]).await?;
+        let format = catalog.get_or_put(cluster, "format", &[FORMAT]).await?;
         if format != [FORMAT] {
             return Err(Error::unsupported(format!(
                 "the store in keyspace {} has format {format:?}, this Tonnage knows {FORMAT}: use a newer Tonnage",
@@ -92,19 +92,19 @@ impl Catalog {
 
     /// How many buckets the store has: as many as are asked for, if it is new.
     pub(crate) async fn buckets(&self, cluster: &Cluster, asked: u32) -> Result<u32> {
-        let stored = self.settle(cluster, "buckets", &asked.to_be_bytes()).await?;
+        let stored = self.get_or_put(cluster, "buckets", &asked.to_be_bytes()).await?;
         number(&stored).filter(|buckets| *buckets > 0).ok_or_else(damaged)
     }
 
     /// How many shards the store has.
     pub(crate) async fn shards(&self, cluster: &Cluster) -> Result<u32> {
-        let stored = self.settle(cluster, "shards", &SHARDS.to_be_bytes()).await?;
+        let stored = self.get_or_put(cluster, "shards", &SHARDS.to_be_bytes()).await?;
         number(&stored).filter(|shards| *shards > 0).ok_or_else(damaged)
     }
 
     /// Notes that rows were stored that perhaps only one copy has.
     pub(crate) async fn note_single_copies(&self, cluster: &Cluster) -> Result<()> {
-        self.settle(cluster, SINGLE_COPIES, &[1]).await.map(drop)
+        self.get_or_put(cluster, SINGLE_COPIES, &[1]).await.map(drop)
     }
 
     /// Whether there may be rows that only one copy has.
@@ -147,6 +147,7 @@ impl Catalog {
         if self.read(cluster, SPACES, name.as_bytes()).await?.is_some() {
             return Err(exists(name));
         }
+        // The table is made before its row: a space that is listed always has one.
         let id = SpaceId(self.next(cluster, "next space").await?);
         let table = table_name(cluster.keyspace(), id);
         let comment = name.replace('\'', "''");
@@ -160,6 +161,7 @@ impl Catalog {
         if self.put(cluster, SPACES, name.as_bytes(), None, &bytes).await? {
             return Ok(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() });
         }
+        // Somebody else was faster with this name. The table has a number of its own, so it can go.
         cluster.change_schema(&format!("DROP TABLE IF EXISTS {table}")).await?;
         Err(exists(name))
     }
@@ -174,7 +176,7 @@ impl Catalog {
     }
 
     /// What is stored under a name; what is given, if that is nothing yet.
-    async fn settle(&self, cluster: &Cluster, name: &str, first: &[u8]) -> Result<Vec<u8>> {
+    async fn get_or_put(&self, cluster: &Cluster, name: &str, first: &[u8]) -> Result<Vec<u8>> {
         if let Some(stored) = self.read(cluster, STORE, name.as_bytes()).await? {
             return Ok(stored);
         }
@@ -184,7 +186,7 @@ impl Catalog {
 
     /// Draws from a counter. A number whose draw got no answer is left out.
     async fn next(&self, cluster: &Cluster, name: &str) -> Result<u32> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let stored = self.read(cluster, STORE, name.as_bytes()).await?;
             let drawn = match &stored {
@@ -197,7 +199,7 @@ impl Catalog {
             let bytes = next.to_be_bytes();
             match self.put_once(cluster, STORE, name.as_bytes(), stored.as_deref(), &bytes).await {
                 Ok(true) => return Ok(drawn),
-                Ok(false) | Err(Failure::InDoubt(_)) if tries.go_on().await => {}
+                Ok(false) | Err(RequestFailure::InDoubt(_)) if tries.wait_again().await => {}
                 Ok(false) => {
                     return Err(Error::unavailable(
                         "many processes change the store at once: try again",
@@ -226,14 +228,14 @@ impl Catalog {
         expected: Option<&[u8]>,
         bytes: &[u8],
     ) -> Result<bool> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             match self.put_once(cluster, part, name, expected, bytes).await {
                 Ok(true) => return Ok(true),
                 // Perhaps for an earlier try, which was carried out after the read behind it.
-                Ok(false) if tries.go_on().await => {}
+                Ok(false) if tries.wait_again().await => {}
                 Ok(false) => return Ok(false),
-                Err(failure) => tries.after(failure).await?,
+                Err(failure) => tries.wait_after(failure).await?,
             }
             let stored = self.read(cluster, part, name).await?;
             if stored.as_deref() != expected {
@@ -249,7 +251,7 @@ impl Catalog {
         name: &[u8],
         expected: Option<&[u8]>,
         bytes: &[u8],
-    ) -> std::result::Result<bool, Failure> {
+    ) -> std::result::Result<bool, RequestFailure> {
         let mut values = vec![blob(bytes), text(part), blob(name)];
         values.extend(expected.map(blob));
         let statement = if expected.is_some() { &self.put_over } else { &self.put_new };
@@ -263,12 +265,12 @@ impl Catalog {
         name: &[u8],
         expected: &[u8],
     ) -> Result<()> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let values = [text(part), blob(name), blob(expected)];
             match cluster.decide(WHAT, &self.delete_over, &values, Deadline::NONE).await {
                 Ok(_) => return Ok(()),
-                Err(failure) => tries.after(failure).await?,
+                Err(failure) => tries.wait_after(failure).await?,
             }
         }
     }
@@ -295,7 +297,7 @@ async fn is_new(cluster: &Cluster, table: &str) -> Result<bool> {
     let find = format!("SELECT d FROM {table} WHERE part = ? AND name = ?");
     let find = cluster.prepare(find).await?;
     let values = (STORE, &b"format"[..]);
-    let answer = cluster.ask_at(cluster.reach().one(), what, &find, values).await?;
+    let answer = cluster.ask_at(cluster.quorum_scope().one(), what, &find, values).await?;
     Ok(answer.rows_num() == 0)
 }
 

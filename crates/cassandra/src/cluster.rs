@@ -1,4 +1,4 @@
-//! The connection to the cluster: statements are prepared, sent and tried again here.
+//! The connection to the cluster. It prepares and sends statements, and tries again.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -25,10 +25,12 @@ use tokio::sync::Semaphore;
 use tonnage_engine::{Deadline, Error, Result};
 
 use crate::address::Address;
-use crate::error::{Failure, Sent, failure, is_too_much, not_prepared, not_understood};
+use crate::error::{
+    RequestFailure, RequestInfo, failure, is_too_much, not_prepared, not_understood,
+};
 use crate::first_node::FirstNode;
 use crate::login::Login;
-use crate::reach::{self, Reach};
+use crate::quorum_scope::{self, QuorumScope};
 use crate::stamp::Stamp;
 
 /// Requests under way at a time, of all callers.
@@ -51,7 +53,7 @@ const DECISION_TIME: Duration = Duration::from_secs(6);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// How long a request is tried again and again.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RETRY_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// How long a change of the schema may take.
 const SCHEMA_TIME: Duration = Duration::from_secs(60);
@@ -66,7 +68,7 @@ const READ_FAILURES: u32 = 4;
 pub(crate) const AN_ANSWER: &str = "an answer of the cluster";
 
 /// Whether rows may still be sent.
-type GoesOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+type SendCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// A connection to a keyspace.
 pub(crate) struct Cluster {
@@ -76,7 +78,7 @@ pub(crate) struct Cluster {
     nodes: Arc<dyn LoadBalancingPolicy>,
     /// Where they are preferred.
     data_center: Option<String>,
-    reach: Reach,
+    quorum_scope: QuorumScope,
     keyspace: String,
     in_flight: Semaphore,
     kib_in_flight: Semaphore,
@@ -130,13 +132,23 @@ impl Cluster {
         })?;
         let in_flight = Semaphore::new(IN_FLIGHT_MAX);
         let kib_in_flight = Semaphore::new(IN_FLIGHT_KIB);
-        let (reach, keyspace) = (Reach::Everywhere, address.keyspace.clone());
+        // The home of the store is in its own table: until that is read all data centres count.
+        let (quorum_scope, keyspace) = (QuorumScope::Everywhere, address.keyspace.clone());
         let data_center = address.data_center.clone();
-        Ok(Self { session, profile, nodes, data_center, reach, keyspace, in_flight, kib_in_flight })
+        Ok(Self {
+            session,
+            profile,
+            nodes,
+            data_center,
+            quorum_scope,
+            keyspace,
+            in_flight,
+            kib_in_flight,
+        })
     }
 
     /// From now on the majority of one data centre decides, and only its nodes are asked.
-    pub(crate) fn settle_in(&mut self, home: &str) {
+    pub(crate) fn use_home(&mut self, home: &str) {
         let nodes = DefaultPolicy::builder()
             .prefer_datacenter(home.to_owned())
             .permit_dc_failover(false)
@@ -151,21 +163,26 @@ impl Cluster {
         self.profile.map_to_another_profile(profile);
         self.nodes = nodes;
         self.data_center = Some(home.to_owned());
-        self.reach = Reach::Home;
+        self.quorum_scope = QuorumScope::Home;
     }
 
     /// Whose majority decides.
-    pub(crate) fn reach(&self) -> Reach {
-        self.reach
+    pub(crate) fn quorum_scope(&self) -> QuorumScope {
+        self.quorum_scope
     }
 
     /// What the error of a request means, with the level that it was sent at.
-    fn failed(&self, what: &str, level: Option<Consistency>, error: ExecutionError) -> Failure {
-        let level = reach::name(level.unwrap_or(self.reach.majority()));
+    fn failed(
+        &self,
+        what: &str,
+        level: Option<Consistency>,
+        error: ExecutionError,
+    ) -> RequestFailure {
+        let level = quorum_scope::name(level.unwrap_or(self.quorum_scope.majority()));
         let state = self.session.get_cluster_state();
         let silent = state.get_nodes_info().iter().filter(|node| !node.is_connected());
         let silent: Vec<String> = silent.map(|node| node.address.to_string()).collect();
-        failure(Sent { what, level, silent: &silent.join(", ") }, error)
+        failure(RequestInfo { what, level, silent: &silent.join(", ") }, error)
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -181,7 +198,7 @@ impl Cluster {
     /// All processes ask the same node, as far as they reach it: two nodes that make a table of one
     /// name at the same time make two, one of which is lost later with all its rows.
     pub(crate) async fn change_schema(&self, cql: &str) -> Result<()> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let mut statement = Statement::new(cql);
             statement.set_request_timeout(Some(SCHEMA_TIME));
@@ -192,7 +209,7 @@ impl Cluster {
             match self.session.query_unpaged(statement, ()).await {
                 Ok(_) => return Ok(()),
                 Err(error) => {
-                    tries.after(self.failed("a change of the schema", None, error)).await?
+                    tries.wait_after(self.failed("a change of the schema", None, error)).await?
                 }
             }
         }
@@ -227,11 +244,11 @@ impl Cluster {
     }
 
     async fn prepare_once(&self, cql: String) -> Result<PreparedStatement> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             match self.session.prepare(cql.as_str()).await {
                 Ok(statement) => return Ok(statement),
-                Err(error) => tries.after(not_prepared(error)).await?,
+                Err(error) => tries.wait_after(not_prepared(error)).await?,
             }
         }
     }
@@ -243,7 +260,7 @@ impl Cluster {
         statement: &PreparedStatement,
         values: impl SerializeRow,
     ) -> Result<QueryRowsResult> {
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let _permit = self.permit().await;
             match self.session.execute_unpaged(statement, &values).await {
@@ -252,7 +269,7 @@ impl Cluster {
                 }
                 Err(error) => {
                     let level = statement.get_consistency();
-                    tries.after(self.failed(what, level, error)).await?;
+                    tries.wait_after(self.failed(what, level, error)).await?;
                 }
             }
         }
@@ -266,7 +283,7 @@ impl Cluster {
         statement: &PreparedStatement,
         values: impl SerializeRow,
     ) -> Result<QueryRowsResult> {
-        if level == self.reach.majority() {
+        if level == self.quorum_scope.majority() {
             return self.ask(what, statement, values).await;
         }
         let mut statement = statement.clone();
@@ -314,7 +331,7 @@ impl Cluster {
     /// The same as long as `goes_on` does not object: it is asked right before each try.
     async fn store_while(
         &self,
-        goes_on: GoesOn<'_>,
+        goes_on: SendCheck<'_>,
         level: Consistency,
         what: &str,
         statement: &PreparedStatement,
@@ -322,13 +339,13 @@ impl Cluster {
     ) -> Result<()> {
         let mut statement = statement.clone();
         statement.set_consistency(level);
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let _permit = self.permit().await;
             goes_on()?;
             match self.session.execute_unpaged(&statement, &values).await {
                 Ok(_) => return Ok(()),
-                Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
+                Err(error) => tries.wait_after(self.failed(what, Some(level), error)).await?,
             }
         }
     }
@@ -349,7 +366,7 @@ impl Cluster {
     /// The same as long as `goes_on` does not object: it is asked right before each try.
     pub(crate) async fn store_all_while<V: SerializeRow>(
         &self,
-        goes_on: GoesOn<'_>,
+        goes_on: SendCheck<'_>,
         level: Consistency,
         what: &str,
         statement: &PreparedStatement,
@@ -361,18 +378,20 @@ impl Cluster {
             statement.set_timestamp(Some(stamp.0));
             return self.store_while(goes_on, level, what, &statement, only).await;
         }
+        // Unlogged: all values are of one partition, which a node stores as one anyway.
         let mut batch = Batch::new(BatchType::Unlogged);
         batch.set_consistency(level);
         batch.set_timestamp(Some(stamp.0));
         batch.set_is_idempotent(true);
         values.iter().for_each(|_| batch.append_statement(statement.clone()));
-        let mut tries = Tries::new();
+        let mut tries = RetryBackoff::new();
         loop {
             let _permit = self.permit().await;
+            // Asked with the permit at hand: the wait for it may have been long.
             goes_on()?;
             match self.session.batch(&batch, values).await {
                 Ok(_) => return Ok(()),
-                Err(error) => tries.after(self.failed(what, Some(level), error)).await?,
+                Err(error) => tries.wait_after(self.failed(what, Some(level), error)).await?,
             }
         }
     }
@@ -384,10 +403,10 @@ impl Cluster {
         statement: &PreparedStatement,
         values: &[CqlValue],
         deadline: Deadline,
-    ) -> std::result::Result<bool, Failure> {
+    ) -> std::result::Result<bool, RequestFailure> {
         let _permit = self.permit().await;
         // The last moment at which nothing is done yet: this process may have stood still.
-        deadline.check(AN_ANSWER).map_err(Failure::Refused)?;
+        deadline.check(AN_ANSWER).map_err(RequestFailure::Refused)?;
         let answer = self.session.execute_unpaged(statement, values).await;
         let answer =
             answer.map_err(|error| self.failed(what, statement.get_consistency(), error))?;
@@ -401,11 +420,11 @@ impl Cluster {
         mut batch: Batch,
         values: &[Vec<CqlValue>],
         deadline: Deadline,
-    ) -> std::result::Result<bool, Failure> {
+    ) -> std::result::Result<bool, RequestFailure> {
         batch.set_request_timeout(Some(DECISION_TIME));
         batch.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
         let _permit = self.permit().await;
-        deadline.check(AN_ANSWER).map_err(Failure::Refused)?;
+        deadline.check(AN_ANSWER).map_err(RequestFailure::Refused)?;
         let answer = self.session.batch(&batch, values).await;
         let answer = answer.map_err(|error| self.failed(what, batch.get_consistency(), error))?;
         is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
@@ -423,7 +442,7 @@ impl Cluster {
 }
 
 /// Reads the column that tells whether a condition held.
-fn is_applied(answer: Result<QueryRowsResult>) -> std::result::Result<bool, Failure> {
+fn is_applied(answer: Result<QueryRowsResult>) -> std::result::Result<bool, RequestFailure> {
     let read = || {
         let answer = answer?;
         let row: Row =
@@ -433,7 +452,7 @@ fn is_applied(answer: Result<QueryRowsResult>) -> std::result::Result<bool, Fail
             other => Err(not_understood("a conditional write", format!("{other:?}"))),
         }
     };
-    read().map_err(Failure::InDoubt)
+    read().map_err(RequestFailure::InDoubt)
 }
 
 /// The rows of an answer, one after another.
@@ -446,12 +465,12 @@ pub(crate) fn rows<'a, R: DeserializeRow<'a, 'a> + 'a>(
 }
 
 /// Waits longer from try to try.
-pub(crate) struct Tries {
+pub(crate) struct RetryBackoff {
     count: u32,
     start: Instant,
 }
 
-impl Tries {
+impl RetryBackoff {
     pub(crate) fn new() -> Self {
         Self { count: 0, start: Instant::now() }
     }
@@ -460,7 +479,7 @@ impl Tries {
     ///
     /// # Errors
     /// The failure, if trying again is no use.
-    pub(crate) async fn after(&mut self, failure: Failure) -> Result<()> {
+    pub(crate) async fn wait_after(&mut self, failure: RequestFailure) -> Result<()> {
         self.count += 1;
         let error = failure.into_error();
         let is_over = self.are_over() || (self.count >= READ_FAILURES && is_too_much(&error));
@@ -472,7 +491,7 @@ impl Tries {
     }
 
     /// Whether there are tries left, after a pause.
-    pub(crate) async fn go_on(&mut self) -> bool {
+    pub(crate) async fn wait_again(&mut self) -> bool {
         self.count += 1;
         if self.are_over() {
             return false;
@@ -482,7 +501,7 @@ impl Tries {
     }
 
     fn are_over(&self) -> bool {
-        self.count >= ATTEMPTS || self.start.elapsed() >= PATIENCE
+        self.count >= ATTEMPTS || self.start.elapsed() >= RETRY_TIME_MAX
     }
 
     async fn pause(&self) {

@@ -12,14 +12,14 @@ use tonnage_engine::{
 };
 
 use crate::address::Address;
-use crate::blocking::by;
-use crate::keeper::watch_clocks;
+use crate::blocking::with_deadline;
+use crate::clock_watch::watch_clocks;
 use crate::load::ClusterLoad;
-use crate::store::OpenStore;
+use crate::store::ClusterStore;
 
 /// An engine whose rows are in Apache Cassandra or ScyllaDB.
 pub struct CassandraEngine {
-    store: Arc<OpenStore>,
+    store: Arc<ClusterStore>,
     levels: Levels,
 }
 
@@ -38,7 +38,7 @@ impl CassandraEngine {
     /// # Errors
     /// As [`CassandraEngine::open`].
     pub fn open_with_clock(address: &Address, clock: Arc<dyn Clock>) -> Result<Self> {
-        let store = OpenStore::open(address, clock)?;
+        let store = ClusterStore::open(address, clock)?;
         watch_clocks(&store);
         Ok(Self { store, levels: Levels::default() })
     }
@@ -66,19 +66,20 @@ impl Engine for CassandraEngine {
     /// A change of the schema that has begun is carried through: it takes a second or so.
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         deadline.check("the cluster to make a table")?;
-        self.store.background.wait(self.store.create_space(name, shape))
+        self.store.runtime.wait(self.store.create_space(name, shape))
     }
 
     fn spaces(&self) -> Result<Vec<SpaceInfo>> {
-        self.store.background.wait(self.store.spaces())
+        self.store.runtime.wait(self.store.spaces())
     }
 
     /// Once it has begun, a deadline leaves the space in doubt: it is listed until its table is
     /// gone, and may be dropped again.
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         deadline.check("the cluster to drop a table")?;
-        let drop = by(deadline, "the cluster to drop a table", self.store.drop_space(space));
-        self.store.background.wait(drop).map_err(|error| match error.kind() {
+        let drop =
+            with_deadline(deadline, "the cluster to drop a table", self.store.drop_space(space));
+        self.store.runtime.wait(drop).map_err(|error| match error.kind() {
             ErrorKind::TimedOut => half_dropped(space),
             _ => error,
         })
@@ -98,7 +99,7 @@ impl Engine for CassandraEngine {
     ) -> Result<usize> {
         let consistency = self.levels.consistency;
         let read = self.store.read_keys(space, keys, options, consistency, rows);
-        self.store.background.wait(read)
+        self.store.runtime.wait(read)
     }
 
     fn read_settled(
@@ -108,7 +109,7 @@ impl Engine for CassandraEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.store.background.wait(self.store.read_settled(space, keys, options, rows))
+        self.store.runtime.wait(self.store.read_settled(space, keys, options, rows))
     }
 
     fn delete_older(
@@ -118,7 +119,7 @@ impl Engine for CassandraEngine {
         age: Duration,
         deadline: Deadline,
     ) -> Result<u64> {
-        self.store.background.wait(self.store.delete_older(space, entries, age, deadline))
+        self.store.runtime.wait(self.store.delete_older(space, entries, age, deadline))
     }
 
     fn scan(
@@ -131,7 +132,7 @@ impl Engine for CassandraEngine {
     }
 
     fn split(&self, space: SpaceId, parts: usize, _cuts: Cuts) -> Result<Vec<Part>> {
-        self.store.background.wait(self.store.split_space(space, parts))
+        self.store.runtime.wait(self.store.split_space(space, parts))
     }
 
     fn scan_part(
@@ -144,7 +145,7 @@ impl Engine for CassandraEngine {
     }
 
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
-        self.store.background.wait(self.store.estimate_rows(space, ranges))
+        self.store.runtime.wait(self.store.estimate_rows(space, ranges))
     }
 
     /// Every durability is the same: so many replicas have the write as its level says.
@@ -155,7 +156,7 @@ impl Engine for CassandraEngine {
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let written = self.store.write_batch(batch, self.levels.acks, deadline);
-        self.store.background.wait(written)
+        self.store.runtime.wait(written)
     }
 
     fn write_many_by(
@@ -165,7 +166,7 @@ impl Engine for CassandraEngine {
         deadline: Deadline,
     ) -> Vec<Result<WriteOutcome>> {
         let written = self.store.write_batches(batches, self.levels.acks, deadline);
-        self.store.background.wait(written)
+        self.store.runtime.wait(written)
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
@@ -181,7 +182,7 @@ impl Engine for CassandraEngine {
         deadline: Deadline,
     ) -> Result<()> {
         let deleted = self.store.delete_ranges(space, ranges, self.levels.acks, deadline);
-        self.store.background.wait(deleted)
+        self.store.runtime.wait(deleted)
     }
 
     /// A quorum has whatever was acknowledged. When a node's log reaches its disk is the node's own
@@ -207,7 +208,7 @@ impl Engine for CassandraEngine {
     }
 
     fn statistics(&self) -> Result<Statistics> {
-        self.store.background.wait(self.store.read_statistics())
+        self.store.runtime.wait(self.store.read_statistics())
     }
 }
 

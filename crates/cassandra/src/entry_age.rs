@@ -1,11 +1,11 @@
-//! How soon rows follow their entries.
+//! How soon rows follow their index entries.
 //!
-//! Entries of indexes are stored before their rows, in steps of their own. Whoever cleans an index
+//! Index entries are stored before their rows, in requests of their own. Whoever cleans an index
 //! leaves entries alone that are younger than an hour, since their rows may be on their way. So no
-//! row may come later than that behind its entry:
+//! row may come an hour after its entry:
 //!
-//! - a writer whose entries are older than [`RENEWED_AFTER`] stores them again before it goes on;
-//! - a row of a load that still has not gone out when they are [`FOLLOWED_WITHIN`] old never does.
+//! - A writer whose entries are older than [`RENEWED_AFTER`] stores them again before it goes on.
+//! - A load never sends a row whose entries are older than [`FOLLOWED_WITHIN`].
 //!
 //! The rest of the hour is for requests under way, and for clocks.
 

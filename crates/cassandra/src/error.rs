@@ -5,29 +5,29 @@ use tonnage_engine::{Error, ErrorKind};
 
 /// How a request failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum RequestFailure {
     /// The cluster refused it and did nothing.
     Refused(Error),
     /// Nobody knows whether it was carried out.
     InDoubt(Error),
 }
 
-impl Failure {
+impl RequestFailure {
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Failure::Refused(error) | Failure::InDoubt(error) => error,
+            RequestFailure::Refused(error) | RequestFailure::InDoubt(error) => error,
         }
     }
 
     /// Whether asking again gives the same answer.
     pub(crate) fn is_permanent(&self) -> bool {
-        matches!(self, Failure::Refused(error) if error.kind() != ErrorKind::Unavailable)
+        matches!(self, RequestFailure::Refused(error) if error.kind() != ErrorKind::Unavailable)
     }
 }
 
 /// Where and how a request was sent: what its error tells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent<'a> {
+pub(crate) struct RequestInfo<'a> {
     /// What it was for.
     pub(crate) what: &'a str,
     /// Its level, as CQL names it.
@@ -38,29 +38,33 @@ pub(crate) struct Sent<'a> {
 
 /// Reads the error of a request. An overloaded node may answer a request with the error of another
 /// one, so only what names the request itself proves that nothing was done.
-pub(crate) fn failure(sent: Sent<'_>, error: ExecutionError) -> Failure {
-    let Sent { what, level, silent } = sent;
+pub(crate) fn failure(sent: RequestInfo<'_>, error: ExecutionError) -> RequestFailure {
+    let RequestInfo { what, level, silent } = sent;
     let message = match silent.is_empty() {
         true => format!("Cassandra: {what} (level {level}): {error}"),
         false => format!("Cassandra: {what} (level {level}): {error}; not reached: {silent}"),
     };
     let with = |kind| Error::new(kind, message.clone()).with_source(error.clone());
     match db_error(&error) {
-        Some((_, text)) if is_missing_table(text) => Failure::Refused(with(ErrorKind::NotFound)),
+        Some((_, text)) if is_missing_table(text) => {
+            RequestFailure::Refused(with(ErrorKind::NotFound))
+        }
         Some((DbError::Unauthorized | DbError::AuthenticationError, _)) => {
-            Failure::Refused(with(ErrorKind::Invalid))
+            RequestFailure::Refused(with(ErrorKind::Invalid))
         }
         Some((DbError::SyntaxError | DbError::Invalid | DbError::ConfigError, _)) => {
-            Failure::Refused(with(ErrorKind::Internal))
+            RequestFailure::Refused(with(ErrorKind::Internal))
         }
-        Some((DbError::Unavailable { .. }, _)) => Failure::Refused(with(ErrorKind::Unavailable)),
-        _ => Failure::InDoubt(with(ErrorKind::Unavailable)),
+        Some((DbError::Unavailable { .. }, _)) => {
+            RequestFailure::Refused(with(ErrorKind::Unavailable))
+        }
+        _ => RequestFailure::InDoubt(with(ErrorKind::Unavailable)),
     }
 }
 
 /// The error of a statement that could not be prepared.
-pub(crate) fn not_prepared(error: PrepareError) -> Failure {
-    let sent = Sent { what: "preparing a statement", level: "ONE", silent: "" };
+pub(crate) fn not_prepared(error: PrepareError) -> RequestFailure {
+    let sent = RequestInfo { what: "preparing a statement", level: "ONE", silent: "" };
     failure(sent, ExecutionError::PrepareError(error))
 }
 

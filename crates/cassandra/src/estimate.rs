@@ -1,21 +1,21 @@
-//! About how many rows there are, by reading a few thousand keys.
+//! Estimates how many rows there are, by reading a few thousand keys.
 //!
-//! Along the ring the share of it that so many rows took tells the rest: partitions lie there at
-//! random. Cassandra's own estimates know nothing of what was written lately.
+//! Partitions lie on the ring at random. So if these rows took some share of the ring, the whole
+//! ring holds in proportion. Cassandra's own estimates do not cover recent writes.
 
 use tonnage_engine::{Direction, NEVER_MS, Projection, Ranges, Result, Rows, SpaceId};
 
 use crate::bucket::Bucket;
 use crate::cluster::rows;
-use crate::extent::{Extent, Stretch};
+use crate::extent::{Extent, TokenRange};
 use crate::pages::Pages;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 /// The most rows that are read.
 const ROWS_MAX: u64 = 4_096;
 
-impl OpenStore {
+impl ClusterStore {
     /// See [`tonnage_engine::Engine::rows_estimate`].
     pub(crate) async fn estimate_rows(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
         let table = self.table(space).await?;
@@ -34,7 +34,7 @@ impl OpenStore {
         Ok(counted)
     }
 
-    async fn estimate(&self, table: &Table, extent: &Extent, rows_max: u64) -> Result<u64> {
+    async fn estimate(&self, table: &SpaceTable, extent: &Extent, rows_max: u64) -> Result<u64> {
         let mut pages = Pages::of(extent, Direction::Forward, Projection::KeysOnly);
         let (mut page, mut read, mut count, mut last) = (Rows::new(), 0, 0, Vec::new());
         let now_ms = self.clock.now_ms();
@@ -42,7 +42,9 @@ impl OpenStore {
         while !pages.are_over() {
             if read >= rows_max {
                 return match extent {
-                    Extent::Ring(stretch) => self.extrapolate(table, *stretch, count, &last),
+                    Extent::Ring(token_range) => {
+                        self.extrapolate(table, *token_range, count, &last)
+                    }
                     Extent::Within { bucket, start, end } => {
                         self.count(table, *bucket, start, end.as_deref()).await
                     }
@@ -61,17 +63,23 @@ impl OpenStore {
         Ok(count)
     }
 
-    fn extrapolate(&self, table: &Table, stretch: Stretch, count: u64, last: &[u8]) -> Result<u64> {
+    fn extrapolate(
+        &self,
+        table: &SpaceTable,
+        token_range: TokenRange,
+        count: u64,
+        last: &[u8],
+    ) -> Result<u64> {
         let shard_key = &last[..table.info().shape.shard_key_len(last)?];
-        let length = |to: i64| (i128::from(to) - i128::from(stretch.after)).max(1) as f64;
-        let share = length(self.bucket(shard_key).token()) / length(stretch.last);
+        let length = |to: i64| (i128::from(to) - i128::from(token_range.after)).max(1) as f64;
+        let share = length(self.bucket(shard_key).token()) / length(token_range.last);
         Ok((count as f64 / share) as u64)
     }
 
     /// Counts within a partition, where Cassandra counts.
     async fn count(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         bucket: Bucket,
         start: &[u8],
         end: Option<&[u8]>,
@@ -80,11 +88,11 @@ impl OpenStore {
         let p = &bucket.partition_key()[..];
         let answer = match end {
             Some(end) => {
-                let statement = table.statement(&self.cluster, Text::Count).await?;
+                let statement = table.statement(&self.cluster, CqlStatement::Count).await?;
                 self.cluster.ask(what, statement, (p, start, end)).await?
             }
             None => {
-                let statement = table.statement(&self.cluster, Text::CountRest).await?;
+                let statement = table.statement(&self.cluster, CqlStatement::CountRest).await?;
                 self.cluster.ask(what, statement, (p, start)).await?
             }
         };

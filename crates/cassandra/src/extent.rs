@@ -1,31 +1,31 @@
-//! What a scan or a deletion covers: a range of one partition, or a stretch of the ring.
+//! What a scan or a deletion covers: a range of one partition, or of the ring's tokens.
 
 use tonnage_engine::{Error, Part, Ranges, Result, append_successor};
 
 use crate::bucket::Bucket;
-use crate::store::OpenStore;
-use crate::table::Table;
+use crate::store::ClusterStore;
+use crate::table::SpaceTable;
 
-/// A stretch of the ring: tokens behind `after`, up to `last`.
+/// A range of the ring: tokens behind `after`, up to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct TokenRange {
     pub(crate) after: i64,
     pub(crate) last: i64,
 }
 
-impl Stretch {
+impl TokenRange {
     /// The whole ring: no partition has the least token.
-    pub(crate) const RING: Stretch = Stretch { after: i64::MIN, last: i64::MAX };
+    pub(crate) const RING: TokenRange = TokenRange { after: i64::MIN, last: i64::MAX };
 
-    /// At most so many stretches of equal length.
-    pub(crate) fn split(parts: usize) -> Vec<Stretch> {
+    /// At most so many ranges of equal length.
+    pub(crate) fn split(parts: usize) -> Vec<TokenRange> {
         let parts = parts.clamp(1, 1 << 16) as i128;
         let width = (i128::from(i64::MAX) - i128::from(i64::MIN)) / parts;
         let cut = |part: i128| match part {
             part if part == parts => i64::MAX,
             part => (i128::from(i64::MIN) + part * width) as i64,
         };
-        (0..parts).map(|part| Stretch { after: cut(part), last: cut(part + 1) }).collect()
+        (0..parts).map(|part| TokenRange { after: cut(part), last: cut(part + 1) }).collect()
     }
 
     /// As a part of a space.
@@ -86,24 +86,24 @@ pub(crate) enum Extent {
     /// Keys of one partition, from `start` on and before `end`, if there is one.
     Within { bucket: Bucket, start: Vec<u8>, end: Option<Vec<u8>> },
     /// Whole partitions.
-    Ring(Stretch),
+    Ring(TokenRange),
 }
 
-impl OpenStore {
+impl ClusterStore {
     /// What each range covers.
     ///
     /// # Errors
     /// `Unsupported` for a range across shard keys, short of the whole space.
-    pub(crate) fn extents(&self, table: &Table, ranges: &Ranges) -> Result<Vec<Extent>> {
+    pub(crate) fn extents(&self, table: &SpaceTable, ranges: &Ranges) -> Result<Vec<Extent>> {
         (0..ranges.len())
             .map(|index| match ranges.is_whole_space(index) {
-                true => Ok(Extent::Ring(Stretch::RING)),
+                true => Ok(Extent::Ring(TokenRange::RING)),
                 false => self.extent(table, ranges.start(index), ranges.end(index)),
             })
             .collect()
     }
 
-    fn extent(&self, table: &Table, start: &[u8], end: &[u8]) -> Result<Extent> {
+    fn extent(&self, table: &SpaceTable, start: &[u8], end: &[u8]) -> Result<Extent> {
         if !end.is_empty() && start >= end {
             return Ok(Extent::Nothing);
         }
@@ -125,10 +125,10 @@ impl OpenStore {
 }
 
 #[cold]
-fn across(table: &Table) -> Error {
+fn across(table: &SpaceTable) -> Error {
     Error::unsupported(format!(
         "{}: a range across shard keys needs a total order, which a cluster has not: read the whole space, or one shard key",
-        table.place()
+        table.display_name()
     ))
 }
 
@@ -137,24 +137,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_cover_the_ring_without_gaps() {
+    fn token_ranges_cover_the_ring_without_gaps() {
         for parts in [1, 2, 3, 7, 1_000] {
-            let stretches = Stretch::split(parts);
-            assert_eq!(stretches.len(), parts);
-            assert_eq!(stretches[0].after, i64::MIN);
-            assert_eq!(stretches[parts - 1].last, i64::MAX);
-            assert!(stretches.windows(2).all(|pair| pair[0].last == pair[1].after));
+            let token_ranges = TokenRange::split(parts);
+            assert_eq!(token_ranges.len(), parts);
+            assert_eq!(token_ranges[0].after, i64::MIN);
+            assert_eq!(token_ranges[parts - 1].last, i64::MAX);
+            assert!(token_ranges.windows(2).all(|pair| pair[0].last == pair[1].after));
         }
     }
 
     #[test]
-    fn the_beginnings_of_a_stretch_cover_it() {
-        for ring in [Stretch::RING, Stretch { after: -7, last: 6 }, Stretch { after: 3, last: 3 }] {
+    fn the_beginnings_of_a_token_range_cover_it() {
+        for ring in
+            [TokenRange::RING, TokenRange { after: -7, last: 6 }, TokenRange { after: 3, last: 3 }]
+        {
             let (mut left, mut after) = (Some(ring), ring.after);
-            while let Some(stretch) = left {
-                let first = stretch.first(ring.width() / 3);
+            while let Some(token_range) = left {
+                let first = token_range.first(ring.width() / 3);
                 assert_eq!(first.after, after);
-                left = stretch.behind(first);
+                left = token_range.behind(first);
                 after = first.last;
             }
             assert_eq!(after, ring.last);
@@ -162,11 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn a_part_keeps_its_stretch() {
-        let stretch = Stretch { after: -5, last: i64::MAX };
-        assert_eq!(Stretch::from_part(&stretch.to_part()).unwrap(), stretch);
+    fn a_part_keeps_its_token_range() {
+        let token_range = TokenRange { after: -5, last: i64::MAX };
+        assert_eq!(TokenRange::from_part(&token_range.to_part()).unwrap(), token_range);
         for bytes in [&b""[..], b"ring", b"range of another engine"] {
-            assert!(Stretch::from_part(&Part::from_bytes(bytes)).is_err());
+            assert!(TokenRange::from_part(&Part::from_bytes(bytes)).is_err());
         }
     }
 }

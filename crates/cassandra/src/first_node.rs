@@ -1,5 +1,5 @@
-//! Which node a request for several partitions goes to first: one that has them all. The driver
-//! cannot tell, since the statement names no single partition.
+//! Sends a request for several partitions to a node that has all of them. The driver cannot choose
+//! that node, since the statement names no single partition.
 
 use std::sync::Arc;
 

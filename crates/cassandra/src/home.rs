@@ -1,15 +1,15 @@
 //! The home of a store: the data centre whose majority decides about its rows.
 //!
-//! Decisions of two data centres about one row would not know of each other. So all processes go by
-//! the same home, which is fixed when the store is made. A row of the engine's own table names it:
-//! part `place`, name `home`, empty where the majority of all data centres decides.
+//! Two data centres would decide about one row without knowing of each other. So all processes go
+//! by the same home, which is fixed when the store is made. A row of the engine's own table names
+//! it: part `place`, name `home`. It is empty if the majority of all data centres decides.
 
 use scylla::statement::Consistency;
 use scylla::value::CqlValue;
 use tonnage_engine::{Deadline, Error, Result};
 
 use crate::address::Address;
-use crate::cluster::{Cluster, Tries, rows};
+use crate::cluster::{Cluster, RetryBackoff, rows};
 
 const WHAT: &str = "the home of a store";
 const PART: &str = "place";
@@ -20,7 +20,7 @@ const NAME: &[u8] = b"home";
 ///
 /// # Errors
 /// `Invalid` for an address that names another home, or asks nodes elsewhere.
-pub(crate) async fn settle(
+pub(crate) async fn resolve(
     cluster: &mut Cluster,
     table: &str,
     is_new: bool,
@@ -46,7 +46,7 @@ pub(crate) async fn settle(
             "the home of the store is data centre '{home}', of which no node is known: check the cluster",
         )));
     }
-    cluster.settle_in(&home);
+    cluster.use_home(&home);
     Ok(())
 }
 
@@ -88,10 +88,10 @@ async fn put(cluster: &Cluster, table: &str, home: &str) -> Result<String> {
         CqlValue::Text(PART.to_owned()),
         CqlValue::Blob(NAME.to_vec()),
     ];
-    let mut tries = Tries::new();
+    let mut tries = RetryBackoff::new();
     loop {
         if let Err(failure) = cluster.decide(WHAT, &put, &values, Deadline::NONE).await {
-            tries.after(failure).await?;
+            tries.wait_after(failure).await?;
         }
         if let Some(home) = read(cluster, table, Consistency::Serial).await? {
             return Ok(home);

@@ -14,13 +14,13 @@
 //! 1. Small writes are on a condition, always ([`write`]).
 //! 2. Loads and deletions of ranges are plain writes under a time stamp later than all before, and
 //!    earlier than every small write that begins afterwards ([`time`]).
-//! 3. Within an open store, writers of a partition take turns ([`turns`]).
+//! 3. Within an open store, a partition has one writer at a time ([`partition_locks`]).
 
 mod address;
 mod blocking;
 mod bucket;
 mod catalog;
-mod change;
+mod clock_watch;
 mod cluster;
 mod delete_range;
 mod engine;
@@ -29,32 +29,32 @@ mod error;
 mod estimate;
 mod extent;
 mod first_node;
-mod group;
 mod header;
 mod home;
-mod judge;
-mod keeper;
-mod known;
+mod index_entries;
+mod key_change;
+mod key_group;
+mod known_headers;
+mod limit_counter;
 mod limits;
 mod load;
 mod login;
+mod maintenance;
 mod open_tries;
 mod pages;
-mod partition;
-mod placed;
-mod reach;
+mod partition_locks;
+mod partition_sizes;
+mod quorum_scope;
 mod read;
 mod replication;
 mod scan;
 mod split;
-mod stale;
+mod stale_entries;
 mod stamp;
 mod store;
 mod table;
 mod time;
 mod tls;
-mod turns;
-mod upkeep;
 mod write;
 
 pub use address::Address;

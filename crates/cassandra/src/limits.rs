@@ -1,10 +1,10 @@
-//! What a cluster can do: its nodes' settings as a capability.
+//! The capability of a cluster, from the settings of its nodes.
 
 use scylla::statement::{Consistency, Statement};
 use tonnage_engine::{Capability, Result};
 
 use crate::cluster::Cluster;
-use crate::error::{Sent, failure, not_understood};
+use crate::error::{RequestInfo, failure, not_understood};
 
 /// The longest clustering key of Cassandra, less the byte that stands for "behind this key".
 const KEY_BYTES_MAX: usize = 65_535 - 1;
@@ -27,6 +27,7 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
     let mutation_bytes =
         mutation.as_deref().and_then(size_bytes).unwrap_or(MUTATION_BYTES).min(256 << 20);
     let sync = setting(cluster, "commitlog_sync").await?;
+    // A batch at its limits must fit into one mutation, with what its statements add to the rows.
     let row_bytes_max = mutation_bytes
         .saturating_sub(MUTATION_RESERVE_BYTES + BATCH_OPERATIONS_MAX * OPERATION_BYTES)
         .max(KEY_BYTES_MAX);
@@ -58,7 +59,7 @@ async fn setting(cluster: &Cluster, name: &str) -> Result<Option<String>> {
     let answer = match cluster.session().query_unpaged(question, (name,)).await {
         Ok(answer) => answer.into_rows_result().map_err(|error| not_understood(what, error))?,
         Err(error) => {
-            let failure = failure(Sent { what, level: "ONE", silent: "" }, error);
+            let failure = failure(RequestInfo { what, level: "ONE", silent: "" }, error);
             return if failure.is_permanent() { Ok(None) } else { Err(failure.into_error()) };
         }
     };

@@ -1,4 +1,4 @@
-//! Who asks: a user and a password, which no message repeats.
+//! The user and the password of a store. No message repeats the password.
 
 use std::fmt;
 use std::fs;

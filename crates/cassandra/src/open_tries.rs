@@ -3,19 +3,18 @@
 //! A try that got no answer may reach a node at any time later. Suppose a read shows the rows as
 //! they were before, and the write is tried again:
 //!
-//! 1. Each try is on condition that the rows are as they were. After one was carried out they never
-//!    are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at most one
-//!    is.
-//! 2. If the new try finds other rows, the mark in their headers may be that of an earlier try. Then
-//!    that one was carried out.
-//! 3. Other rows without such a mark leave it open: an earlier try may have been carried out, and
-//!    its rows written again. That is an error, whatever the conditions of the write say of the rows
-//!    of now.
-//! 4. Whatever else ends the write then, a deadline or a refusal too, leaves it in doubt.
+//! 1. Each try has the condition that the rows are as they were. Once a try was carried out they
+//!    never are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at
+//!    most one try is carried out.
+//! 2. If the new try finds other rows with the mark of an earlier try, that one was carried out.
+//! 3. If it finds other rows without such a mark, nobody can tell: an earlier try may have been
+//!    carried out, and its rows written again. That is an error, even if the conditions of the
+//!    write hold now.
+//! 4. Anything else that ends the write then leaves it in doubt: a deadline, or a refusal.
 
 use tonnage_engine::Error;
 
-use crate::change::{Change, StoredRows};
+use crate::key_change::{KeyChange, StoredRows};
 
 /// The tries so far.
 #[derive(Default)]
@@ -32,7 +31,12 @@ impl OpenTries {
     }
 
     /// Notes that the last try got no answer, and that the rows are as before.
-    pub(crate) fn leave(&mut self, changes: &[Change<'_>], stored: &StoredRows<'_>, error: Error) {
+    pub(crate) fn leave(
+        &mut self,
+        changes: &[KeyChange<'_>],
+        stored: &StoredRows<'_>,
+        error: Error,
+    ) {
         self.left = Some((headers(changes, stored).map(|header| header.cloned()).collect(), error));
     }
 
@@ -44,7 +48,7 @@ impl OpenTries {
     /// The version of a try that was carried out after all.
     pub(crate) fn carried_out(
         &self,
-        changes: &[Change<'_>],
+        changes: &[KeyChange<'_>],
         stored: &StoredRows<'_>,
     ) -> Option<u64> {
         let is_of = |mark| {
@@ -54,7 +58,11 @@ impl OpenTries {
     }
 
     /// Why the write is in doubt: a try got no answer, and the rows are not as it wanted them.
-    pub(crate) fn doubt(&self, changes: &[Change<'_>], stored: &StoredRows<'_>) -> Option<&Error> {
+    pub(crate) fn doubt(
+        &self,
+        changes: &[KeyChange<'_>],
+        stored: &StoredRows<'_>,
+    ) -> Option<&Error> {
         let (before, error) = self.left.as_ref()?;
         let is_before = headers(changes, stored).eq(before.iter().map(Option::as_ref));
         (!is_before).then_some(error)
@@ -68,7 +76,7 @@ impl OpenTries {
 }
 
 fn headers<'a>(
-    changes: &'a [Change<'_>],
+    changes: &'a [KeyChange<'_>],
     stored: &'a StoredRows<'_>,
 ) -> impl Iterator<Item = Option<&'a Vec<u8>>> {
     changes.iter().map(|change| stored.get(change.key).map(|row| &row.bytes))
@@ -77,17 +85,18 @@ fn headers<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Stored;
     use crate::header::RowHeader;
+    use crate::key_change::ExistingRow;
     use crate::stamp::Stamp;
 
     const KEY: &[u8] = b"k";
-    const CHANGES: [Change<'static>; 1] = [Change { key: KEY, operation: 0, is_conditional: true }];
+    const CHANGES: [KeyChange<'static>; 1] =
+        [KeyChange { key: KEY, operation: 0, is_conditional: true }];
 
     /// A row as the try with this mark has left it.
     fn rows_of(header: RowHeader, mark: u64) -> StoredRows<'static> {
         let bytes = header.to_marked_bytes(mark);
-        StoredRows::from([(KEY, Stored { bytes, header, stamp: Stamp(0) })])
+        StoredRows::from([(KEY, ExistingRow { bytes, header, stamp: Stamp(0) })])
     }
 
     fn live(version: u64) -> RowHeader {

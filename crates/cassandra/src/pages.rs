@@ -1,15 +1,15 @@
-//! Reading an extent page by page.
+//! Reads an extent page by page.
 //!
-//! No request depends on an earlier one but for a key: each page names the key that it goes on
-//! behind. So a scan may be closed and go on anywhere.
+//! Each page names the key behind which it goes on, and depends on nothing else. So a scan may be
+//! closed and go on anywhere.
 //!
-//! - Within a partition pages follow each other by key.
-//! - Along the ring, a page holds rows of several partitions. If it is full, its last partition
-//!   may be cut. Where that gave few rows they are left out, and the next page begins with it.
-//!   Else the next page is the rest of that partition, and the ring goes on behind it.
+//! - Within a partition, pages follow each other by key.
+//! - Along the ring, a page holds rows of several partitions. If it is full, its last partition may
+//!   be cut. If that gave few rows, they are dropped, and the next page begins with that partition.
+//!   Otherwise the next page is the rest of that partition, and the ring goes on behind it.
 //! - Deleted rows stay for days, and a node gives up a request that meets too many. Then less of
 //!   the ring is asked for at a time.
-//! - Cassandra gives no rows of several partitions backwards. So a scan backwards learns which
+//! - Cassandra gives no rows of several partitions backwards. So a scan backwards finds out which
 //!   partitions there are, and reads one after another.
 
 use std::collections::VecDeque;
@@ -21,10 +21,10 @@ use tonnage_engine::{Direction, Error, Projection, Result, Rows, append_successo
 use crate::bucket::Bucket;
 use crate::cluster::rows;
 use crate::error::is_too_much;
-use crate::extent::{Extent, Stretch};
+use crate::extent::{Extent, TokenRange};
 use crate::header::RowHeader;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 const WHAT: &str = "reading rows in order";
 
@@ -48,21 +48,21 @@ const NARROWEST: u64 = 1 << 44;
 
 /// What is read next.
 #[derive(Clone, Debug)]
-enum Next {
+enum NextPage {
     /// A range of a partition, and what of the ring comes behind it.
     Within {
         bucket: Bucket,
         start: Vec<u8>,
         end: Option<Vec<u8>>,
-        then: Option<Stretch>,
+        then: Option<TokenRange>,
     },
-    Ring(Stretch),
+    Ring(TokenRange),
     Nothing,
 }
 
 /// The pages of an extent.
 pub(crate) struct Pages {
-    next: Next,
+    next: NextPage,
     is_reverse: bool,
     projection: Projection,
     /// Partitions that a scan backwards has still to read.
@@ -78,11 +78,11 @@ impl Pages {
     /// The pages of an extent from its start.
     pub(crate) fn of(extent: &Extent, direction: Direction, projection: Projection) -> Self {
         let next = match extent.clone() {
-            Extent::Nothing => Next::Nothing,
+            Extent::Nothing => NextPage::Nothing,
             Extent::Within { bucket, start, end } => {
-                Next::Within { bucket, start, end, then: None }
+                NextPage::Within { bucket, start, end, then: None }
             }
-            Extent::Ring(stretch) => Next::Ring(stretch),
+            Extent::Ring(token_range) => NextPage::Ring(token_range),
         };
         let is_reverse = direction == Direction::Reverse;
         Self {
@@ -101,8 +101,8 @@ impl Pages {
         Self { level: Some(level), ..self }
     }
 
-    fn level(&self, store: &OpenStore) -> Consistency {
-        self.level.unwrap_or(store.cluster.reach().majority())
+    fn level(&self, store: &ClusterStore) -> Consistency {
+        self.level.unwrap_or(store.cluster.quorum_scope().majority())
     }
 
     /// The pages behind a key of an extent, or behind all keys that begin with it.
@@ -117,17 +117,18 @@ impl Pages {
         let mut pages = Self::of(extent, direction, projection);
         let (first, last, then) = match extent {
             Extent::Within { start, end, .. } => (start.clone(), end.clone(), None),
-            Extent::Ring(stretch) => {
-                (Vec::new(), None, Some(Stretch { after: bucket.token(), ..*stretch }))
+            Extent::Ring(token_range) => {
+                (Vec::new(), None, Some(TokenRange { after: bucket.token(), ..*token_range }))
             }
             Extent::Nothing => return pages,
         };
+        // No key lies behind all that begin with bytes of 0xFF: a successor of them does not exist.
         let is_empty = !pages.is_reverse && is_prefix && key.iter().all(|byte| *byte == 0xFF);
         pages.next = match (pages.is_reverse, is_empty) {
-            (true, _) => Next::Within { bucket, start: first, end: Some(key.to_vec()), then },
-            (false, true) => then.map_or(Next::Nothing, Next::Ring),
+            (true, _) => NextPage::Within { bucket, start: first, end: Some(key.to_vec()), then },
+            (false, true) => then.map_or(NextPage::Nothing, NextPage::Ring),
             (false, false) => {
-                Next::Within { bucket, start: behind(key, is_prefix), end: last, then }
+                NextPage::Within { bucket, start: behind(key, is_prefix), end: last, then }
             }
         };
         pages
@@ -136,7 +137,7 @@ impl Pages {
     /// Leaves out the rest of a shard key, where that is what comes next. Pages that are past it
     /// already stay where they are: rows that expired may have followed it.
     pub(crate) fn jump_over(&mut self, of: Bucket, shard_key: &[u8]) {
-        let Next::Within { bucket, start, end, then } = &mut self.next else { return };
+        let NextPage::Within { bucket, start, end, then } = &mut self.next else { return };
         if *bucket != of {
             return;
         }
@@ -148,7 +149,7 @@ impl Pages {
         }
         let past = behind(shard_key, true);
         if past.is_empty() {
-            self.next = then.map_or(Next::Nothing, Next::Ring);
+            self.next = then.map_or(NextPage::Nothing, NextPage::Ring);
         } else if *start < past {
             *start = past;
         }
@@ -156,14 +157,14 @@ impl Pages {
 
     /// Whether there is nothing left to read.
     pub(crate) fn are_over(&self) -> bool {
-        matches!(self.next, Next::Nothing) && self.partitions.is_empty()
+        matches!(self.next, NextPage::Nothing) && self.partitions.is_empty()
     }
 
     /// Reads the next page, of about so many rows at most. It may be empty though there are more.
     pub(crate) async fn read(
         &mut self,
-        store: &OpenStore,
-        table: &Table,
+        store: &ClusterStore,
+        table: &SpaceTable,
         rows_max: usize,
         page: &mut Rows,
     ) -> Result<()> {
@@ -172,19 +173,23 @@ impl Pages {
         let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
         self.page_rows = (self.page_rows * 16).min(PAGE_ROWS_MAX);
         match self.next.clone() {
-            Next::Nothing => {
+            // The ring may be used up before the partitions that were found on it are read.
+            NextPage::Nothing => {
                 if let Some(bucket) = self.partitions.pop_front() {
-                    self.next = Next::Within { bucket, start: Vec::new(), end: None, then: None };
+                    self.next =
+                        NextPage::Within { bucket, start: Vec::new(), end: None, then: None };
                 }
                 Ok(())
             }
-            Next::Within { bucket, start, end, then } => {
+            NextPage::Within { bucket, start, end, then } => {
                 self.read_within(store, table, limit, page, bucket, start, end, then).await
             }
-            Next::Ring(stretch) if self.is_reverse => {
-                self.read_partitions(store, table, stretch).await
+            NextPage::Ring(token_range) if self.is_reverse => {
+                self.read_partitions(store, table, token_range).await
             }
-            Next::Ring(stretch) => self.read_ring(store, table, limit, page, stretch).await,
+            NextPage::Ring(token_range) => {
+                self.read_ring(store, table, limit, page, token_range).await
+            }
         }?;
         table.learn(page.len(), page.bytes());
         Ok(())
@@ -193,20 +198,20 @@ impl Pages {
     #[expect(clippy::too_many_arguments, reason = "the fields of what is read next")]
     async fn read_within(
         &mut self,
-        store: &OpenStore,
-        table: &Table,
+        store: &ClusterStore,
+        table: &SpaceTable,
         limit: usize,
         page: &mut Rows,
         bucket: Bucket,
         start: Vec<u8>,
         end: Option<Vec<u8>>,
-        then: Option<Stretch>,
+        then: Option<TokenRange>,
     ) -> Result<()> {
         let text = match (self.is_reverse, end.is_some()) {
-            (false, true) => Text::Range,
-            (false, false) => Text::Rest,
-            (true, true) => Text::RangeBack,
-            (true, false) => Text::RestBack,
+            (false, true) => CqlStatement::Range,
+            (false, false) => CqlStatement::Rest,
+            (true, true) => CqlStatement::RangeBack,
+            (true, false) => CqlStatement::RestBack,
         };
         let statement = table.statement(&store.cluster, text.with(self.projection)).await?;
         let (p, count, level) = (&bucket.partition_key()[..], limit as i32, self.level(store));
@@ -215,42 +220,50 @@ impl Pages {
             Some(end) => cluster.ask_at(level, WHAT, statement, (p, &start, end, count)).await?,
             None => cluster.ask_at(level, WHAT, statement, (p, &start, count)).await?,
         };
-        let read = take(&answer, self.projection, page)?;
+        let read = append_rows(&answer, self.projection, page)?;
+        // A page that is not full ends the partition, without a request that finds nothing.
         let is_full = read == limit;
         self.next = match (page.keys.last().filter(|_| is_full), self.is_reverse) {
-            (Some(last), false) => Next::Within { bucket, start: behind(last, false), end, then },
-            (Some(last), true) => Next::Within { bucket, start, end: Some(last.to_vec()), then },
-            (None, _) => then.map_or(Next::Nothing, Next::Ring),
+            (Some(last), false) => {
+                NextPage::Within { bucket, start: behind(last, false), end, then }
+            }
+            (Some(last), true) => {
+                NextPage::Within { bucket, start, end: Some(last.to_vec()), then }
+            }
+            (None, _) => then.map_or(NextPage::Nothing, NextPage::Ring),
         };
         Ok(())
     }
 
     async fn read_ring(
         &mut self,
-        store: &OpenStore,
-        table: &Table,
+        store: &ClusterStore,
+        table: &SpaceTable,
         limit: usize,
         page: &mut Rows,
-        stretch: Stretch,
+        token_range: TokenRange,
     ) -> Result<()> {
-        let statement = table.statement(&store.cluster, Text::Ring.with(self.projection)).await?;
+        let statement =
+            table.statement(&store.cluster, CqlStatement::Ring.with(self.projection)).await?;
         let (first, answer) = loop {
-            let first = stretch.first(self.width);
+            let first = token_range.first(self.width);
             let bounds = (first.after, first.last, limit as i32);
             match store.cluster.ask_at(self.level(store), WHAT, statement, bounds).await {
                 Ok(answer) => break (first, answer),
                 Err(error) => self.width = narrower(first, error)?,
             }
         };
-        let read = take(&answer, self.projection, page)?;
+        let read = append_rows(&answer, self.projection, page)?;
         let Some(last) = page.keys.last().filter(|_| read == limit) else {
-            self.next = stretch.behind(first).map_or(Next::Nothing, Next::Ring);
+            self.next = token_range.behind(first).map_or(NextPage::Nothing, NextPage::Ring);
             return Ok(());
         };
         let bucket_of = |key: &[u8]| -> Result<Bucket> {
             Ok(store.bucket(&key[..table.info().shape.shard_key_len(key)?]))
         };
         let bucket = bucket_of(last)?;
+        // A few rows of a cut partition are read again with the next page: that spares a request
+        // for its rest.
         let again = limit / ROWS_PER_ROW_AGAIN;
         let last_ones = (0..page.len()).rev().take(again + 1);
         let before = last_ones
@@ -260,11 +273,11 @@ impl Pages {
         self.next = match before {
             Some((place, whole)) => {
                 keep_first(page, place + 1);
-                Next::Ring(Stretch { after: whole.token(), ..stretch })
+                NextPage::Ring(TokenRange { after: whole.token(), ..token_range })
             }
             None => {
-                let then = Some(Stretch { after: bucket.token(), ..stretch });
-                Next::Within { bucket, start: behind(last, false), end: None, then }
+                let then = Some(TokenRange { after: bucket.token(), ..token_range });
+                NextPage::Within { bucket, start: behind(last, false), end: None, then }
             }
         };
         Ok(())
@@ -272,45 +285,45 @@ impl Pages {
 
     async fn read_partitions(
         &mut self,
-        store: &OpenStore,
-        table: &Table,
-        stretch: Stretch,
+        store: &ClusterStore,
+        table: &SpaceTable,
+        token_range: TokenRange,
     ) -> Result<()> {
         if let Some(bucket) = self.partitions.pop_front() {
-            let then = Some(stretch);
-            self.next = Next::Within { bucket, start: Vec::new(), end: None, then };
+            let then = Some(token_range);
+            self.next = NextPage::Within { bucket, start: Vec::new(), end: None, then };
             return Ok(());
         }
-        let (found, rest) = partitions(store, table, stretch, self.level(store)).await?;
-        self.next = rest.map_or(Next::Nothing, Next::Ring);
+        let (found, rest) = partitions(store, table, token_range, self.level(store)).await?;
+        self.next = rest.map_or(NextPage::Nothing, NextPage::Ring);
         self.partitions = found.into();
         Ok(())
     }
 }
 
-/// The first partitions of a stretch of the ring, and what is left of it.
+/// The first partitions of a token range, and what is left of it.
 ///
 /// Cassandra can list partitions (DISTINCT, PER PARTITION LIMIT). But a node of version 5.0.5 gives
 /// no answer where a file of the table holds a range deletion: it does not close a partition that it
 /// leaves early. So a few keys are read, and the rest of the last one's partition is left out.
 pub(crate) async fn partitions(
-    store: &OpenStore,
-    table: &Table,
-    stretch: Stretch,
+    store: &ClusterStore,
+    table: &SpaceTable,
+    token_range: TokenRange,
     level: Consistency,
-) -> Result<(Vec<Bucket>, Option<Stretch>)> {
-    let statement = table.statement(&store.cluster, Text::RingKeys).await?;
+) -> Result<(Vec<Bucket>, Option<TokenRange>)> {
+    let statement = table.statement(&store.cluster, CqlStatement::RingKeys).await?;
     let what = "the partitions of a space";
-    let mut first = stretch;
+    let mut first = token_range;
     let answer = loop {
         let bounds = (first.after, first.last, PARTITION_KEYS as i32);
         match store.cluster.ask_at(level, what, statement, bounds).await {
             Ok(answer) => break answer,
-            Err(error) => first = stretch.first(narrower(first, error)?),
+            Err(error) => first = token_range.first(narrower(first, error)?),
         }
     };
     let mut page = Rows::new();
-    let read = take(&answer, Projection::KeysOnly, &mut page)?;
+    let read = append_rows(&answer, Projection::KeysOnly, &mut page)?;
     let mut found: Vec<Bucket> = Vec::new();
     for key in page.keys.iter() {
         let bucket = store.bucket(&key[..table.info().shape.shard_key_len(key)?]);
@@ -318,15 +331,16 @@ pub(crate) async fn partitions(
             found.push(bucket);
         }
     }
+    // Behind all of the last partition, though it may be cut: only which ones there are is asked.
     let rest = match found.last().filter(|_| read == PARTITION_KEYS) {
-        Some(last) => Some(Stretch { after: last.token(), ..stretch }),
-        None => stretch.behind(first),
+        Some(last) => Some(TokenRange { after: last.token(), ..token_range }),
+        None => token_range.behind(first),
     };
     Ok((found, rest))
 }
 
 /// How much of the ring to ask for instead, where so much of it was too much.
-fn narrower(asked: Stretch, error: Error) -> Result<u64> {
+fn narrower(asked: TokenRange, error: Error) -> Result<u64> {
     match asked.width() / NARROWER {
         width if width >= NARROWEST && is_too_much(&error) => Ok(width),
         _ => Err(error),
@@ -355,7 +369,7 @@ fn behind(key: &[u8], is_prefix: bool) -> Vec<u8> {
 }
 
 /// Takes the rows of an answer, expired ones too. Answers how many there were.
-fn take(answer: &QueryRowsResult, projection: Projection, page: &mut Rows) -> Result<usize> {
+fn append_rows(answer: &QueryRowsResult, projection: Projection, page: &mut Rows) -> Result<usize> {
     let mut count = 0;
     let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
         count += 1;
@@ -388,14 +402,14 @@ mod tests {
 
     /// Pages that go on behind a key of a partition.
     fn pages_behind(key: &[u8], direction: Direction) -> Pages {
-        let ring = Extent::Ring(Stretch::RING);
+        let ring = Extent::Ring(TokenRange::RING);
         Pages::behind(&ring, BUCKET, key, false, direction, Projection::KeysOnly)
     }
 
     /// Where the next page starts and ends.
     fn bounds(pages: &Pages) -> (&[u8], Option<&[u8]>) {
         match &pages.next {
-            Next::Within { start, end, .. } => (start, end.as_deref()),
+            NextPage::Within { start, end, .. } => (start, end.as_deref()),
             other => panic!("{other:?}"),
         }
     }
@@ -410,7 +424,7 @@ mod tests {
         assert_eq!(bounds(&pages), (&b""[..], Some(&b"a"[..])));
         let mut pages = pages_behind(b"\xFF3", Direction::Forward);
         pages.jump_over(BUCKET, b"\xFF");
-        assert!(matches!(pages.next, Next::Ring(rest) if rest.after == BUCKET.token()));
+        assert!(matches!(pages.next, NextPage::Ring(rest) if rest.after == BUCKET.token()));
         let mut pages = pages_behind(b"a3", Direction::Forward);
         pages.jump_over(Bucket(8), b"a");
         assert_eq!(bounds(&pages), (&b"a3\0"[..], None));

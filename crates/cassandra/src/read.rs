@@ -1,12 +1,12 @@
-//! Looking up keys.
+//! Looks up keys.
 //!
-//! 1. The keys are sorted by partition. One request asks for all of a partition at once, so rows
-//!    under one shard key are seen at one moment. Partitions with few keys share requests
-//!    ([`crate::group`]).
-//! 2. What was found is put into the order of the keys that were asked for.
-//! 3. Rows of a version at least are asked of one copy first, and of a majority where that has older
-//!    ones or none.
-//! 4. Where the bytes are bounded, as many keys are asked for as should fit, by the mean of rows
+//! 1. The keys are sorted by partition. One request asks for all keys of a partition, so it sees
+//!    rows under one shard key at one moment. Partitions with few keys share requests
+//!    ([`crate::key_group`]).
+//! 2. The rows are put into the order of the keys that were asked for.
+//! 3. A read that wants some version at least asks one copy first. It asks a majority for the
+//!    partitions where that copy has older rows or none.
+//! 4. If the bytes are bounded, a request asks for as many keys as should fit, by the mean of rows
 //!    seen before. The read goes on only while the keys are of partitions that it has not seen.
 
 use std::collections::HashSet;
@@ -17,13 +17,13 @@ use scylla::response::query_result::QueryRowsResult;
 use scylla::statement::Consistency as Level;
 use tonnage_engine::{Consistency, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 
-use crate::blocking::by;
+use crate::blocking::with_deadline;
 use crate::bucket::Bucket;
 use crate::cluster::rows;
-use crate::group::Group;
 use crate::header::RowHeader;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::key_group::KeyGroup;
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 const WHAT: &str = "looking up rows";
 
@@ -38,7 +38,7 @@ const KEYS_MAX: usize = 8_192;
 const FEW_BYTES: usize = 32 << 20;
 
 /// Whoever reads so many keys may write them next: the headers of their rows are kept
-/// ([`crate::known`]).
+/// ([`crate::known_headers`]).
 const KNOWN_KEYS: usize = 64;
 
 /// No row was found under a key.
@@ -46,30 +46,30 @@ const NOTHING: u32 = u32::MAX;
 
 /// How fresh rows must be.
 #[derive(Clone, Copy)]
-enum Asked {
+enum ReadLevel {
     For(Consistency),
     At(Level),
 }
 
 /// Rows in the order in which they were found.
 #[derive(Default)]
-struct Found {
+struct FoundRows {
     headers: Vec<RowHeader>,
     values: Slices,
     /// The headers as they are stored, of few rows.
     raw_headers: Option<Slices>,
 }
 
-impl Found {
+impl FoundRows {
     /// Takes a row of others, and answers its place.
-    fn take_from(&mut self, others: &Found, place: u32) -> u32 {
-        self.headers.push(others.headers[place as usize]);
-        self.values.push(others.values.get(place as usize));
+    fn take_from(&mut self, others: &FoundRows, row_index: u32) -> u32 {
+        self.headers.push(others.headers[row_index as usize]);
+        self.values.push(others.values.get(row_index as usize));
         self.headers.len() as u32 - 1
     }
 }
 
-impl OpenStore {
+impl ClusterStore {
     /// See [`tonnage_engine::Engine::read_some`].
     pub(crate) async fn read_keys(
         &self,
@@ -80,7 +80,8 @@ impl OpenStore {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        let found = self.read_in_time(space, keys, options, Asked::For(consistency), rows).await;
+        let found =
+            self.read_in_time(space, keys, options, ReadLevel::For(consistency), rows).await;
         if found.is_err() {
             rows.clear();
         }
@@ -97,7 +98,7 @@ impl OpenStore {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        self.read_in_time(space, keys, options, Asked::At(level), rows).await
+        self.read_in_time(space, keys, options, ReadLevel::At(level), rows).await
     }
 
     async fn read_in_time(
@@ -105,7 +106,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &ReadOptions,
-        asked: Asked,
+        asked: ReadLevel,
         rows: &mut Rows,
     ) -> Result<usize> {
         let table = self.table_by(space, options.deadline).await?;
@@ -121,15 +122,18 @@ impl OpenStore {
         while first < wanted.end {
             let last = first + window(&table, options.bytes_max, wanted.end - first);
             let of_window = &buckets[first - wanted.start..last - wanted.start];
+            // Rows of a partition are seen at one moment: to read one again would show a second.
             if of_window.iter().any(|bucket| seen.contains(bucket)) {
                 break;
             }
             let order = order(keys, first, of_window);
             let lookup = self.look_up_as(asked, &table, keys, &order, options.projection);
-            let (places, found) = by(options.deadline, WHAT, lookup)
+            let (row_indexes, found) = with_deadline(options.deadline, WHAT, lookup)
                 .await
                 .map_err(|error| self.explain(&table, error))?;
-            if let Some(full) = self.give(keys, first..last, options, &places, &found, rows) {
+            if let Some(full) =
+                self.push_rows(keys, first..last, options, &row_indexes, &found, rows)
+            {
                 return Ok(full - wanted.start);
             }
             if last < wanted.end {
@@ -141,22 +145,23 @@ impl OpenStore {
     }
 
     /// Gives what was found, in the order of the keys. Answers the key whose row is one too many.
-    fn give(
+    fn push_rows(
         &self,
         keys: &Slices,
         window: Range<usize>,
         options: &ReadOptions,
-        places: &[u32],
-        found: &Found,
+        row_indexes: &[u32],
+        found: &FoundRows,
         rows: &mut Rows,
     ) -> Option<usize> {
         let now_ms = self.clock.now_ms();
-        for (index, place) in window.zip(places) {
-            if *place == NOTHING {
+        for (index, row_index) in window.zip(row_indexes) {
+            if *row_index == NOTHING {
                 continue;
             }
             let (header, value) =
-                (found.headers[*place as usize], found.values.get(*place as usize));
+                (found.headers[*row_index as usize], found.values.get(*row_index as usize));
+            // Before the look at the bytes: a row that has expired must not end the answer.
             if !header.is_live(now_ms) {
                 continue;
             }
@@ -173,25 +178,26 @@ impl OpenStore {
     /// all but what may be as old as it likes, and what one copy has as new as asked for.
     async fn look_up_as(
         &self,
-        asked: Asked,
-        table: &Table,
+        asked: ReadLevel,
+        table: &SpaceTable,
         keys: &Slices,
         order: &[(Bucket, usize)],
         projection: Projection,
-    ) -> Result<(Vec<u32>, Found)> {
-        let (one, majority) = (self.cluster.reach().one(), self.cluster.reach().majority());
+    ) -> Result<(Vec<u32>, FoundRows)> {
+        let (one, majority) =
+            (self.cluster.quorum_scope().one(), self.cluster.quorum_scope().majority());
         match asked {
-            Asked::At(level) => self.look_up(level, table, keys, order, projection).await,
-            Asked::For(Consistency::None) => {
+            ReadLevel::At(level) => self.look_up(level, table, keys, order, projection).await,
+            ReadLevel::For(Consistency::None) => {
                 self.look_up(one, table, keys, order, projection).await
             }
-            Asked::For(Consistency::Version(version)) => {
-                let (mut places, mut found) =
+            ReadLevel::For(Consistency::Version(version)) => {
+                let (mut row_indexes, mut found) =
                     self.look_up(one, table, keys, order, projection).await?;
                 let first = least(order);
-                let is_new = |index: &usize| match places[index - first] {
+                let is_new = |index: &usize| match row_indexes[index - first] {
                     NOTHING => false,
-                    place => found.headers[place as usize].version >= version,
+                    row_index => found.headers[row_index as usize].version >= version,
                 };
                 let old: HashSet<Bucket> = order
                     .iter()
@@ -199,7 +205,7 @@ impl OpenStore {
                     .map(|(bucket, _)| *bucket)
                     .collect();
                 if old.is_empty() {
-                    return Ok((places, found));
+                    return Ok((row_indexes, found));
                 }
                 // All of a partition: its rows are seen at one moment.
                 let again: Vec<(Bucket, usize)> =
@@ -207,12 +213,12 @@ impl OpenStore {
                 let (newer, rows) = self.look_up(majority, table, keys, &again, projection).await?;
                 let first_again = least(&again);
                 for (_, index) in again {
-                    places[index - first] = match newer[index - first_again] {
+                    row_indexes[index - first] = match newer[index - first_again] {
                         NOTHING => NOTHING,
-                        place => found.take_from(&rows, place),
+                        row_index => found.take_from(&rows, row_index),
                     };
                 }
-                Ok((places, found))
+                Ok((row_indexes, found))
             }
             _ => self.look_up(majority, table, keys, order, projection).await,
         }
@@ -223,17 +229,17 @@ impl OpenStore {
     async fn look_up(
         &self,
         level: Level,
-        table: &Table,
+        table: &SpaceTable,
         keys: &Slices,
         order: &[(Bucket, usize)],
         projection: Projection,
-    ) -> Result<(Vec<u32>, Found)> {
+    ) -> Result<(Vec<u32>, FoundRows)> {
         // A read that ends whatever is under way is one of a single partition.
         let groups = match level {
-            Level::Serial | Level::LocalSerial => Group::alone(order),
+            Level::Serial | Level::LocalSerial => KeyGroup::alone(order),
             _ => {
                 let owners = self.cluster.owners();
-                Group::by_node(keys, order, |bucket| owners(bucket.token()))
+                KeyGroup::by_node(keys, order, |bucket| owners(bucket.token()))
             }
         };
         let asked = groups.into_iter().map(|group| async move {
@@ -242,43 +248,48 @@ impl OpenStore {
         });
         let first = least(order);
         let last = order.iter().map(|(_, index)| *index).max().unwrap_or(0);
-        let mut places = vec![NOTHING; last + 1 - first];
+        let mut row_indexes = vec![NOTHING; last + 1 - first];
         let is_few = order.len() <= KNOWN_KEYS;
-        let mut found = Found { raw_headers: is_few.then(Slices::new), ..Found::default() };
+        let mut found = FoundRows { raw_headers: is_few.then(Slices::new), ..FoundRows::default() };
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
         while let Some((group, answer)) = answers.try_next().await? {
-            take(&answer, keys, &group, projection, first, &mut places, &mut found)?;
+            collect_rows(&answer, keys, &group, projection, first, &mut row_indexes, &mut found)?;
         }
         if let Some(headers) = &found.raw_headers {
-            for (_, index) in order.iter().filter(|(_, index)| places[index - first] != NOTHING) {
-                let header = headers.get(places[index - first] as usize);
+            for (_, index) in
+                order.iter().filter(|(_, index)| row_indexes[index - first] != NOTHING)
+            {
+                let header = headers.get(row_indexes[index - first] as usize);
                 self.known.learn(table.id(), keys.get(*index), header);
             }
         }
         table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
-        Ok((places, found))
+        Ok((row_indexes, found))
     }
 
     /// Sends the request for a group.
     async fn ask_group(
         &self,
         level: Level,
-        table: &Table,
+        table: &SpaceTable,
         keys: &Slices,
-        group: &Group,
+        group: &KeyGroup,
         projection: Projection,
     ) -> Result<QueryRowsResult> {
         let wanted = group.wanted(keys);
         if let [bucket] = group.buckets[..] {
-            let statement = table.statement(&self.cluster, Text::Rows.with(projection)).await?;
+            let statement =
+                table.statement(&self.cluster, CqlStatement::Rows.with(projection)).await?;
             let p = bucket.partition_key();
             return self.cluster.ask_at(level, WHAT, statement, (&p[..], wanted)).await;
         }
-        let statement = table.statement(&self.cluster, Text::Spread.with(projection)).await?;
+        let statement =
+            table.statement(&self.cluster, CqlStatement::Spread.with(projection)).await?;
         let partitions: Vec<[u8; 4]> =
             group.buckets.iter().map(|bucket| bucket.partition_key()).collect();
         let partitions: Vec<&[u8]> = partitions.iter().map(|p| &p[..]).collect();
         let values = (partitions, wanted);
+        // The driver cannot choose the node: the statement names several partitions.
         match &group.node {
             Some(node) => self.cluster.ask_first(node, level, WHAT, statement, values).await,
             None => self.cluster.ask_at(level, WHAT, statement, values).await,
@@ -292,7 +303,7 @@ fn least(order: &[(Bucket, usize)]) -> usize {
 }
 
 /// How many keys to ask for together.
-fn window(table: &Table, bytes_max: usize, left: usize) -> usize {
+fn window(table: &SpaceTable, bytes_max: usize, left: usize) -> usize {
     if bytes_max == usize::MAX {
         return left;
     }
@@ -311,24 +322,26 @@ fn order(keys: &Slices, first: usize, buckets: &[Bucket]) -> Vec<(Bucket, usize)
 }
 
 /// Takes the rows of a group.
-fn take(
+fn collect_rows(
     answer: &QueryRowsResult,
     keys: &Slices,
-    group: &Group,
+    group: &KeyGroup,
     projection: Projection,
     first: usize,
-    places: &mut [u32],
-    found: &mut Found,
+    row_indexes: &mut [u32],
+    found: &mut FoundRows,
 ) -> Result<()> {
     let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
+        // A row exists by its header alone, see the head of the crate.
         let Some(header) = header else { return Ok(()) };
-        let place = found.headers.len() as u32;
+        let row_index = found.headers.len() as u32;
         found.headers.push(RowHeader::read(header)?);
         found.raw_headers.iter_mut().for_each(|raw| raw.push(header));
         found.values.push(value.unwrap_or_default());
-        group.indexes_of(keys, key).for_each(|index| places[index - first] = place);
+        group.indexes_of(keys, key).for_each(|index| row_indexes[index - first] = row_index);
         Ok(())
     };
+    // Two loops, because the driver reads rows of a fixed number of columns.
     match projection {
         Projection::KeysAndValues => {
             for row in rows::<(&[u8], Option<&[u8]>, Option<&[u8]>)>(WHAT, answer)? {

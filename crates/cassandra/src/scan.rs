@@ -1,7 +1,7 @@
 //! Scans: rows of several extents, one after another, batch by batch.
 //!
-//! A scan stands behind the last row that it judged. That, with what was counted, is its position:
-//! pages read ahead of it are no part of it. A scan that is released forgets its page.
+//! The position of a scan is the last row that it judged, with what was counted by then. Pages that
+//! were read ahead are no part of it. A scan that is released forgets its page.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use tonnage_engine::{
     ScanPosition, Scanner, SpaceId, not_of_this_scan,
 };
 
-use crate::blocking::by;
-use crate::extent::{Extent, Stretch};
-use crate::judge::{Judge, Step};
+use crate::blocking::with_deadline;
+use crate::extent::{Extent, TokenRange};
+use crate::limit_counter::{LimitCounter, RowStep};
 use crate::pages::Pages;
-use crate::store::OpenStore;
-use crate::table::Table;
+use crate::store::ClusterStore;
+use crate::table::SpaceTable;
 
 /// A scan under way.
 pub(crate) struct ClusterScan {
-    store: Arc<OpenStore>,
-    table: Arc<Table>,
+    store: Arc<ClusterStore>,
+    table: Arc<SpaceTable>,
     extents: Vec<Extent>,
     options: ScanOptions,
     level: Level,
@@ -29,12 +29,12 @@ pub(crate) struct ClusterScan {
     range: usize,
     /// The last row judged in it.
     last: Option<Vec<u8>>,
-    judge: Judge,
-    ahead: Option<Ahead>,
+    counter: LimitCounter,
+    pending_page: Option<PendingPage>,
 }
 
 /// What was read but not judged yet.
-struct Ahead {
+struct PendingPage {
     pages: Pages,
     page: Rows,
     next: usize,
@@ -43,7 +43,7 @@ struct Ahead {
 /// What a position says instead of a shard: the rest of the shard key is passed over.
 const PASSING: u32 = 1;
 
-impl OpenStore {
+impl ClusterStore {
     /// See [`tonnage_engine::Engine::scan`].
     pub(crate) fn open_scan(
         self: &Arc<Self>,
@@ -52,7 +52,7 @@ impl OpenStore {
         options: ScanOptions,
         consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
-        let table = self.background.wait(self.table_by(space, options.deadline))?;
+        let table = self.runtime.wait(self.table_by(space, options.deadline))?;
         let extents = self.extents(&table, ranges)?;
         let level = self.level_of_scan(&options, consistency)?;
         Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
@@ -66,8 +66,8 @@ impl OpenStore {
         options: ScanOptions,
         consistency: Consistency,
     ) -> Result<Box<dyn Scanner>> {
-        let extents = vec![Extent::Ring(Stretch::from_part(part)?)];
-        let table = self.background.wait(self.table_by(space, options.deadline))?;
+        let extents = vec![Extent::Ring(TokenRange::from_part(part)?)];
+        let table = self.runtime.wait(self.table_by(space, options.deadline))?;
         let level = self.level_of_scan(&options, consistency)?;
         Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
     }
@@ -76,32 +76,36 @@ impl OpenStore {
     /// and which rows of a version it lacks.
     fn level_of_scan(&self, options: &ScanOptions, consistency: Consistency) -> Result<Level> {
         if options.every_copy {
-            return self.background.wait(self.level_of_every_copy());
+            return self.runtime.wait(self.level_of_every_copy());
         }
-        let reach = self.cluster.reach();
-        Ok(if consistency == Consistency::None { reach.one() } else { reach.majority() })
+        let quorum_scope = self.cluster.quorum_scope();
+        Ok(if consistency == Consistency::None {
+            quorum_scope.one()
+        } else {
+            quorum_scope.majority()
+        })
     }
 }
 
 impl ClusterScan {
     pub(crate) fn open(
-        store: Arc<OpenStore>,
-        table: Arc<Table>,
+        store: Arc<ClusterStore>,
+        table: Arc<SpaceTable>,
         extents: Vec<Extent>,
         mut options: ScanOptions,
         level: Level,
     ) -> Result<Self> {
         let resume = options.resume.take();
-        let (range, last, judge) = match resume.as_ref().map(KeyPosition::from_position) {
-            None => (0, None, Judge::default()),
-            Some(position) => stand(position?, &store, &table, &extents)?,
+        let (range, last, counter) = match resume.as_ref().map(KeyPosition::from_position) {
+            None => (0, None, LimitCounter::default()),
+            Some(position) => locate(position?, &store, &table, &extents)?,
         };
-        Ok(Self { store, table, extents, options, level, range, last, judge, ahead: None })
+        Ok(Self { store, table, extents, options, level, range, last, counter, pending_page: None })
     }
 
     async fn fill(&mut self, rows: &mut Rows) -> Result<()> {
         while self.range < self.extents.len() && !self.is_full(rows) {
-            if self.judge_page(rows)? {
+            if self.filter_page(rows)? {
                 self.next_range();
                 continue;
             }
@@ -115,70 +119,76 @@ impl ClusterScan {
 
     /// Judges what was read, until it is used up or the batch is full. Answers whether the range
     /// is over.
-    fn judge_page(&mut self, rows: &mut Rows) -> Result<bool> {
+    fn filter_page(&mut self, rows: &mut Rows) -> Result<bool> {
         let now_ms = self.store.clock.now_ms();
-        let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
-        while ahead.next < ahead.page.len() {
-            let (index, page) = (ahead.next, &ahead.page);
+        let Some(mut pending_page) = self.pending_page.take() else { return Ok(false) };
+        while pending_page.next < pending_page.page.len() {
+            let (index, page) = (pending_page.next, &pending_page.page);
             let key = page.keys.get(index);
             let shard_key = &key[..self.table.info().shape.shard_key_len(key)?];
-            if self.judge.passes(shard_key) {
-                ahead.next += 1;
+            // Before the look at the batch: a row that is passed over needs no room in it.
+            if self.counter.passes(shard_key) {
+                pending_page.next += 1;
                 continue;
             }
             if self.is_full(rows) {
-                self.ahead = Some(ahead);
+                self.pending_page = Some(pending_page);
                 return Ok(false);
             }
             let expires_at_ms = page.expiries_ms[index];
             let is_live = expires_at_ms == NEVER_MS || expires_at_ms > now_ms;
+            // Only rows that exist are judged: an expired one must neither count nor end a range.
             let step = match is_live {
-                true => self.judge.step(key, shard_key, &self.options),
-                false => Step::Skip,
+                true => self.counter.step(key, shard_key, &self.options),
+                false => RowStep::Skip,
             };
             let last = self.last.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);
-            let is_given =
-                matches!(step, Step::Give | Step::GiveLastOfShardKey | Step::GiveLastOfRange);
+            let is_given = matches!(
+                step,
+                RowStep::Give | RowStep::GiveLastOfShardKey | RowStep::GiveLastOfRange
+            );
             if is_given {
                 let (value, version) = (page.values.get(index), page.versions[index]);
                 rows.push(key, value, version, expires_at_ms, self.range as u32);
             }
-            ahead.next += 1;
-            if matches!(step, Step::EndRange | Step::GiveLastOfRange) {
+            pending_page.next += 1;
+            if matches!(step, RowStep::EndRange | RowStep::GiveLastOfRange) {
                 return Ok(true);
             }
         }
-        if self.judge.is_passing {
-            let shard_key = &self.judge.shard_key;
-            ahead.pages.jump_over(self.store.bucket(shard_key), shard_key);
+        // The rest of the shard key may fill the pages to come: they begin behind it.
+        if self.counter.is_passing {
+            let shard_key = &self.counter.shard_key;
+            pending_page.pages.jump_over(self.store.bucket(shard_key), shard_key);
         }
-        let is_over = ahead.pages.are_over();
-        self.ahead = Some(ahead);
+        let is_over = pending_page.pages.are_over();
+        self.pending_page = Some(pending_page);
         Ok(is_over)
     }
 
     /// Reads the next page.
     async fn read_on(&mut self) -> Result<()> {
-        let mut ahead = match self.ahead.take() {
-            Some(ahead) => ahead,
-            None => Ahead { pages: self.pages()?, page: Rows::new(), next: 0 },
+        let mut pending_page = match self.pending_page.take() {
+            Some(pending_page) => pending_page,
+            None => PendingPage { pages: self.pages()?, page: Rows::new(), next: 0 },
         };
         // One more tells whether the range goes on.
         let rows_max = match (self.options.limit_per_range, &self.options.filter) {
             (Some(limit), None) => {
-                (limit.saturating_sub(self.judge.in_range) as usize).saturating_add(1)
+                (limit.saturating_sub(self.counter.in_range) as usize).saturating_add(1)
             }
             _ => usize::MAX,
         };
         let rows_max = rows_max.min(self.options.batch_rows_max.saturating_add(1));
-        let page = ahead.pages.read(&self.store, &self.table, rows_max, &mut ahead.page);
-        by(self.options.deadline, "the next batch of a scan", page)
+        let page =
+            pending_page.pages.read(&self.store, &self.table, rows_max, &mut pending_page.page);
+        with_deadline(self.options.deadline, "the next batch of a scan", page)
             .await
             .map_err(|error| self.store.explain(&self.table, error))?;
-        ahead.next = 0;
-        self.ahead = Some(ahead);
+        pending_page.next = 0;
+        self.pending_page = Some(pending_page);
         Ok(())
     }
 
@@ -190,7 +200,7 @@ impl ClusterScan {
             return Ok(Pages::of(extent, direction, projection).at(self.level));
         };
         let shard_key = &last[..self.table.info().shape.shard_key_len(last)?];
-        let (key, is_prefix) = match self.judge.passes(shard_key) {
+        let (key, is_prefix) = match self.counter.passes(shard_key) {
             true => (shard_key, true),
             false => (&last[..], false),
         };
@@ -202,8 +212,8 @@ impl ClusterScan {
     fn next_range(&mut self) {
         self.range += 1;
         self.last = None;
-        self.judge = Judge::default();
-        self.ahead = None;
+        self.counter = LimitCounter::default();
+        self.pending_page = None;
     }
 
     /// Whether a batch is full. It takes at least one row, whatever the bounds say.
@@ -222,7 +232,7 @@ impl Scanner for ClusterScan {
         }
         let store = Arc::clone(&self.store);
         let filled = match self.options.deadline.check("the next batch of a scan") {
-            Ok(()) => store.background.wait(self.fill(rows)),
+            Ok(()) => store.runtime.wait(self.fill(rows)),
             Err(error) => Err(error),
         };
         if let Err(error) = filled {
@@ -237,18 +247,18 @@ impl Scanner for ClusterScan {
     fn position(&self) -> Result<ScanPosition> {
         Ok(KeyPosition {
             range: self.range.min(self.extents.len()) as u32,
-            shard: self.judge.is_passing.then_some(PASSING),
+            shard: self.counter.is_passing.then_some(PASSING),
             key: self.last.clone(),
             is_before_key: false,
-            counted_in_range: self.judge.in_range,
-            shard_key: self.judge.shard_key.clone(),
-            counted_in_shard_key: self.judge.in_shard_key,
+            counted_in_range: self.counter.in_range,
+            shard_key: self.counter.shard_key.clone(),
+            counted_in_shard_key: self.counter.in_shard_key,
         }
         .to_position())
     }
 
     fn release(&mut self) -> Result<()> {
-        self.ahead = None;
+        self.pending_page = None;
         Ok(())
     }
 
@@ -263,12 +273,12 @@ impl Scanner for ClusterScan {
 }
 
 /// Where a position lies among the extents.
-fn stand(
+fn locate(
     position: KeyPosition,
-    store: &OpenStore,
-    table: &Table,
+    store: &ClusterStore,
+    table: &SpaceTable,
     extents: &[Extent],
-) -> Result<(usize, Option<Vec<u8>>, Judge)> {
+) -> Result<(usize, Option<Vec<u8>>, LimitCounter)> {
     let range = position.range as usize;
     if range > extents.len() || (range == extents.len() && position.key.is_some()) {
         return Err(not_of_this_scan());
@@ -276,22 +286,23 @@ fn stand(
     if let Some(key) = &position.key {
         let len = table.info().shape.shard_key_len(key).map_err(|_| not_of_this_scan())?;
         let bucket = store.bucket(&key[..len]);
+        // A position of another scan could lead to rows that this one was not asked for.
         let is_inside = match &extents[range] {
             Extent::Nothing => false,
             Extent::Within { bucket: own, start, end } => {
                 bucket == *own && start <= key && end.as_ref().is_none_or(|end| key < end)
             }
-            Extent::Ring(stretch) => stretch.holds(bucket.token()),
+            Extent::Ring(token_range) => token_range.holds(bucket.token()),
         };
         if !is_inside {
             return Err(not_of_this_scan());
         }
     }
-    let judge = Judge {
+    let counter = LimitCounter {
         in_range: position.counted_in_range,
         shard_key: position.shard_key,
         in_shard_key: position.counted_in_shard_key,
         is_passing: position.shard == Some(PASSING),
     };
-    Ok((range, position.key, judge))
+    Ok((range, position.key, counter))
 }

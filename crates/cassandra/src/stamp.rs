@@ -1,4 +1,4 @@
-//! Time stamps of rows, and how they stand to versions.
+//! Time stamps of rows, and how they relate to versions.
 
 /// The bits of a version below its microseconds.
 pub(crate) const VERSION_STEP: u64 = 1 << 10;

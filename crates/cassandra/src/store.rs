@@ -1,4 +1,4 @@
-//! What the engine, its scans and its loads share: an open store.
+//! The open store, which the engine, its scans and its loads share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,46 +12,47 @@ use tonnage_engine::{
 };
 
 use crate::address::Address;
-use crate::blocking::{Background, by};
+use crate::blocking::{DriverRuntime, with_deadline};
 use crate::bucket::Bucket;
-use crate::catalog::Catalog;
+use crate::catalog::KeyspaceCatalog;
 use crate::cluster::Cluster;
-use crate::known::KnownHeaders;
+use crate::known_headers::KnownHeaders;
 use crate::limits::capability;
-use crate::table::Table;
+use crate::partition_locks::PartitionLocks;
+use crate::table::SpaceTable;
 use crate::time::ClusterTime;
-use crate::turns::Turns;
 
 /// How long a drop may take between its table and its row, and how often somebody looks meanwhile.
 const DROP_TIME: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// An open store.
-pub(crate) struct OpenStore {
+pub(crate) struct ClusterStore {
     pub(crate) cluster: Cluster,
     pub(crate) capability: Capability,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) time: ClusterTime,
-    pub(crate) turns: Turns,
+    pub(crate) partition_locks: PartitionLocks,
     pub(crate) known: KnownHeaders,
-    catalog: Catalog,
+    catalog: KeyspaceCatalog,
     /// Set once it was noted that this process stores rows that only one copy has.
     single_copies: OnceCell<()>,
     buckets: u32,
-    tables: RwLock<HashMap<SpaceId, Arc<Table>>>,
+    tables: RwLock<HashMap<SpaceId, Arc<SpaceTable>>>,
     hosts: String,
     /// The last to go: connections live on it.
-    pub(crate) background: Background,
+    pub(crate) runtime: DriverRuntime,
 }
 
-impl OpenStore {
+impl ClusterStore {
     pub(crate) fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Arc<Self>> {
-        let background = Background::start()?;
-        let (cluster, catalog, buckets, time, capability) = background.wait(async {
+        let runtime = DriverRuntime::start()?;
+        let (cluster, catalog, buckets, time, capability) = runtime.wait(async {
             let mut cluster = Cluster::connect(address).await?;
-            let catalog = Catalog::open(&mut cluster, address).await?;
+            let catalog = KeyspaceCatalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
+            // Before anything is written: versions and stamps follow the clocks of the nodes.
             time.measure(&cluster).await?;
             let shards = catalog.shards(&cluster).await?;
             let capability = capability(&cluster, shards).await?;
@@ -62,14 +63,14 @@ impl OpenStore {
             capability,
             clock,
             time,
-            turns: Turns::new(),
+            partition_locks: PartitionLocks::new(),
             known: KnownHeaders::new(),
             catalog,
             single_copies: OnceCell::new(),
             buckets,
             tables: RwLock::default(),
             hosts: address.hosts.join(","),
-            background,
+            runtime,
         }))
     }
 
@@ -94,9 +95,10 @@ impl OpenStore {
     ///
     /// # Errors
     /// `Invalid` for a key that is too short or too long, or names a shard that there is not.
-    pub(crate) fn shard_key_len(&self, table: &Table, key: &[u8]) -> Result<usize> {
+    pub(crate) fn shard_key_len(&self, table: &SpaceTable, key: &[u8]) -> Result<usize> {
         if table.is_shard_prefixed() {
-            prefixed_shard(key, self.capability.shards).map_err(|error| error.at(table.place()))?;
+            prefixed_shard(key, self.capability.shards)
+                .map_err(|error| error.at(table.display_name()))?;
         }
         table.shard_key_len(key, self.capability.key_bytes_max)
     }
@@ -105,30 +107,35 @@ impl OpenStore {
     ///
     /// # Errors
     /// `NotFound` for a space that does not exist.
-    pub(crate) async fn table(&self, space: SpaceId) -> Result<Arc<Table>> {
+    pub(crate) async fn table(&self, space: SpaceId) -> Result<Arc<SpaceTable>> {
         if let Some(table) = self.known(space) {
             return Ok(table);
         }
         let spaces = self.catalog.spaces(&self.cluster).await?;
         let info = spaces.into_iter().find(|info| info.id == space);
-        let table = Table::new(self.cluster.keyspace(), info.ok_or_else(|| no_such_space(space))?);
+        let table =
+            SpaceTable::new(self.cluster.keyspace(), info.ok_or_else(|| no_such_space(space))?);
         Ok(self.remember(table))
     }
 
     /// The same by a deadline: a process that sees a space first asks the cluster for it.
-    pub(crate) async fn table_by(&self, space: SpaceId, deadline: Deadline) -> Result<Arc<Table>> {
+    pub(crate) async fn table_by(
+        &self,
+        space: SpaceId,
+        deadline: Deadline,
+    ) -> Result<Arc<SpaceTable>> {
         match self.known(space) {
             Some(table) => Ok(table),
-            None => by(deadline, "a space", self.table(space)).await,
+            None => with_deadline(deadline, "a space", self.table(space)).await,
         }
     }
 
-    fn known(&self, space: SpaceId) -> Option<Arc<Table>> {
+    fn known(&self, space: SpaceId) -> Option<Arc<SpaceTable>> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.get(&space).cloned()
     }
 
-    fn remember(&self, table: Table) -> Arc<Table> {
+    fn remember(&self, table: SpaceTable) -> Arc<SpaceTable> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tables.entry(table.id()).or_insert_with(|| Arc::new(table)))
     }
@@ -139,9 +146,9 @@ impl OpenStore {
     }
 
     /// The error of a request to a table. A table that is gone was dropped by somebody.
-    pub(crate) fn explain(&self, table: &Table, error: Error) -> Error {
+    pub(crate) fn explain(&self, table: &SpaceTable, error: Error) -> Error {
         if error.kind() != ErrorKind::NotFound {
-            return error.at(table.place());
+            return error.at(table.display_name());
         }
         self.forget(table.id());
         no_such_space(table.id())
@@ -157,7 +164,7 @@ impl OpenStore {
     pub(crate) async fn level_of_every_copy(&self) -> Result<Consistency> {
         Ok(match self.catalog.has_single_copies(&self.cluster).await? {
             true => Consistency::All,
-            false => self.cluster.reach().majority(),
+            false => self.cluster.quorum_scope().majority(),
         })
     }
 
@@ -184,7 +191,7 @@ impl OpenStore {
     pub(crate) async fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let info = self.catalog.create(&self.cluster, name, shape).await?;
         let id = info.id;
-        self.remember(Table::new(self.cluster.keyspace(), info));
+        self.remember(SpaceTable::new(self.cluster.keyspace(), info));
         Ok(id)
     }
 

@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 
 /// The statements on a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Text {
+pub(crate) enum CqlStatement {
     /// Rows of a partition by key: `p, [c]`.
     Rows,
     /// The same without payloads.
@@ -19,7 +19,7 @@ pub(crate) enum Text {
     Spread,
     SpreadKeys,
     /// Rows of a partition, with the time stamps of their headers.
-    Judged,
+    RowsWithStamps,
     /// A range of a partition: `p, c, c, limit`.
     Range,
     RangeKeys,
@@ -31,7 +31,7 @@ pub(crate) enum Text {
     RangeBackKeys,
     RestBack,
     RestBackKeys,
-    /// All rows of a stretch of the ring: `token, token, limit`.
+    /// All rows of a token range: `token, token, limit`.
     Ring,
     RingKeys,
     /// How many rows a range of a partition has: `p, c, c`.
@@ -55,9 +55,9 @@ pub(crate) enum Text {
     DeleteRest,
 }
 
-const TEXTS: usize = Text::DeleteRest as usize + 1;
+const STATEMENTS: usize = CqlStatement::DeleteRest as usize + 1;
 
-impl Text {
+impl CqlStatement {
     fn cql(self, table: &str) -> String {
         const ALL: &str = "c, h, d";
         const KEYS: &str = "c, h";
@@ -72,43 +72,49 @@ impl Text {
             |columns: &str| format!("SELECT {columns} FROM {table} WHERE p IN ? AND c IN ?");
         let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
         let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
+        // Callers bind values by position: whoever changes an arm changes them, and the docs of its
+        // variant, too.
         match self {
-            Text::Rows => keys(ALL),
-            Text::RowsKeys => keys(KEYS),
-            Text::Spread => spread(ALL),
-            Text::SpreadKeys => spread(KEYS),
-            Text::Judged => keys("c, h, writetime(h)"),
-            Text::Range => within(ALL, range, ""),
-            Text::RangeKeys => within(KEYS, range, ""),
-            Text::Rest => within(ALL, rest, ""),
-            Text::RestKeys => within(KEYS, rest, ""),
-            Text::RangeBack => within(ALL, range, back),
-            Text::RangeBackKeys => within(KEYS, range, back),
-            Text::RestBack => within(ALL, rest, back),
-            Text::RestBackKeys => within(KEYS, rest, back),
-            Text::Ring => ring(ALL),
-            Text::RingKeys => ring(KEYS),
-            Text::Count => format!("SELECT count(h) FROM {table} WHERE p = ? AND {range}"),
-            Text::CountRest => format!("SELECT count(h) FROM {table} WHERE p = ? AND {rest}"),
-            Text::PutNew => format!("{put} IF h = null"),
-            Text::PutOver => format!("{put} IF h = ?"),
-            Text::DeleteNone => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = null"),
-            Text::Load => put,
-            Text::Remove => format!("DELETE FROM {table} WHERE p = ? AND c = ?"),
-            Text::RemoveStored => {
+            CqlStatement::Rows => keys(ALL),
+            CqlStatement::RowsKeys => keys(KEYS),
+            CqlStatement::Spread => spread(ALL),
+            CqlStatement::SpreadKeys => spread(KEYS),
+            CqlStatement::RowsWithStamps => keys("c, h, writetime(h)"),
+            CqlStatement::Range => within(ALL, range, ""),
+            CqlStatement::RangeKeys => within(KEYS, range, ""),
+            CqlStatement::Rest => within(ALL, rest, ""),
+            CqlStatement::RestKeys => within(KEYS, rest, ""),
+            CqlStatement::RangeBack => within(ALL, range, back),
+            CqlStatement::RangeBackKeys => within(KEYS, range, back),
+            CqlStatement::RestBack => within(ALL, rest, back),
+            CqlStatement::RestBackKeys => within(KEYS, rest, back),
+            CqlStatement::Ring => ring(ALL),
+            CqlStatement::RingKeys => ring(KEYS),
+            CqlStatement::Count => format!("SELECT count(h) FROM {table} WHERE p = ? AND {range}"),
+            CqlStatement::CountRest => {
+                format!("SELECT count(h) FROM {table} WHERE p = ? AND {rest}")
+            }
+            CqlStatement::PutNew => format!("{put} IF h = null"),
+            CqlStatement::PutOver => format!("{put} IF h = ?"),
+            CqlStatement::DeleteNone => {
+                format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = null")
+            }
+            CqlStatement::Load => put,
+            CqlStatement::Remove => format!("DELETE FROM {table} WHERE p = ? AND c = ?"),
+            CqlStatement::RemoveStored => {
                 format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND c = ?")
             }
-            Text::DeleteRange => {
+            CqlStatement::DeleteRange => {
                 format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {range}")
             }
-            Text::DeleteRest => {
+            CqlStatement::DeleteRest => {
                 format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {rest}")
             }
         }
     }
 
     fn is_conditional(self) -> bool {
-        matches!(self, Text::PutNew | Text::PutOver | Text::DeleteNone)
+        matches!(self, CqlStatement::PutNew | CqlStatement::PutOver | CqlStatement::DeleteNone)
     }
 
     /// This one, or the one without payloads.
@@ -117,13 +123,13 @@ impl Text {
             return self;
         }
         match self {
-            Text::Rows => Text::RowsKeys,
-            Text::Spread => Text::SpreadKeys,
-            Text::Range => Text::RangeKeys,
-            Text::Rest => Text::RestKeys,
-            Text::RangeBack => Text::RangeBackKeys,
-            Text::RestBack => Text::RestBackKeys,
-            Text::Ring => Text::RingKeys,
+            CqlStatement::Rows => CqlStatement::RowsKeys,
+            CqlStatement::Spread => CqlStatement::SpreadKeys,
+            CqlStatement::Range => CqlStatement::RangeKeys,
+            CqlStatement::Rest => CqlStatement::RestKeys,
+            CqlStatement::RangeBack => CqlStatement::RangeBackKeys,
+            CqlStatement::RestBack => CqlStatement::RestBackKeys,
+            CqlStatement::Ring => CqlStatement::RingKeys,
             other => other,
         }
     }
@@ -133,15 +139,15 @@ impl Text {
 const ROW_BYTES: usize = 1_000;
 
 /// A space and its table.
-pub(crate) struct Table {
+pub(crate) struct SpaceTable {
     info: SpaceInfo,
     name: String,
-    statements: [OnceCell<PreparedStatement>; TEXTS],
+    statements: [OnceCell<PreparedStatement>; STATEMENTS],
     /// About how large its rows are: the mean of those read last.
     row_bytes: AtomicUsize,
 }
 
-impl Table {
+impl SpaceTable {
     pub(crate) fn new(keyspace: &str, info: SpaceInfo) -> Self {
         Self {
             name: table_name(keyspace, info.id),
@@ -168,7 +174,7 @@ impl Table {
     pub(crate) async fn statement(
         &self,
         cluster: &Cluster,
-        text: Text,
+        text: CqlStatement,
     ) -> Result<&PreparedStatement> {
         self.statements[text as usize]
             .get_or_try_init(|| async {
@@ -194,7 +200,7 @@ impl Table {
     }
 
     /// The space as errors name it.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn display_name(&self) -> String {
         format!("space '{}'", self.info.name)
     }
 
@@ -206,7 +212,7 @@ impl Table {
         if key.len() > key_bytes_max {
             return Err(self.over_limit("key", key.len(), key_bytes_max));
         }
-        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
+        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.display_name()))
     }
 
     /// Checks the length of a value.
@@ -224,7 +230,7 @@ impl Table {
     fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
         Error::invalid(format!(
             "{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter",
-            self.place()
+            self.display_name()
         ))
     }
 }
@@ -243,7 +249,7 @@ mod tests {
     #[test]
     fn a_key_without_its_shard_key_or_over_the_limit_is_invalid() {
         let shape = KeyShape::new([KeyPart::Fixed(2)]);
-        let table = Table::new("ks", SpaceInfo { id: SpaceId(42), name: "t".into(), shape });
+        let table = SpaceTable::new("ks", SpaceInfo { id: SpaceId(42), name: "t".into(), shape });
         assert_eq!(table.name, "ks.s_0000002a");
         assert_eq!(table.shard_key_len(b"abc", 3).unwrap(), 2);
         for key in [&b"a"[..], b"abcd"] {

@@ -1,16 +1,16 @@
 //! The clocks of the nodes, as this process sees them.
 //!
-//! Cassandra orders what happens to a row by time stamps. A small write gets that of the node that
-//! coordinates it, a whole millisecond or little more. A load and a deletion of ranges choose
-//! theirs, which must be later than all that was acknowledged before, and earlier than all that
-//! begins afterwards:
+//! Cassandra orders what happens to a row by time stamps. A small write gets the stamp of the node
+//! that coordinates it, a whole millisecond or little more. A load and a range deletion choose
+//! their stamps. These must be later than all that was acknowledged before, and earlier than all
+//! that begins afterwards:
 //!
-//! 1. Every node is asked for its clock, again every two seconds. The time that a question takes
-//!    bounds how far that clock is ahead of this process's own steady one. The machine's wall
+//! 1. The process asks every node for its clock, every two seconds. The time that a question takes
+//!    bounds how far that clock is ahead of the process's own steady clock. The machine's wall
 //!    clock is never used.
-//! 2. A *stamp* lies half a millisecond or more behind the greatest that any clock may show now.
-//! 3. Who wrote under a stamp waits until every clock is past that millisecond, before it lets
-//!    anybody else write the same partition.
+//! 2. A *stamp* lies half a millisecond or more behind the latest time that any clock may show now.
+//! 3. Whoever wrote under a stamp waits until every clock is past that millisecond. Only then may
+//!    others write the same partition.
 //!
 //! Versions of rows follow the same time, so that they grow over processes. The last ten bits hold
 //! the number of the process, as far as they can.
@@ -26,7 +26,7 @@ use scylla::value::CqlTimestamp;
 use tonnage_engine::{Error, Result};
 
 use crate::cluster::Cluster;
-use crate::error::{Sent, failure, not_understood};
+use crate::error::{RequestInfo, failure, not_understood};
 use crate::stamp::{Stamp, VERSION_STEP};
 
 /// How far the clocks of two nodes may be apart.
@@ -50,7 +50,7 @@ const STAMPS: u64 = 400;
 /// What is known of the clocks of all nodes.
 pub(crate) struct ClusterTime {
     start: Instant,
-    nodes: RwLock<HashMap<String, Offset>>,
+    nodes: RwLock<HashMap<String, ClockOffset>>,
     last_version: AtomicU64,
     /// The number of this process among those that have the store open.
     writer: u64,
@@ -58,13 +58,13 @@ pub(crate) struct ClusterTime {
 
 /// How far a node's clock is ahead of this process's steady one: between these two.
 #[derive(Clone, Copy, Debug)]
-struct Offset {
+struct ClockOffset {
     least_us: i64,
     most_us: i64,
     measured: Instant,
 }
 
-impl Offset {
+impl ClockOffset {
     /// The same some time later, when the clocks may have run apart.
     fn at(self, now: Instant) -> Self {
         let age = now.saturating_duration_since(self.measured);
@@ -123,7 +123,7 @@ impl ClusterTime {
             }
         }
         let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
-        let is_good = |offset: &Offset| offset.measured.elapsed() < GOOD_FOR;
+        let is_good = |offset: &ClockOffset| offset.measured.elapsed() < GOOD_FOR;
         // Old readings are better than none.
         if nodes.values().any(is_good) {
             nodes.retain(|_, offset| is_good(offset));
@@ -134,26 +134,26 @@ impl ClusterTime {
         }
     }
 
-    async fn ask(&self, cluster: &Cluster, question: &Statement) -> Result<Offset> {
+    async fn ask(&self, cluster: &Cluster, question: &Statement) -> Result<ClockOffset> {
         let what = "asking a node for its clock";
         let before_us = self.steady_us();
         let answer = cluster.session().query_unpaged(question.clone(), ()).await;
         let after_us = self.steady_us();
         let answer = answer.map_err(|error| {
-            failure(Sent { what, level: "ONE", silent: "" }, error).into_error()
+            failure(RequestInfo { what, level: "ONE", silent: "" }, error).into_error()
         })?;
         let answer = answer.into_rows_result().map_err(|error| not_understood(what, error))?;
         let (CqlTimestamp(now_ms),) =
             answer.first_row().map_err(|error| not_understood(what, error))?;
         // The answer leaves out the microseconds.
-        Ok(Offset {
+        Ok(ClockOffset {
             least_us: now_ms * 1_000 - after_us,
             most_us: (now_ms + 1) * 1_000 - before_us,
             measured: Instant::now(),
         })
     }
 
-    fn learn(&self, node: &str, newer: Offset) {
+    fn learn(&self, node: &str, newer: ClockOffset) {
         let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
         let known = nodes.get(node).map_or(newer, |known| known.and(newer));
         nodes.insert(node.to_owned(), known);
@@ -255,7 +255,7 @@ mod tests {
         let time = ClusterTime::new(7);
         for (name, least_us, most_us) in nodes {
             let (least_us, most_us) = (*least_us, *most_us);
-            time.learn(name, Offset { least_us, most_us, measured: Instant::now() });
+            time.learn(name, ClockOffset { least_us, most_us, measured: Instant::now() });
         }
         time
     }
@@ -300,10 +300,10 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_is_believed_anew() {
         let measured = Instant::now();
-        let earlier = Offset { least_us: 0, most_us: 1_000, measured };
-        let closer = earlier.and(Offset { least_us: 500, most_us: 5_000, measured });
+        let earlier = ClockOffset { least_us: 0, most_us: 1_000, measured };
+        let closer = earlier.and(ClockOffset { least_us: 500, most_us: 5_000, measured });
         assert_eq!((closer.least_us, closer.most_us), (500, 1_000));
-        let set = earlier.and(Offset { least_us: 9_000, most_us: 9_500, measured });
+        let set = earlier.and(ClockOffset { least_us: 9_000, most_us: 9_500, measured });
         assert_eq!((set.least_us, set.most_us), (9_000, 9_500));
     }
 }

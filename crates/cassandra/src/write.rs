@@ -1,19 +1,20 @@
 //! Small writes.
 //!
-//! 1. The batch is checked, and waits for the turn of its partition.
-//! 2. What is stored under its keys is read, and its conditions are judged. A condition that does
-//!    not hold refuses the batch. Where the process knows the rows from a moment ago it does without
-//!    the read, once ([`crate::known`]).
+//! 1. The batch is checked, and waits for the lock of its partition.
+//! 2. The rows under its keys are read, and its conditions are judged. A condition that does not
+//!    hold refuses the batch. If the process knows the rows from a moment ago, it skips the read,
+//!    once ([`crate::known_headers`]).
 //! 3. The operations become statements, each on condition that its row is as it was read. Cassandra
-//!    carries all of them out, or none. So every small write of a row is decided by the same means:
-//!    a plain write beside conditional ones would be lost without a sign.
-//! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
-//! 5. Entries of indexes are no part of the decision: those put go before it, not long before
-//!    ([`crate::entry_age`]), those deleted after it ([`crate::placed`]).
-//! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
-//!    way. A number in the headers tells whether the batch was carried out.
-//! 7. If it seems that it was not, it is tried again. The request may still reach a node, so only
-//!    one of the two can be carried out: both want the rows as they were ([`crate::open_tries`]).
+//!    carries all of them out, or none. A plain write beside conditional ones would be lost without
+//!    a sign, so every small write is conditional.
+//! 4. If the rows were not as read, another process was faster: step 2 again.
+//! 5. Index entries are no part of the decision. New ones go before it, not long before
+//!    ([`crate::entry_age`]), deleted ones after it ([`crate::index_entries`]).
+//! 6. If no answer came, the rows are read again, in a way that ends whatever is still under way. A
+//!    number in the headers tells whether the batch was carried out.
+//! 7. If it seems that it was not, it is tried again. The first request may still reach a node. But
+//!    both want the rows as they were, so only one of the two can be carried out
+//!    ([`crate::open_tries`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,20 +29,20 @@ use tonnage_engine::{
     prefixed_shard,
 };
 
-use crate::blocking::by;
+use crate::blocking::with_deadline;
 use crate::bucket::Bucket;
-use crate::change::{
-    Change, STILL_UNDER_WAY, Stored, StoredRows, WRITTEN_SINCE, changes, in_doubt,
-};
-use crate::cluster::{AN_ANSWER, Tries, jitter, rows};
+use crate::cluster::{AN_ANSWER, RetryBackoff, jitter, rows};
 use crate::entry_age::RENEWED_AFTER;
-use crate::error::Failure;
+use crate::error::RequestFailure;
 use crate::header::{DELETED_TTL_SECONDS, RowHeader, ttl_seconds};
+use crate::index_entries::IndexEntries;
+use crate::key_change::{
+    ExistingRow, KeyChange, STILL_UNDER_WAY, StoredRows, WRITTEN_SINCE, changes, in_doubt,
+};
 use crate::open_tries::OpenTries;
-use crate::placed::PlacedEntries;
 use crate::stamp::Stamp;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 /// Batches of one call under way at a time.
 const BATCHES: usize = 64;
@@ -50,22 +51,22 @@ const BATCHES: usize = 64;
 static MARKS: AtomicU64 = AtomicU64::new(0);
 
 /// A batch that was checked.
-struct Order {
+struct CheckedBatch {
     /// Where its rows belong; nothing for a batch without rows.
-    place: Option<Place>,
+    partition: Option<RowPartition>,
     /// Its operations on rows.
     operations: Vec<usize>,
-    entries: Vec<PlacedEntries>,
+    entries: Vec<IndexEntries>,
 }
 
 /// Where rows belong.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowPartition {
     space: SpaceId,
     bucket: Bucket,
 }
 
-impl OpenStore {
+impl ClusterStore {
     /// See [`tonnage_engine::Engine::write_by`].
     pub(crate) async fn write_batch(
         &self,
@@ -73,8 +74,8 @@ impl OpenStore {
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        let order = self.order(batch, deadline).await?;
-        self.carry_out(&order, batch, acks, deadline).await
+        let checked = self.check_batch(batch, deadline).await?;
+        self.carry_out(&checked, batch, acks, deadline).await
     }
 
     /// See [`tonnage_engine::Engine::write_many_by`]: the batches of a partition in their order,
@@ -87,25 +88,27 @@ impl OpenStore {
     ) -> Vec<Result<WriteOutcome>> {
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> = Vec::new();
         outcomes.resize_with(batches.len(), || None);
-        let mut groups: Vec<Vec<(usize, Order)>> = Vec::new();
-        let mut by_place: HashMap<Option<(SpaceId, Bucket)>, usize> = HashMap::new();
+        let mut groups: Vec<Vec<(usize, CheckedBatch)>> = Vec::new();
+        let mut by_partition: HashMap<Option<(SpaceId, Bucket)>, usize> = HashMap::new();
         for (index, batch) in batches.iter().enumerate() {
-            match self.order(batch, deadline).await {
-                Ok(order) => {
-                    let place = order.place.map(|place| (place.space, place.bucket));
-                    let group = *by_place.entry(place).or_insert_with(|| {
+            match self.check_batch(batch, deadline).await {
+                Ok(checked) => {
+                    let partition =
+                        checked.partition.map(|partition| (partition.space, partition.bucket));
+                    // Batches of one partition keep their order, so one future carries them out.
+                    let group = *by_partition.entry(partition).or_insert_with(|| {
                         groups.push(Vec::new());
                         groups.len() - 1
                     });
-                    groups[group].push((index, order));
+                    groups[group].push((index, checked));
                 }
                 Err(error) => outcomes[index] = Some(Err(error)),
             }
         }
-        let written = groups.into_iter().map(|orders| async move {
-            let mut written = Vec::with_capacity(orders.len());
-            for (index, order) in orders {
-                let outcome = self.carry_out(&order, &batches[index], acks, deadline).await;
+        let written = groups.into_iter().map(|checked_batches| async move {
+            let mut written = Vec::with_capacity(checked_batches.len());
+            for (index, checked) in checked_batches {
+                let outcome = self.carry_out(&checked, &batches[index], acks, deadline).await;
                 written.push((index, outcome));
             }
             written
@@ -120,10 +123,11 @@ impl OpenStore {
     }
 
     /// Checks a batch.
-    async fn order(&self, batch: &WriteBatch, deadline: Deadline) -> Result<Order> {
+    async fn check_batch(&self, batch: &WriteBatch, deadline: Deadline) -> Result<CheckedBatch> {
         deadline.check("its turn")?;
         self.check_size(batch)?;
-        let mut order = Order { place: None, operations: Vec::new(), entries: Vec::new() };
+        let mut checked =
+            CheckedBatch { partition: None, operations: Vec::new(), entries: Vec::new() };
         let (mut shard, mut rows) = (None, None);
         for (space, run) in batch.runs() {
             let table = self.table_by(space, deadline).await?;
@@ -136,12 +140,15 @@ impl OpenStore {
                     true => prefixed_shard(shard_key, self.capability.shards)?,
                     false => self.shard(shard_key),
                 };
+                // Entries may be of any space, rows of one alone: Cassandra decides about one table
+                // at a time.
                 let of_rows = if is_entry { None } else { rows };
                 if of_rows.is_some_and(|(known, _)| known != space) {
                     return Err(Error::unsupported(
                         "a batch over several spaces is not atomic on a cluster: write a batch for each",
                     ));
                 }
+                // Entries lie in the shard of their row: nobody would look for them in another one.
                 if *shard.get_or_insert(own) != own
                     || of_rows.is_some_and(|(_, known)| known != shard_key)
                 {
@@ -149,16 +156,16 @@ impl OpenStore {
                 }
                 if !is_entry {
                     rows = Some((space, shard_key));
-                    order.operations.push(operation);
+                    checked.operations.push(operation);
                 }
             }
             if is_entry && !run.is_empty() {
-                order.entries.push(PlacedEntries::new(self, table, batch, run));
+                checked.entries.push(IndexEntries::new(self, table, batch, run));
             }
         }
-        order.place =
-            rows.map(|(space, shard_key)| Place { space, bucket: self.bucket(shard_key) });
-        Ok(order)
+        checked.partition =
+            rows.map(|(space, shard_key)| RowPartition { space, bucket: self.bucket(shard_key) });
+        Ok(checked)
     }
 
     fn check_size(&self, batch: &WriteBatch) -> Result<()> {
@@ -184,7 +191,7 @@ impl OpenStore {
     /// The shard key of an operation that may be carried out.
     fn checked_shard_key<'a>(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         batch: &'a WriteBatch,
         operation: usize,
     ) -> Result<&'a [u8]> {
@@ -194,7 +201,7 @@ impl OpenStore {
         if table.is_shard_prefixed() && batch.condition(operation) != Condition::Always {
             return Err(Error::unsupported(format!(
                 "{}: entries take no conditions on a cluster, where they are stored before their rows",
-                table.place()
+                table.display_name()
             )));
         }
         Ok(&key[..len])
@@ -203,20 +210,20 @@ impl OpenStore {
     /// Puts entries, writes the rows, then removes entries.
     async fn carry_out(
         &self,
-        order: &Order,
+        checked: &CheckedBatch,
         batch: &WriteBatch,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        let version = self.put_entries(&order.entries, batch, acks, deadline).await?;
-        let outcome = match order.place {
-            Some(place) => self.write_at(place, order, batch, acks, deadline).await?,
+        let version = self.put_entries(&checked.entries, batch, acks, deadline).await?;
+        let outcome = match checked.partition {
+            Some(partition) => self.write_at(partition, checked, batch, acks, deadline).await?,
             None => WriteOutcome::Applied { version },
         };
         if outcome.version().is_some() {
-            let removed = self.remove_entries(&order.entries, batch).await;
+            let removed = self.remove_entries(&checked.entries, batch).await;
             // The rows are written, so nothing else may be told. An entry that stays is stale.
-            if order.place.is_none() {
+            if checked.partition.is_none() {
                 removed?;
             }
         }
@@ -225,27 +232,33 @@ impl OpenStore {
 
     async fn write_at(
         &self,
-        place: Place,
-        order: &Order,
+        partition: RowPartition,
+        checked: &CheckedBatch,
         batch: &WriteBatch,
         acks: Acks,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        let table = self.table_by(place.space, deadline).await?;
-        let changes = changes(batch, &order.operations);
+        let table = self.table_by(partition.space, deadline).await?;
+        let changes = changes(batch, &checked.operations);
         let mut put_at = Instant::now();
-        let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
-        let mut tries = Tries::new();
+        let mut lock =
+            self.partition_locks.lock_by(partition.space, partition.bucket, deadline).await?;
+        let mut tries = RetryBackoff::new();
         let mut guess = self.guess(&table, batch, &changes, acks);
         let mut open = OpenTries::default();
         let written = loop {
             if put_at.elapsed() >= RENEWED_AFTER {
-                match self.put_entries(&order.entries, batch, acks, deadline).await {
+                match self.put_entries(&checked.entries, batch, acks, deadline).await {
                     Ok(_) => put_at = Instant::now(),
                     Err(error) => break Err(error),
                 }
             }
-            let attempt = Attempt { table: &table, bucket: place.bucket, batch, changes: &changes };
+            let attempt = ConditionalWrite {
+                table: &table,
+                bucket: partition.bucket,
+                batch,
+                changes: &changes,
+            };
             let is_guess = guess.is_some();
             let tried = self.try_write(attempt, guess.take(), &mut open, acks, deadline).await;
             if is_guess {
@@ -258,15 +271,15 @@ impl OpenStore {
                 Ok(Some(outcome)) => break Ok(outcome),
                 Err(error) => break Err(error),
             }
-            if !tries.go_on().await {
+            if !tries.wait_again().await {
                 break Err(Error::unavailable(format!(
                     "other processes write the same rows of {} again and again, or no answer comes: try again",
-                    table.place()
+                    table.display_name()
                 )));
             }
         };
         if let Ok(WriteOutcome::Applied { version }) = &written {
-            *turn = (*turn).max(*version);
+            *lock = (*lock).max(*version);
         }
         let written = written.map_err(|error| self.explain(&table, error));
         written.map_err(|error| match open.may_be_carried_out() && !error.is_retryable() {
@@ -275,13 +288,14 @@ impl OpenStore {
         })
     }
 
-    /// What is stored under the keys, as far as this process knows ([`crate::known`]), if that may
-    /// stand for a read. Where all copies are to have the write they must all answer first.
+    /// What is stored under the keys, as far as this process knows ([`crate::known_headers`]), if
+    /// that may stand for a read. Where all copies are to have the write they must all answer
+    /// first.
     fn guess<'a>(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         batch: &WriteBatch,
-        changes: &[Change<'a>],
+        changes: &[KeyChange<'a>],
         acks: Acks,
     ) -> Option<StoredRows<'a>> {
         if acks == Acks::All || !self.known.has_credit() {
@@ -291,7 +305,7 @@ impl OpenStore {
         for change in changes {
             match self.known.find(table.id(), change.key) {
                 Some(header) => {
-                    let row = Stored {
+                    let row = ExistingRow {
                         header: RowHeader::read(&header).ok()?,
                         bytes: header.to_vec(),
                         stamp: Stamp(0),
@@ -311,7 +325,7 @@ impl OpenStore {
     /// Answers nothing when the rows were not as they were read, or guessed.
     async fn try_write(
         &self,
-        Attempt { table, bucket, batch, changes }: Attempt<'_>,
+        ConditionalWrite { table, bucket, batch, changes }: ConditionalWrite<'_>,
         guess: Option<StoredRows<'_>>,
         open: &mut OpenTries,
         acks: Acks,
@@ -319,13 +333,13 @@ impl OpenStore {
     ) -> Result<Option<WriteOutcome>> {
         // A decision takes a majority, whatever is asked for. Where all copies are to have it, all
         // of them must answer before anything is changed.
-        let level = self.cluster.reach().of(acks.max(Acks::Majority));
+        let level = self.cluster.quorum_scope().of(acks.max(Acks::Majority));
         let is_guess = guess.is_some();
         let stored = match guess {
             Some(stored) => stored,
             None => {
-                let read = self.judged(table, bucket, changes, level);
-                by(deadline, AN_ANSWER, read).await?
+                let read = self.read_existing(table, bucket, changes, level);
+                with_deadline(deadline, AN_ANSWER, read).await?
             }
         };
         if !is_guess {
@@ -350,7 +364,7 @@ impl OpenStore {
         let version = self.time.version();
         let now_ms = self.clock.now_ms();
         let is_live = |key: &[u8]| stored.get(key).is_some_and(|row| row.header.is_live(now_ms));
-        let is_nothing = |change: &Change<'_>| {
+        let is_nothing = |change: &KeyChange<'_>| {
             batch.operation(change.operation) == Operation::Delete && !is_live(change.key)
         };
         // What was guessed proves nothing.
@@ -360,20 +374,20 @@ impl OpenStore {
         // Over a row whose time stamp lies ahead Cassandra would report success and change nothing.
         let stamps = stored.values().map(|row| row.stamp);
         if let Some(stamp) = stamps.filter(|stamp| stamp.is_chosen()).max() {
-            by(deadline, "the clocks of the nodes", self.time.pass(stamp)).await?;
+            with_deadline(deadline, "the clocks of the nodes", self.time.pass(stamp)).await?;
         }
         let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
-        let leaving = Version { version, mark, level };
-        let attempt = Attempt { table, bucket, batch, changes };
+        let leaving = WriteVersion { version, mark, level };
+        let attempt = ConditionalWrite { table, bucket, batch, changes };
         let decided = self.decide(attempt, &stored, leaving, deadline).await;
         open.add(mark, version);
         self.remember_rows(table, batch, changes, leaving, matches!(decided, Ok(true)));
         match decided {
             Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
             Ok(false) => Ok(None),
-            Err(Failure::Refused(error)) => Err(error),
-            Err(Failure::InDoubt(error)) => {
-                let doubt = Doubt { changes, before: &stored, mark, error };
+            Err(RequestFailure::Refused(error)) => Err(error),
+            Err(RequestFailure::InDoubt(error)) => {
+                let doubt = UnansweredWrite { changes, before: &stored, mark, error };
                 let is_applied = self.resolve(table, bucket, &doubt).await?;
                 if is_applied && acks == Acks::All {
                     self.confirm(table, bucket, changes).await?;
@@ -389,10 +403,10 @@ impl OpenStore {
     /// Keeps the headers of rows that were just stored, and forgets others.
     fn remember_rows(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         batch: &WriteBatch,
-        changes: &[Change<'_>],
-        leaving: Version,
+        changes: &[KeyChange<'_>],
+        leaving: WriteVersion,
         is_stored: bool,
     ) {
         for change in changes {
@@ -406,15 +420,16 @@ impl OpenStore {
     }
 
     /// The rows stored under the keys of a batch.
-    async fn judged<'a>(
+    async fn read_existing<'a>(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         bucket: Bucket,
-        changes: &[Change<'a>],
+        changes: &[KeyChange<'a>],
         consistency: Consistency,
     ) -> Result<StoredRows<'a>> {
         let what = "reading what a write meets";
-        let mut statement = table.statement(&self.cluster, Text::Judged).await?.clone();
+        let mut statement =
+            table.statement(&self.cluster, CqlStatement::RowsWithStamps).await?.clone();
         statement.set_consistency(consistency);
         let keys: Vec<&[u8]> = changes.iter().map(|change| change.key).collect();
         let answer =
@@ -422,10 +437,10 @@ impl OpenStore {
         let mut stored = HashMap::new();
         for row in rows::<(&[u8], Option<&[u8]>, Option<i64>)>(what, &answer)? {
             let (key, Some(bytes), Some(stamp)) = row? else { continue };
-            let Ok(place) = keys.binary_search(&key) else { continue };
+            let Ok(index) = keys.binary_search(&key) else { continue };
             let header = RowHeader::read(bytes)?;
-            let row = Stored { bytes: bytes.to_vec(), header, stamp: Stamp(stamp) };
-            stored.insert(keys[place], row);
+            let row = ExistingRow { bytes: bytes.to_vec(), header, stamp: Stamp(stamp) };
+            stored.insert(keys[index], row);
         }
         Ok(stored)
     }
@@ -445,11 +460,11 @@ impl OpenStore {
     /// Carries the changes out, on condition that the rows are as they were read.
     async fn decide(
         &self,
-        Attempt { table, bucket, batch, changes }: Attempt<'_>,
+        ConditionalWrite { table, bucket, batch, changes }: ConditionalWrite<'_>,
         stored: &StoredRows<'_>,
-        leaving: Version,
+        leaving: WriteVersion,
         deadline: Deadline,
-    ) -> std::result::Result<bool, Failure> {
+    ) -> std::result::Result<bool, RequestFailure> {
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
         let now_ms = self.clock.now_ms();
         let mut together = Batch::new(BatchType::Unlogged);
@@ -460,6 +475,8 @@ impl OpenStore {
             let before = stored.get(change.key);
             let is_put = batch.operation(change.operation) == Operation::Put;
             let mut of_change = Vec::with_capacity(6);
+            // A deletion over a row is a put as well: it leaves a header there for an hour
+            // (`crate::header`).
             if is_put || before.is_some() {
                 let ttl = match is_put {
                     true => ttl_seconds(batch.expires_at_ms(change.operation), now_ms),
@@ -472,12 +489,14 @@ impl OpenStore {
             of_change.push(blob(&bucket.partition_key()));
             of_change.push(blob(change.key));
             of_change.extend(before.map(|row| blob(&row.bytes)));
+            // `DeleteNone` changes nothing, but makes it a condition that the row stays absent.
             let text = match (is_put, before.is_some()) {
-                (_, true) => Text::PutOver,
-                (true, false) => Text::PutNew,
-                (false, false) => Text::DeleteNone,
+                (_, true) => CqlStatement::PutOver,
+                (true, false) => CqlStatement::PutNew,
+                (false, false) => CqlStatement::DeleteNone,
             };
-            let statement = table.statement(&self.cluster, text).await.map_err(Failure::Refused)?;
+            let statement =
+                table.statement(&self.cluster, text).await.map_err(RequestFailure::Refused)?;
             if changes.len() > 1 {
                 together.append_statement(statement.clone());
             }
@@ -496,9 +515,14 @@ impl OpenStore {
     }
 
     /// Finds out what became of a write that got no answer. Answers whether it was carried out.
-    async fn resolve(&self, table: &Table, bucket: Bucket, doubt: &Doubt<'_>) -> Result<bool> {
+    async fn resolve(
+        &self,
+        table: &SpaceTable,
+        bucket: Bucket,
+        doubt: &UnansweredWrite<'_>,
+    ) -> Result<bool> {
         let now = self
-            .judged(table, bucket, doubt.changes, self.cluster.reach().serial())
+            .read_existing(table, bucket, doubt.changes, self.cluster.quorum_scope().serial())
             .await
             .map_err(|error| doubt.in_doubt(table, &error))?;
         if doubt
@@ -508,10 +532,11 @@ impl OpenStore {
         {
             return Ok(true);
         }
-        let is_unchanged = |change: &Change<'_>| {
+        let is_unchanged = |change: &KeyChange<'_>| {
             let (now, before) = (now.get(change.key), doubt.before.get(change.key));
             now.map(|row| &row.bytes) == before.map(|row| &row.bytes)
         };
+        // The request may still be carried out later: that is for `crate::open_tries` to see.
         if doubt.changes.iter().all(is_unchanged) {
             return Ok(false);
         }
@@ -520,12 +545,17 @@ impl OpenStore {
 
     /// Makes sure that all copies have a write that was carried out: whoever reads all of them
     /// brings those up to date that lag behind.
-    async fn confirm(&self, table: &Table, bucket: Bucket, changes: &[Change<'_>]) -> Result<()> {
-        let read = self.judged(table, bucket, changes, Consistency::All).await;
+    async fn confirm(
+        &self,
+        table: &SpaceTable,
+        bucket: Bucket,
+        changes: &[KeyChange<'_>],
+    ) -> Result<()> {
+        let read = self.read_existing(table, bucket, changes, Consistency::All).await;
         read.map(drop).map_err(|error| {
             Error::unavailable(format!(
                 "a write to {} is stored by a majority, and perhaps not by all copies: {error}: write it again once all nodes are back",
-                table.place()
+                table.display_name()
             ))
         })
     }
@@ -533,15 +563,15 @@ impl OpenStore {
 
 /// What a write leaves in its rows, and the level at which it is stored.
 #[derive(Clone, Copy)]
-struct Version {
+struct WriteVersion {
     version: u64,
     mark: u64,
     level: Consistency,
 }
 
-impl Version {
+impl WriteVersion {
     /// The header that a change leaves in its row.
-    fn header(self, change: &Change<'_>, batch: &WriteBatch) -> Vec<u8> {
+    fn header(self, change: &KeyChange<'_>, batch: &WriteBatch) -> Vec<u8> {
         let (version, is_conditional) = (self.version, change.is_conditional);
         let header = match batch.operation(change.operation) {
             Operation::Put => {
@@ -556,32 +586,32 @@ impl Version {
 
 /// One try of a write.
 #[derive(Clone, Copy)]
-struct Attempt<'a> {
-    table: &'a Table,
+struct ConditionalWrite<'a> {
+    table: &'a SpaceTable,
     bucket: Bucket,
     batch: &'a WriteBatch,
-    changes: &'a [Change<'a>],
+    changes: &'a [KeyChange<'a>],
 }
 
 /// A write that got no answer.
-struct Doubt<'a> {
-    changes: &'a [Change<'a>],
+struct UnansweredWrite<'a> {
+    changes: &'a [KeyChange<'a>],
     before: &'a StoredRows<'a>,
     mark: u64,
     error: Error,
 }
 
-impl Doubt<'_> {
+impl UnansweredWrite<'_> {
     #[cold]
-    fn in_doubt(&self, table: &Table, why: &dyn std::fmt::Display) -> Error {
+    fn in_doubt(&self, table: &SpaceTable, why: &dyn std::fmt::Display) -> Error {
         in_doubt(table, &self.error, why)
     }
 }
 
 #[cold]
-fn other_shard_key(table: &Table, operation: usize) -> Error {
+fn other_shard_key(table: &SpaceTable, operation: usize) -> Error {
     Error::invalid(format!(
         "{}: operation {operation} is of another shard key than those before it: write one batch each",
-        table.place()
+        table.display_name()
     ))
 }

@@ -1,4 +1,4 @@
-//! How far compaction is behind, and how far it may be.
+//! How far compaction is behind, and the limits at which writers slow down and stop.
 
 use rocksdb::{DB, Options};
 
@@ -6,7 +6,7 @@ use crate::rows_family::ROWS;
 
 /// How far compaction may fall behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct BacklogLimits {
     /// Files at level 0 from which on writers are slowed down, and with which they are stopped.
     pub(crate) slow_files: u64,
     pub(crate) stop_files: u64,
@@ -16,10 +16,10 @@ pub(crate) struct Limits {
 }
 
 /// RocksDB's own defaults.
-pub(crate) const STEADY: Limits =
-    Limits { slow_files: 20, stop_files: 36, slow_bytes: 64 << 30, stop_bytes: 256 << 30 };
+pub(crate) const STEADY: BacklogLimits =
+    BacklogLimits { slow_files: 20, stop_files: 36, slow_bytes: 64 << 30, stop_bytes: 256 << 30 };
 
-impl Limits {
+impl BacklogLimits {
     /// As options for a database that is open. Where slowing down would begin writers are stopped
     /// already.
     pub(crate) fn options(self) -> [(&'static str, String); 4] {
@@ -42,12 +42,12 @@ impl Limits {
 
 /// How far compaction is behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Backlog {
+pub(crate) struct CompactionBacklog {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
-impl Backlog {
+impl CompactionBacklog {
     pub(crate) fn of(db: &DB) -> Self {
         let Some(rows) = db.cf_handle(ROWS) else { return Self::default() };
         let number = |name: &str| db.property_int_value_cf(rows, name).ok().flatten().unwrap_or(0);

@@ -1,9 +1,12 @@
-//! How often each space was changed: what tells a reader that nothing was.
+//! Counts the writes of each space, so that a reader can tell that nothing changed.
 //!
-//! Every write counts itself in before RocksDB sees it, and out once its rows can be read. Where as
-//! many are out as are in, nothing is under way; where that number is still the same later, no
-//! write began in between. Spaces share [`SLOTS`] counters, so a space may seem to change
-//! because another does, and never the other way round.
+//! Every write counts itself in before RocksDB sees it, and out once its rows can be read.
+//!
+//! - If as many are out as are in, no write is under way.
+//! - If that number is still the same later, no write began in between.
+//!
+//! Spaces share [`SLOTS`] counters. So a space may seem to change because another does, and never
+//! the other way round.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -80,7 +80,7 @@ impl OpenStore {
 
     /// Steps 1 and 2.
     fn stage(&self) -> Result<Vec<Stage>> {
-        let _held = self.spaces_list().hold();
+        let _held = self.spaces_list().lock_changes();
         self.shards().iter().try_for_each(flush)?;
         let staged = self.shards().iter().map(Stage::make).collect::<Result<Vec<_>>>()?;
         self.link_all(&staged)?;
@@ -111,7 +111,7 @@ impl OpenStore {
 fn flush(shard: &Shard) -> Result<()> {
     let metadata = shard.db().cf_handle("default").expect("every database has it");
     let flushed = shard.db().flush_cfs_opt(&[metadata, shard.rows()], &FlushOptions::default());
-    flushed.map_err(|error| translate(shard.place(), error))
+    flushed.map_err(|error| translate(shard.display_name(), error))
 }
 
 /// Where the copy of a shard is made; removed when it goes out of scope.

@@ -1,4 +1,4 @@
-//! A RocksDB that knows how far its log and its MANIFEST are on the disk.
+//! A RocksDB database that tracks how much of its log and its MANIFEST is on the disk.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -99,33 +99,35 @@ impl Database {
         self.log.forget();
     }
 
-    fn begin(&self) -> Counted<'_> {
-        Counted { number: self.begun.fetch_add(1, Ordering::SeqCst) + 1, ended: &self.ended }
+    fn begin(&self) -> CountedWrite<'_> {
+        CountedWrite { number: self.begun.fetch_add(1, Ordering::SeqCst) + 1, ended: &self.ended }
     }
 
     fn synced(&self, write: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let counted = self.begin();
         let is_first = self.ended.load(Ordering::SeqCst) + 1 == counted.number;
-        let before = self.log.look();
+        let before = self.log.current_length();
         if let Err(error) = write() {
             // A write that RocksDB refused at once is in no log.
             if error.kind() != ErrorKind::Incomplete {
-                self.log.failed();
+                self.log.note_failed();
             }
             return Err(error);
         }
-        self.log.synced(before, || is_first && self.begun.load(Ordering::SeqCst) == counted.number);
+        self.log.note_synced(before, || {
+            is_first && self.begun.load(Ordering::SeqCst) == counted.number
+        });
         Ok(())
     }
 }
 
 /// A write under way.
-struct Counted<'a> {
+struct CountedWrite<'a> {
     number: u64,
     ended: &'a AtomicU64,
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountedWrite<'_> {
     fn drop(&mut self) {
         self.ended.fetch_add(1, Ordering::SeqCst);
     }

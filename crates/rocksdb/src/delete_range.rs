@@ -1,34 +1,34 @@
-//! Removing many rows at once: ranges, and whole spaces.
+//! Deletes many rows at once: ranges, and whole spaces.
 //!
-//! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that
-//! lie wholly inside are dropped at once too. That is only right while nobody writes, since a file
-//! may hold rows that are newer than the tombstone: so it happens with the gate held exclusively.
-//! RocksDB notes durably that a file is gone, whatever the caller asked for, so the tombstone is
-//! synced first: without it a power failure would bring back older rows of other files.
+//! One tombstone deletes a range. If the range spans shard keys, RocksDB also drops the files that
+//! lie wholly inside.
 //!
-//! What is removed is what is stored: entries of a load under way that are not stored yet come
-//! after it.
+//! - A file may hold rows that are newer than the tombstone. So files are dropped with the gate
+//!   held exclusively, while nobody writes.
+//! - RocksDB makes the drop of a file durable, whatever the caller asked for. So the tombstone is
+//!   synced first. Without it a power failure would bring back older rows of other files.
 //!
-//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the
-//! disk refuses step 2 or 3 they are tried again in the background: the space is gone all the same.
+//! A deletion covers what is stored. Entries of a load that are not stored yet come after it.
 //!
-//! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is
-//!    told that it is gone.
-//! 2. On each shard its range is removed. The gate makes sure that whoever found the space before
-//!    step 1 is done.
-//! 3. The note is removed.
+//! A space is dropped in three steps. The next opening continues after a crash. If the disk refuses
+//! step 2 or 3, the background thread repeats them: the space is gone all the same.
+//!
+//! 1. The space is marked as dropping, durably, and leaves the list. From now on it is not found.
+//! 2. Each shard deletes its range. The gate makes sure that whoever found the space before step 1
+//!    is done.
+//! 3. The mark is deleted.
 
 use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
 use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
-use crate::attempt::Attempt;
+use crate::attempt_outcome::AttemptOutcome;
 use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
-use crate::stall::Patience;
+use crate::stall::StallDeadline;
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,7 @@ impl OpenStore {
         durability: Durability,
         deadline: Deadline,
     ) -> Result<()> {
+        // For its error alone, without ranges too: each deletion looks again under its locks.
         self.space(space)?;
         let (mut start, mut end) = (Vec::new(), Vec::new());
         for index in 0..ranges.len() {
@@ -81,6 +82,8 @@ impl OpenStore {
             if start >= end {
                 continue;
             }
+            // A range under one shard key is a small write like any other. A wider one keeps all
+            // writers out.
             match self.span(space, ranges.start(index), ranges.end(index))? {
                 ShardSpan::One { shard, shard_key_len } => {
                     let shard_key = &ranges.start(index)[..shard_key_len];
@@ -94,9 +97,9 @@ impl OpenStore {
                             deadline,
                         )
                     };
-                    self.shards()[shard].pace.write(
+                    self.shards()[shard].throttle.write(
                         start.len() + end.len(),
-                        Patience::until(deadline),
+                        StallDeadline::until(deadline),
                         delete,
                     )?;
                 }
@@ -120,7 +123,7 @@ impl OpenStore {
         [start, end]: [&[u8]; 2],
         durability: Durability,
         deadline: Deadline,
-    ) -> Result<Attempt<()>> {
+    ) -> Result<AttemptOutcome<()>> {
         let _stripe = shard.stripe_by(Shard::stripe_of(shard_key), deadline)?;
         let _shared = shard.gate_by(deadline)?;
         self.space(space)?;
@@ -135,7 +138,7 @@ impl OpenStore {
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
         remove_range(shard, range, self.limits().key_bytes_max, check)?;
-        self.chores().compact(shard, range.start, range.end);
+        self.range_compactor().compact(shard, range.start, range.end);
         Ok(())
     }
 
@@ -158,7 +161,7 @@ impl OpenStore {
     fn complete_drop(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         remove_space(self.shards(), space, self.limits().key_bytes_max, deadline)?;
         for shard in self.shards() {
-            self.chores().compact(shard, &space_start(space), &space_end(space));
+            self.range_compactor().compact(shard, &space_start(space), &space_end(space));
         }
         Ok(())
     }
@@ -166,7 +169,7 @@ impl OpenStore {
     /// The same in the background, as often as it takes.
     fn complete_drop_later(&self, space: SpaceId) {
         let (shards, key_bytes_max) = (self.share_shards(), self.limits().key_bytes_max);
-        self.chores().add(Box::new(move || {
+        self.range_compactor().add(Box::new(move || {
             remove_space(&shards, space, key_bytes_max, Deadline::NONE).is_ok()
         }));
     }
@@ -188,18 +191,20 @@ fn remove_range(
 ) -> Result<()> {
     let PhysicalRange { start, end, deadline } = *range;
     let last = last_before(end, SPACE_LEN + key_bytes_max);
-    shard.pace.write(start.len() + end.len(), Patience::until(deadline), || {
+    shard.throttle.write(start.len() + end.len(), StallDeadline::until(deadline), || {
         let _alone = shard.gate_alone_by(deadline)?;
         check()?;
         let _counted = shard.changes.begin(SpaceSet::of_key(start));
-        if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
-            return Ok(Attempt::Stopped(refusal));
+        if let AttemptOutcome::Stopped(refusal) =
+            write_tombstone(shard, start, end, Durability::Fsync)?
+        {
+            return Ok(AttemptOutcome::Stopped(refusal));
         }
         // Whoever counts after this line sees the tombstone.
         shard.file_drops.fetch_add(1, Ordering::SeqCst);
         // A file whose last key is the end given here counts as inside.
         let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
-        files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
+        files.map(AttemptOutcome::Done).map_err(|error| translate(shard.display_name(), error))
     })
 }
 
@@ -226,7 +231,7 @@ fn write_tombstone(
     start: &[u8],
     end: &[u8],
     durability: Durability,
-) -> Result<Attempt<()>> {
+) -> Result<AttemptOutcome<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
     shard.attempt(durability == Durability::Fsync, SpaceSet::of_key(start), batch)

@@ -1,10 +1,10 @@
 //! How many files a store may keep open.
 //!
-//! RocksDB keeps its data files open if it may: a look-up then asks no table of open files. But
-//! systems start programs with as few as 1,024 descriptors, and a store of some 60 GiB has more
-//! files than that. So the limit of the process is raised as far as it goes without rights, and
-//! RocksDB is told how many files it may keep open. Beyond that it closes the ones that were used
-//! least.
+//! RocksDB keeps its data files open if it may, so that a look-up need not search the table of open
+//! files. But systems start programs with as few as 1,024 descriptors, and a store of 60 GiB has
+//! more files than that. So the store raises the limit of the process as far as it goes without
+//! rights, and tells RocksDB how many files it may keep open. Beyond that RocksDB closes the least
+//! recently used.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The one place that turns RocksDB's errors into Tonnage's.
+//! Translates RocksDB's errors into Tonnage's, all of them here.
 
 use std::fmt::Display;
 
@@ -9,6 +9,7 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
     use rocksdb::ErrorKind as Kind;
     let text = error.to_string();
     let lower = text.to_ascii_lowercase();
+    // Texts come before kinds: a full disk, a lock and missing rights are all `IOError` to RocksDB.
     let (kind, remedy) = if lower.contains("no space left") || lower.contains("space limit") {
         (
             ErrorKind::Unavailable,

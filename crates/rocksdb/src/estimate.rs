@@ -1,10 +1,10 @@
-//! About how many rows ranges hold.
+//! Estimates how many rows ranges hold.
 //!
-//! 1. The first keys of a range are counted. Most ranges have no more, and are known exactly.
-//! 2. RocksDB tells from its indexes how many bytes of files these keys take, and how many the
-//!    whole range: the rest is in proportion.
-//! 3. What is only in memory is not weighed there. It is counted in with every large range,
-//!    wherever it belongs.
+//! 1. The first keys of a range are counted. Most ranges have no more, so their answer is exact.
+//! 2. RocksDB's indexes tell how many bytes of files these keys take, and how many the whole range.
+//!    The rest is in proportion.
+//! 3. Step 2 does not cover rows in memory. They are added to every large range, wherever they
+//!    belong.
 
 use rocksdb::Range;
 use tonnage_engine::{Ranges, Result, SpaceId};
@@ -55,7 +55,7 @@ fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result
         counted += 1;
         iterator.next();
     }
-    iterator.status().map_err(|error| translate(shard.place(), error))?;
+    iterator.status().map_err(|error| translate(shard.display_name(), error))?;
     let Some(reached) = iterator.key() else { return Ok(counted as u64) };
     let in_files = match bytes_between(shard, start, reached) {
         0 => counted as u64,
@@ -84,7 +84,7 @@ fn rows_in_memory(shard: &Shard) -> Result<u64> {
         let value = shard
             .db()
             .property_int_value_cf(shard.rows(), name)
-            .map_err(|error| translate(shard.place(), error))?;
+            .map_err(|error| translate(shard.display_name(), error))?;
         Ok(value.unwrap_or(0))
     };
     Ok(property("rocksdb.num-entries-active-mem-table")?

@@ -1,16 +1,16 @@
-//! One sync of the log for all that was written before it.
+//! One sync of the log serves everybody who wrote before it.
 //!
-//! Whoever wants its write on the disk writes it first, gives up its locks, and then asks for a
-//! sync up to its sequence number:
+//! A writer that wants its write on the disk writes it first, gives up its locks, and then asks for
+//! a sync up to its sequence number:
 //!
-//! 1. Where a sync that began later than the write is done already there is nothing to do.
-//! 2. Where nobody syncs, it does so itself, for everything that is written by then.
-//! 3. Else it waits for that sync to end, and looks again.
+//! 1. If a sync that began after the write is done, there is nothing to do.
+//! 2. If nobody syncs, the writer syncs everything that is written by then.
+//! 3. Otherwise it waits for the sync under way to end, and looks again.
 //!
-//! So a hundred writers of one shard key share a few syncs, though each of them waits for its own
-//! write to be on the disk.
+//! So a hundred writers of one shard key share a few syncs, though each waits until its own write
+//! is on the disk.
 //!
-//! A sync that fails leaves in doubt everything written by then that was not synced before: the
+//! A failed sync leaves in doubt everything that was written by then and not synced before: the
 //! system may drop those pages, and report the next sync as done. So all of these writers fail,
 //! whatever comes later.
 
@@ -20,12 +20,12 @@ use tonnage_engine::{Error, ErrorKind, Result};
 /// How far a log is synced, and who is at it.
 #[derive(Debug, Default)]
 pub(crate) struct GroupSync {
-    state: Mutex<State>,
+    state: Mutex<SyncState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SyncState {
     /// Everything up to this sequence number is on the disk.
     synced: u64,
     is_syncing: bool,
@@ -41,7 +41,7 @@ struct SyncDoubt {
     message: String,
 }
 
-impl State {
+impl SyncState {
     /// Whether a write is on the disk; an error where nobody can tell any more.
     fn covers(&self, written: u64) -> Result<bool> {
         match &self.in_doubt {
@@ -80,12 +80,14 @@ impl GroupSync {
         }
         state.is_syncing = true;
         drop(state);
+        // Asked before the sync begins: it need not cover what is written during it.
         let covered = latest();
         let turn = SyncTurn { group: self };
         let synced = sync();
         let mut state = self.state.lock();
         match &synced {
             Ok(()) => state.synced = state.synced.max(covered),
+            // Asked again after a failure: what was written during the sync is in doubt as well.
             Err(error) => state.fail(latest(), error),
         }
         drop(state);

@@ -1,15 +1,15 @@
-//! Files that RocksDB took in, or began to.
+//! Puts data files back whose ingestion failed, if the MANIFEST names them.
 //!
-//! RocksDB links a file under a number of its own, notes it in its MANIFEST, and syncs that. When
-//! the sync fails it removes its link, but the note is in the MANIFEST already, and stays: the next
-//! opening would ask for a file that is gone (docs/rocksdb-ingestion-fsync.md). So:
+//! RocksDB links a file under a number of its own, adds it to its MANIFEST, and syncs that. If the
+//! sync fails, RocksDB removes its link, but the MANIFEST names the file already: the next opening
+//! would ask for a file that is gone (docs/rocksdb-ingestion-fsync.md). So:
 //!
-//! 1. The link under which a load wrote the file is made durable before RocksDB takes the file in.
-//!    RocksDB removes that link after it has succeeded, never before.
+//! 1. The load makes its own link to the file durable before RocksDB takes the file in. RocksDB
+//!    removes that link after it has succeeded, never before.
 //! 2. After a failure the link stays as long as the MANIFEST names the file.
-//! 3. Before RocksDB opens, each file that the MANIFEST names and that is missing gets its link
-//!    back. A file is known again by its size and by the id of the session that wrote it, which
-//!    both MANIFEST and file hold.
+//! 3. Before RocksDB opens, each file that is missing though the MANIFEST names it gets its link
+//!    back. Its size and the id of the session that wrote it identify the file: both MANIFEST and
+//!    file hold them.
 //!
 //! A process that is killed at any moment in between leaves the link of step 1, too.
 
@@ -56,18 +56,18 @@ pub(crate) fn restore_missing_files(db: &Path, load: &Path) -> Result<()> {
 /// Whether the MANIFEST may name a file of a load, though RocksDB said that it did not take it in.
 pub(crate) fn may_be_named(db: &Path, file: &Path) -> bool {
     let Ok(Some(state)) = LiveState::read(db) else { return true };
-    let Ok(kept) = KeptFile::read(file.to_path_buf()) else { return true };
+    let Ok(kept) = LeftoverFile::read(file.to_path_buf()) else { return true };
     state.files.values().any(|file| file.bytes == kept.bytes && file.session == kept.session)
 }
 
 /// A file of a load that RocksDB did not take over.
-struct KeptFile {
+struct LeftoverFile {
     path: PathBuf,
     bytes: u64,
     session: Option<u64>,
 }
 
-impl KeptFile {
+impl LeftoverFile {
     fn read(path: PathBuf) -> io::Result<Self> {
         let mut file = File::open(&path)?;
         let bytes = file.metadata()?.len();
@@ -78,7 +78,7 @@ impl KeptFile {
     }
 }
 
-fn files_of_loads(load: &Path) -> io::Result<Vec<KeptFile>> {
+fn files_of_loads(load: &Path) -> io::Result<Vec<LeftoverFile>> {
     let entries = match fs::read_dir(load) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -88,7 +88,7 @@ fn files_of_loads(load: &Path) -> io::Result<Vec<KeptFile>> {
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "sst") {
-            files.push(KeptFile::read(path)?);
+            files.push(LeftoverFile::read(path)?);
         }
     }
     // A file that was cut short while it was written names no session, and no MANIFEST names it.

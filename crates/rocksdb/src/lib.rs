@@ -16,8 +16,9 @@
 #![warn(missing_debug_implementations)]
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod attempt;
+mod attempt_outcome;
 mod backlog;
+mod batch_effects;
 mod changes;
 mod compaction;
 mod copy;
@@ -33,31 +34,30 @@ mod full_disk_tests;
 mod group_sync;
 #[cfg(test)]
 mod hot_key_tests;
-mod index_place;
 mod ingestion;
-mod left;
 mod load;
 mod maintenance;
 mod manifest_watch;
 mod open_store;
 mod open_window;
-mod pace;
 mod range_locks;
 mod read;
 mod rows_family;
 mod scan;
-mod scanned;
+mod scanned_bytes;
 mod settings;
 mod shard;
 mod spaces;
 mod split;
 mod stall;
+mod table_index_location;
 mod verify;
 mod version;
 mod wal;
 mod window;
 mod write;
 mod write_many;
+mod write_throttle;
 
 pub use directory::restore::RestoreTarget;
 pub use engine::RocksEngine;

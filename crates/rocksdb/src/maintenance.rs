@@ -13,7 +13,7 @@ use crate::shard::Shard;
 
 /// Properties of RocksDB that are told by their own names. Writes are held up while
 /// `is_write_stopped` is 1. They are slowed down to so many bytes a second while
-/// `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::pace`].
+/// `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::write_throttle`].
 const DETAILS: [&str; 5] = [
     "num-running-compactions",
     "num-running-flushes",
@@ -41,12 +41,12 @@ impl OpenStore {
                 // No time at all would be no limit.
                 options.set_timeout(left.clamp(1, u64::MAX.into()) as u64);
             }
-            shard.respite.end();
+            shard.compaction_pause.resume();
             match shard.db().wait_for_compact(&options) {
                 Err(error) if error.kind() == ErrorKind::TimedOut => {
                     return Err(Deadline::passed(COMPACTION));
                 }
-                waited => waited.map_err(|error| translate(shard.place(), error))?,
+                waited => waited.map_err(|error| translate(shard.display_name(), error))?,
             }
         }
         Ok(())
@@ -66,10 +66,11 @@ impl OpenStore {
             let value = shard
                 .db()
                 .property_int_value_cf(shard.rows(), name)
-                .map_err(|error| translate(shard.place(), error))?;
+                .map_err(|error| translate(shard.display_name(), error))?;
             Ok(value.unwrap_or(0))
         };
-        let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
+        let files =
+            shard.db().live_files().map_err(|error| translate(shard.display_name(), error))?;
         let files: Vec<_> = files.iter().filter(|file| file.column_family_name == ROWS).collect();
         let levels = files.iter().map(|file| file.level).max().map_or(0, |level| level + 1);
         let mut details: Vec<(String, u64)> = (0..levels)
@@ -83,7 +84,7 @@ impl OpenStore {
         for name in DETAILS {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
-        details.push(("actual_delayed_write_rate".to_owned(), shard.pace.rate()));
+        details.push(("actual_delayed_write_rate".to_owned(), shard.throttle.rate()));
         let cuts =
             shard.cuts.iter().map(|cut| (format!("log_{:06}_bytes_given_up", cut.log), cut.lost));
         details.extend(cuts);

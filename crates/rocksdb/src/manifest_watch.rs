@@ -1,8 +1,8 @@
 //! The thread that follows the MANIFEST of each shard.
 //!
-//! Loads note what they have stored themselves. RocksDB stores memtables by itself, in the
-//! background, and then removes their logs: this thread sees it, and notes it. It also sees when a
-//! shard that small writes fill outgrows the memory for its filters and indexes.
+//! A load notes by itself how far the MANIFEST is on the disk. RocksDB stores memtables in the
+//! background, and then removes their logs: this thread notes that. It also notices when small
+//! writes grow a shard past the memory for its filters and indexes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 
 use crate::database::Database;
-use crate::index_place::IndexPlace;
+use crate::table_index_location::TableIndexLocation;
 
 /// How often it looks. A look at a MANIFEST that has not changed takes a few system calls.
 const TICK: Duration = Duration::from_millis(100);
 
-/// After so many looks the data files are weighed.
-const WEIGH_EVERY: u64 = 50;
+/// After so many looks the size of the data files is checked.
+const CHECK_SIZE_EVERY: u64 = 50;
 
 /// Follows until it is stopped.
 pub(crate) struct ManifestWatch(Mutex<Option<ManifestWatcher>>);
@@ -30,7 +30,7 @@ struct ManifestWatcher {
 
 impl ManifestWatch {
     /// Follows these databases. Where no thread can be had only loads and the close note anything.
-    pub(crate) fn start(databases: Vec<(Arc<Database>, Arc<IndexPlace>)>) -> Self {
+    pub(crate) fn start(databases: Vec<(Arc<Database>, Arc<TableIndexLocation>)>) -> Self {
         let (stop, stopped) = bounded::<()>(0);
         let work = move || {
             let mut ticks = 0_u64;
@@ -38,8 +38,8 @@ impl ManifestWatch {
                 ticks += 1;
                 for (database, indexes) in &databases {
                     database.note_manifest();
-                    if ticks.is_multiple_of(WEIGH_EVERY) {
-                        indexes.weigh();
+                    if ticks.is_multiple_of(CHECK_SIZE_EVERY) {
+                        indexes.check_size();
                     }
                 }
             }

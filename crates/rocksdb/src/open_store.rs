@@ -13,17 +13,17 @@ use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
 use crate::manifest_watch::ManifestWatch;
 use crate::read::helpers::ReadHelpers;
-use crate::scanned::ScannedBytes;
+use crate::scanned_bytes::ScannedBytes;
 use crate::settings::{Settings, memtable_bound};
-use crate::shard::{Shard, Surroundings};
+use crate::shard::{Shard, SharedResources};
 use crate::spaces::Spaces;
 use tonnage_engine::placement_hash;
 
 /// What the engine, its scans and its loads share: the store is closed when the last of them goes.
 pub(crate) struct OpenStore {
-    // Dropped first: databases are closed before the lock in `places` is given up.
+    // Dropped first: databases are closed before the locks in `_directories` are given up.
     shards: Arc<[Shard]>,
-    chores: RangeCompactor,
+    range_compactor: RangeCompactor,
     watch: ManifestWatch,
     spaces: Spaces,
     settings: Settings,
@@ -32,23 +32,23 @@ pub(crate) struct OpenStore {
     cache: Cache,
     pub(crate) read_helpers: ReadHelpers,
     pub(crate) scanned_bytes: ScannedBytes,
-    _places: StoreDirectories,
+    _directories: StoreDirectories,
 }
 
 impl OpenStore {
     pub(crate) fn open(path: &Path, settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
-        let mut places = StoreDirectories::open(path, &settings)?;
+        let mut directories = StoreDirectories::open(path, &settings)?;
         let cache = Cache::new_hyper_clock_cache(settings.cache_bytes, 0);
-        let memtables = memtable_bound(&settings, places.directories().len());
-        let with = Surroundings {
+        let memtables = memtable_bound(&settings, directories.directories().len());
+        let with = SharedResources {
             settings: &settings,
             cache: &cache,
             clock: &clock,
-            create: places.is_fresh(),
-            shards: places.directories().len(),
+            create: directories.is_fresh(),
+            shards: directories.directories().len(),
             memtables: &memtables,
         };
-        let shards = places.directories().enumerate();
+        let shards = directories.directories().enumerate();
         let shards =
             shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
         let shards: Arc<[Shard]> = shards.collect::<Result<Vec<_>>>()?.into();
@@ -57,11 +57,11 @@ impl OpenStore {
             .map(|shard| (shard.share_database(), Arc::clone(&shard.indexes)))
             .collect();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
-        places.finish()?;
+        directories.finish()?;
         let capability = capability(shards.len() as u32);
         let engine = Self {
             shards,
-            chores: RangeCompactor::default(),
+            range_compactor: RangeCompactor::default(),
             watch: ManifestWatch::start(databases),
             spaces,
             settings,
@@ -70,7 +70,7 @@ impl OpenStore {
             cache,
             read_helpers: ReadHelpers::new(),
             scanned_bytes: ScannedBytes::default(),
-            _places: places,
+            _directories: directories,
         };
         // What the disk does not let remove now keeps no store closed, nor does it keep anybody
         // waiting.
@@ -130,8 +130,8 @@ impl OpenStore {
         &self.cache
     }
 
-    pub(crate) fn chores(&self) -> &RangeCompactor {
-        &self.chores
+    pub(crate) fn range_compactor(&self) -> &RangeCompactor {
+        &self.range_compactor
     }
 
     pub(crate) fn limits(&self) -> &Capability {
@@ -144,7 +144,7 @@ impl Drop for OpenStore {
     fn drop(&mut self) {
         self.shards.iter().for_each(|shard| shard.db().close_log());
         self.shards.iter().for_each(|shard| shard.db().cancel_all_background_work(false));
-        self.chores.stop();
+        self.range_compactor.stop();
         self.watch.stop();
         self.shards.iter().for_each(|shard| shard.db().close_manifest());
     }
@@ -154,7 +154,7 @@ impl Drop for OpenStore {
 const OPENING_WAIT: Duration = Duration::from_secs(5);
 
 /// Keys of shard-prefixed spaces name their shard in two bytes.
-const PLACED_SHARDS_MAX: u32 = 1 << 16;
+const PREFIXED_SHARDS_MAX: u32 = 1 << 16;
 
 fn capability(shards: u32) -> Capability {
     Capability {
@@ -171,7 +171,7 @@ fn capability(shards: u32) -> Capability {
         shared: false,
         checkpoint: true,
         settle: true,
-        placed_spaces: shards <= PLACED_SHARDS_MAX,
+        placed_spaces: shards <= PREFIXED_SHARDS_MAX,
         placed_atomic: true,
         shards,
     }

@@ -55,7 +55,7 @@ pub(crate) struct RocksScanner<'a> {
     /// Whether the iterator of the shard under way stands inside the range.
     positioned: bool,
     /// Where that iterator stands while it is closed, physically.
-    resting: Option<Vec<u8>>,
+    closed_at: Option<Vec<u8>>,
     start: Vec<u8>,
     end: Vec<u8>,
     counted_in_range: u64,
@@ -66,7 +66,7 @@ pub(crate) struct RocksScanner<'a> {
 
 /// What is done after a row was judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ShardScanStep {
     Next,
     JumpShardKey,
     EndRange,
@@ -101,11 +101,13 @@ impl OpenStore {
             space: info,
             ranges,
             options,
+            // Opened when a range first needs them: iterators keep files and memtables from being
+            // removed.
             iterators: self.shards().iter().map(|_| None).collect(),
             range: 0,
             shards: None,
             positioned: false,
-            resting: None,
+            closed_at: None,
             start: Vec::new(),
             end: Vec::new(),
             counted_in_range: 0,
@@ -189,7 +191,7 @@ impl RocksScanner<'_> {
             counted_in_range: self.shards.map_or(0, |_| self.counted_in_range),
             ..KeyPosition::default()
         };
-        if let Some(physical) = self.place()? {
+        if let Some(physical) = self.next_key()? {
             position.key = Some(physical[SPACE_LEN..].to_vec());
             position.is_before_key = true;
             if let Some(shard_key) = self.shard_key.get(SPACE_LEN..) {
@@ -204,22 +206,24 @@ impl RocksScanner<'_> {
 
     /// The physical key of the next row; nothing at the beginning of a range or shard, or when the
     /// shard has no more.
-    fn place(&self) -> Result<Option<Vec<u8>>> {
+    fn next_key(&self) -> Result<Option<Vec<u8>>> {
         let (Some((shard, _)), true) = (self.shards, self.positioned) else { return Ok(None) };
-        let Some(iterator) = &self.iterators[shard] else { return Ok(self.resting.clone()) };
+        let Some(iterator) = &self.iterators[shard] else { return Ok(self.closed_at.clone()) };
         let key = iterator.key().map(<[u8]>::to_vec);
-        iterator.status().map_err(|error| translate(self.engine.shards()[shard].place(), error))?;
+        iterator
+            .status()
+            .map_err(|error| translate(self.engine.shards()[shard].display_name(), error))?;
         Ok(key)
     }
 
     /// Closes the iterators, which keep files and memtables from being removed.
     fn release(&mut self) -> Result<()> {
-        let place = self.place()?;
-        if let (Some((shard, _)), true) = (&mut self.shards, self.positioned && place.is_none()) {
+        let next = self.next_key()?;
+        if let (Some((shard, _)), true) = (&mut self.shards, self.positioned && next.is_none()) {
             *shard += 1;
             self.positioned = false;
         }
-        self.resting = place;
+        self.closed_at = next;
         self.iterators.iter_mut().for_each(|iterator| *iterator = None);
         Ok(())
     }
@@ -239,10 +243,12 @@ impl RocksScanner<'_> {
             return Err(not_of_this_scan());
         }
         self.shards = Some((shard, end));
+        // Behind `enter_range`, which sets the counts back.
         self.counted_in_range = position.counted_in_range;
         let Some(key) = position.key.filter(|_| shard < end) else { return Ok(()) };
         let mut physical = Vec::new();
         physical_key(self.space.id, &key, &mut physical);
+        // Only the near edge is checked: past the far one there are simply no rows left to give.
         let is_outside = match self.options.direction {
             Direction::Reverse => physical >= self.end,
             Direction::Forward | Direction::Unordered => physical < self.start,
@@ -254,7 +260,7 @@ impl RocksScanner<'_> {
             physical_key(self.space.id, &position.shard_key, &mut self.shard_key);
             self.counted_in_shard_key = position.counted_in_shard_key;
         }
-        self.resting = Some(physical);
+        self.closed_at = Some(physical);
         self.positioned = true;
         Ok(())
     }
@@ -262,8 +268,8 @@ impl RocksScanner<'_> {
     /// Opens the iterator of the shard under way again, where it stood.
     fn reopen(&mut self, shard: usize, physical: &[u8]) {
         let whole_space = self.ranges.is_whole_space(self.range);
-        let place = &self.engine.shards()[shard];
-        let mut iterator = open_iterator(place, &self.space, &self.options, whole_space);
+        let target = &self.engine.shards()[shard];
+        let mut iterator = open_iterator(target, &self.space, &self.options, whole_space);
         match self.options.direction {
             Direction::Reverse => iterator.seek_for_prev(physical),
             Direction::Forward | Direction::Unordered => iterator.seek(physical),
@@ -291,13 +297,13 @@ impl<'a> RocksScanner<'a> {
             }
             if !self.positioned {
                 self.enter_shard(shard)?;
-            } else if let Some(physical) = self.resting.take() {
+            } else if let Some(physical) = self.closed_at.take() {
                 self.reopen(shard, &physical);
             }
             let next = match self.walk(shard, now_ms, rows)? {
-                Walk::BatchIsFull => break,
-                Walk::ShardIsDone => shard + 1,
-                Walk::RangeIsDone => shards_end,
+                WalkOutcome::BatchIsFull => break,
+                WalkOutcome::ShardIsDone => shard + 1,
+                WalkOutcome::RangeIsDone => shards_end,
             };
             self.positioned = false;
             self.shards = Some((next, shards_end));
@@ -342,14 +348,15 @@ impl<'a> RocksScanner<'a> {
 
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
-        let place = &self.engine.shards()[shard];
+        let target = &self.engine.shards()[shard];
+        // Refreshed rather than made anew: many small ranges need not pay for many iterators.
         match &mut self.iterators[shard] {
             Some(iterator) => {
-                iterator.refresh().map_err(|error| translate(place.place(), error))?
+                iterator.refresh().map_err(|error| translate(target.display_name(), error))?
             }
             none => {
                 *none = Some(open_iterator(
-                    place,
+                    target,
                     &self.space,
                     &self.options,
                     self.ranges.is_whole_space(self.range),
@@ -369,11 +376,11 @@ impl<'a> RocksScanner<'a> {
     }
 
     /// Gives rows until the batch is full or the shard has no more rows of the range.
-    fn walk(&mut self, shard: usize, now_ms: u64, rows: &mut Rows) -> Result<Walk> {
+    fn walk(&mut self, shard: usize, now_ms: u64, rows: &mut Rows) -> Result<WalkOutcome> {
         let mut iterator = self.iterators[shard].take().expect("positioned");
         let outcome = self
             .walk_on(&mut iterator, now_ms, rows)
-            .map_err(|error| error.at(self.engine.shards()[shard].place()));
+            .map_err(|error| error.at(self.engine.shards()[shard].display_name()));
         self.iterators[shard] = Some(iterator);
         outcome
     }
@@ -383,12 +390,12 @@ impl<'a> RocksScanner<'a> {
         iterator: &mut DBRawIterator<'a>,
         now_ms: u64,
         rows: &mut Rows,
-    ) -> Result<Walk> {
+    ) -> Result<WalkOutcome> {
         let reverse = self.options.direction == Direction::Reverse;
         let mut until_look = ROWS_BETWEEN_LOOKS;
         loop {
             if self.is_full(rows) {
-                return Ok(Walk::BatchIsFull);
+                return Ok(WalkOutcome::BatchIsFull);
             }
             until_look -= 1;
             if until_look == 0 {
@@ -398,40 +405,42 @@ impl<'a> RocksScanner<'a> {
             let Some((physical, value)) = iterator.item() else {
                 // An iterator also ends where something cannot be read.
                 iterator.status().map_err(|error| translate("a scan", error))?;
-                return Ok(Walk::ShardIsDone);
+                return Ok(WalkOutcome::ShardIsDone);
             };
             let is_outside =
                 if reverse { physical < &self.start[..] } else { physical >= &self.end[..] };
             if is_outside {
-                return Ok(Walk::ShardIsDone);
+                return Ok(WalkOutcome::ShardIsDone);
             }
-            match self.judge(physical, value, now_ms, rows)? {
-                Step::Next => step(iterator, reverse),
-                Step::JumpShardKey => jump_over(iterator, &self.shard_key, reverse),
-                Step::EndRange => return Ok(Walk::RangeIsDone),
+            match self.visit_row(physical, value, now_ms, rows)? {
+                ShardScanStep::Next => step(iterator, reverse),
+                ShardScanStep::JumpShardKey => jump_over(iterator, &self.shard_key, reverse),
+                ShardScanStep::EndRange => return Ok(WalkOutcome::RangeIsDone),
             }
         }
     }
 
     /// Gives one row or passes it over. Only rows that exist are judged: an expired one must
     /// neither count nor end a range.
-    fn judge(
+    fn visit_row(
         &mut self,
         physical: &[u8],
         value: &[u8],
         now_ms: u64,
         rows: &mut Rows,
-    ) -> Result<Step> {
+    ) -> Result<ShardScanStep> {
         let (header, payload) = Header::split(value)?;
         if !header.is_live(now_ms) {
-            return Ok(Step::Next);
+            return Ok(ShardScanStep::Next);
         }
         let key = &physical[SPACE_LEN..];
+        // Before the verdict: the count of rows begins anew with each shard key, whatever becomes
+        // of the row.
         if self.options.limit_per_shard_key.is_some() {
             self.enter_shard_key(physical, key)?;
         }
         match self.options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)) {
-            Verdict::Skip => return Ok(Step::Next),
+            Verdict::Skip => return Ok(ShardScanStep::Next),
             Verdict::Along => {}
             Verdict::Count => {
                 if let Some(step) = self.limit_reached() {
@@ -449,22 +458,22 @@ impl<'a> RocksScanner<'a> {
     /// Going forward, rows that come along with the last counted one may follow, so that only the
     /// next counted row ends anything, unless there is no filter to let rows come along. In reverse
     /// they came before.
-    fn after_giving(&self) -> Step {
+    fn after_giving(&self) -> ShardScanStep {
         if self.options.direction != Direction::Reverse && self.options.filter.is_some() {
-            return Step::Next;
+            return ShardScanStep::Next;
         }
-        self.limit_reached().unwrap_or(Step::Next)
+        self.limit_reached().unwrap_or(ShardScanStep::Next)
     }
 
-    fn limit_reached(&self) -> Option<Step> {
+    fn limit_reached(&self) -> Option<ShardScanStep> {
         if self.options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
-            Some(Step::EndRange)
+            Some(ShardScanStep::EndRange)
         } else if self
             .options
             .limit_per_shard_key
             .is_some_and(|limit| self.counted_in_shard_key >= limit)
         {
-            Some(Step::JumpShardKey)
+            Some(ShardScanStep::JumpShardKey)
         } else {
             None
         }
@@ -485,7 +494,7 @@ impl<'a> RocksScanner<'a> {
 
 /// Why a walk ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
+enum WalkOutcome {
     BatchIsFull,
     ShardIsDone,
     RangeIsDone,

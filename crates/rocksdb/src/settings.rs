@@ -168,6 +168,7 @@ fn rows(
         table.set_bloom_filter(10.0, false);
         table.set_optimize_filters_for_memory(true);
     }
+    // Only a database has a cache. What `SstFileWriter` makes is read through that, too.
     if let Some(cache) = cache {
         table.set_block_cache(cache);
     }
@@ -194,19 +195,19 @@ pub(crate) fn memtable_bound(settings: &Settings, shards: usize) -> WriteBufferM
     // they are flushed earlier.
     let own = MEMTABLES * settings.memtable_bytes;
     let all = shards.saturating_mul(own).min((tonnage_engine::memory_bytes() / 8).max(own));
-    // Nobody is stalled by it: see `patience`.
+    // Nobody is stalled by it: see `stall`.
     WriteBufferManager::new_write_buffer_manager(all, false)
 }
 
 /// What a database is given of what the store has.
-pub(crate) struct Share<'a> {
+pub(crate) struct DatabaseShare<'a> {
     pub(crate) create: bool,
     pub(crate) max_open_files: i32,
     pub(crate) memtables: &'a WriteBufferManager,
 }
 
 /// The options of a database.
-pub(crate) fn db_options(settings: &Settings, with: &Share<'_>) -> Options {
+pub(crate) fn db_options(settings: &Settings, with: &DatabaseShare<'_>) -> Options {
     let mut options = Options::default();
     options.create_if_missing(with.create);
     options.create_missing_column_families(with.create);

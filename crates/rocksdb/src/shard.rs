@@ -12,7 +12,7 @@ use rocksdb::{
 };
 use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
-use crate::attempt::Attempt;
+use crate::attempt_outcome::AttemptOutcome;
 use crate::backlog::STEADY;
 use crate::changes::{ChangeCounters, SpaceSet};
 use crate::compaction::pause::CompactionPause;
@@ -23,16 +23,16 @@ use crate::directory::synced_manifest::{self, MissingEnd};
 use crate::directory::version_edits::LiveState;
 use crate::error::translate;
 use crate::group_sync::GroupSync;
-use crate::index_place::IndexPlace;
 use crate::ingestion;
-use crate::pace::Pace;
 use crate::range_locks::RangeLocks;
 use crate::rows_family::ROWS;
-use crate::settings::{Settings, Share, TableIndexes, db_options, row_options_cached};
+use crate::settings::{DatabaseShare, Settings, TableIndexes, db_options, row_options_cached};
 use crate::stall;
+use crate::table_index_location::TableIndexLocation;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, LogCut};
 use crate::window::LoadWindows;
+use crate::write_throttle::WriteThrottle;
 use tonnage_engine::placement_hash;
 
 /// The directory for the files of loads, in a data directory.
@@ -72,23 +72,23 @@ pub(crate) struct Shard {
     pub(crate) file_drops: AtomicU64,
     /// Files whose ingestion failed, and which the MANIFEST may name all the same.
     kept_files: Mutex<Vec<PathBuf>>,
-    /// The door of small writes, where they wait before they take any lock.
-    pub(crate) pace: Arc<Pace>,
+    /// Where small writes wait before they take any lock.
+    pub(crate) throttle: Arc<WriteThrottle>,
     /// What was given up of the log when it was opened.
     pub(crate) cuts: Vec<LogCut>,
     /// What was given up of the MANIFEST when it was opened.
     pub(crate) manifest_end: Option<MissingEnd>,
     /// Where filters and indexes of data files are kept.
-    pub(crate) indexes: Arc<IndexPlace>,
+    pub(crate) indexes: Arc<TableIndexLocation>,
     /// When compaction may work.
-    pub(crate) respite: CompactionPause,
+    pub(crate) compaction_pause: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
     /// order of versions is then the order of commits, and conditions hold when the batch lands.
     stripes: Box<[parking_lot::Mutex<()>]>,
 }
 
 /// What the shards of a store share.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct SharedResources<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) cache: &'a Cache,
     pub(crate) clock: &'a Arc<dyn Clock>,
@@ -107,19 +107,21 @@ impl Shard {
         sync: bool,
         spaces: SpaceSet,
         batch: WriteBatch,
-    ) -> Result<Attempt<()>> {
+    ) -> Result<AttemptOutcome<()>> {
         let _counted = self.changes.begin(spaces);
         match stall::attempt(self.db(), sync, batch) {
-            Ok(()) => Ok(Attempt::Done(())),
-            Err(error) if stall::is_stop(&error) => Ok(Attempt::Stopped(error)),
-            Err(error) => Err(translate(self.place(), error)),
+            Ok(()) => Ok(AttemptOutcome::Done(())),
+            Err(error) if stall::is_stop(&error) => Ok(AttemptOutcome::Stopped(error)),
+            Err(error) => Err(translate(self.display_name(), error)),
         }
     }
 
     /// Opens the database in a data directory.
-    pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
+    pub(crate) fn open(id: ShardId, directory: &Path, with: &SharedResources<'_>) -> Result<Self> {
         let place = directory.join("db");
         let to_damage = with.settings.recover_log_to_damage;
+        // Before RocksDB opens: it would take damage to these files for the trace of a crash, and
+        // go on without the rows.
         let manifest_end = synced_manifest::check(directory, &place, to_damage)?;
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
         let cuts = audit::audit(directory, &place, to_damage)?;
@@ -135,7 +137,7 @@ impl Shard {
             ColumnFamilyDescriptor::new("default", metadata),
             ColumnFamilyDescriptor::new(ROWS, rows),
         ];
-        let share = Share {
+        let share = DatabaseShare {
             create: with.create,
             max_open_files: descriptors::max_open_files(&place, with.shards),
             memtables: with.memtables,
@@ -143,7 +145,7 @@ impl Shard {
         let db = DB::open_cf_descriptors(&db_options(with.settings, &share), &place, families);
         let db = db.map_err(|error| translate(place.display(), error))?;
         let db = Arc::new(Database::new(db, directory));
-        let pace = Arc::new(Pace::new(db.share()));
+        let throttle = Arc::new(WriteThrottle::new(db.share()));
         let shard = Self {
             id,
             versions: VersionCounter::open(Arc::clone(&db))
@@ -159,12 +161,14 @@ impl Shard {
             kept_files: Mutex::default(),
             cuts,
             manifest_end,
-            indexes: Arc::new(IndexPlace::new(db.share(), ROWS, cache_bytes, indexes)),
-            respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
-            pace,
+            indexes: Arc::new(TableIndexLocation::new(db.share(), ROWS, cache_bytes, indexes)),
+            compaction_pause: CompactionPause::new(db.share(), Arc::clone(&throttle)),
+            throttle,
             db,
             stripes: (0..STRIPES).map(|_| parking_lot::Mutex::new(())).collect(),
         };
+        // Emptied only once RocksDB is open: until then a file that is missing may have its last
+        // link here.
         shard.empty_load_directory()?;
         Ok(shard)
     }
@@ -217,7 +221,8 @@ impl Shard {
     /// Has everything up to a sequence number on the disk. Those who ask for it at the same time
     /// share one sync. The caller holds no lock.
     pub(crate) fn sync_log_to(&self, written: u64) -> Result<()> {
-        let sync = || self.db.flush_wal(true).map_err(|error| translate(self.place(), error));
+        let sync =
+            || self.db.flush_wal(true).map_err(|error| translate(self.display_name(), error));
         self.syncs.sync_up_to(written, || self.written(), sync)
     }
 
@@ -275,7 +280,7 @@ impl Shard {
     }
 
     /// The shard as errors name it.
-    pub(crate) fn place(&self) -> impl Display {
+    pub(crate) fn display_name(&self) -> impl Display {
         format!("shard {} ({})", self.id.0, self.directory.display())
     }
 
@@ -294,9 +299,9 @@ impl Shard {
         let stripe = &self.stripes[number];
         match deadline.moment() {
             None => Ok(stripe.lock()),
-            Some(moment) => stripe
-                .try_lock_until(moment)
-                .ok_or_else(|| Deadline::passed("another write of the same rows").at(self.place())),
+            Some(moment) => stripe.try_lock_until(moment).ok_or_else(|| {
+                Deadline::passed("another write of the same rows").at(self.display_name())
+            }),
         }
     }
 
@@ -315,7 +320,7 @@ impl Shard {
             None => Ok(self.gate.write()),
             Some(moment) => self.gate.try_write_until(moment).ok_or_else(|| {
                 Deadline::passed("small writes that are under way, or a load that stores its rows")
-                    .at(self.place())
+                    .at(self.display_name())
             }),
         }
     }
@@ -329,7 +334,8 @@ impl Shard {
         match deadline.moment() {
             None => Ok(self.gate.read()),
             Some(moment) => self.gate.try_read_until(moment).ok_or_else(|| {
-                Deadline::passed("a load or a deletion that stores its rows").at(self.place())
+                Deadline::passed("a load or a deletion that stores its rows")
+                    .at(self.display_name())
             }),
         }
     }

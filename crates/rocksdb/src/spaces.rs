@@ -14,7 +14,7 @@ use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::database::Database;
 use crate::error::translate;
-use crate::stall::{self, Patience};
+use crate::stall::{self, StallDeadline};
 
 const PREFIX: &[u8] = b"space/";
 const NEXT: &[u8] = b"next space";
@@ -87,14 +87,14 @@ impl Spaces {
         live.by_id.values().map(|space| SpaceInfo::clone(space)).collect()
     }
 
-    /// Keeps the list as it is while the answer is held.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+    /// Locks the list: it stays as it is while the guard lives.
+    pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changing.lock()
     }
 
-    fn hold_by(&self, deadline: Deadline) -> Result<MutexGuard<'_, ()>> {
+    fn lock_changes_by(&self, deadline: Deadline) -> Result<MutexGuard<'_, ()>> {
         match deadline.moment() {
-            None => Ok(self.hold()),
+            None => Ok(self.lock_changes()),
             Some(moment) => self.changing.try_lock_until(moment).ok_or_else(|| {
                 Deadline::passed("another change of the list of spaces, or a copy of the store")
             }),
@@ -110,7 +110,7 @@ impl Spaces {
         deadline: Deadline,
     ) -> Result<SpaceId> {
         deadline.check("its turn")?;
-        let _held = self.hold_by(deadline)?;
+        let _held = self.lock_changes_by(deadline)?;
         let is_taken =
             self.live.read().unwrap_or_else(PoisonError::into_inner).names.contains(name);
         if is_taken {
@@ -136,7 +136,7 @@ impl Spaces {
     /// once they are gone.
     pub(crate) fn begin_drop(&self, db: &Database, id: SpaceId, deadline: Deadline) -> Result<()> {
         deadline.check("its turn")?;
-        let _held = self.hold_by(deadline)?;
+        let _held = self.lock_changes_by(deadline)?;
         let info = self.get(id)?;
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(DROPPING, &info));
@@ -161,7 +161,7 @@ fn next_id(db: &Database) -> Result<SpaceId> {
 }
 
 fn write_synced(db: &Database, batch: WriteBatch, deadline: Deadline) -> Result<()> {
-    stall::write_batch_by(db, true, &batch, Patience::until(deadline), PLACE)
+    stall::write_batch_by(db, true, &batch, StallDeadline::until(deadline), PLACE)
 }
 
 fn key_of(id: SpaceId) -> Vec<u8> {

@@ -39,18 +39,18 @@ impl OpenStore {
 
     fn ranges_of(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
         let shard = &self.shards()[0];
-        let weighed = Weighed::new(shard, space)?;
-        let bytes = weighed.as_ref().map_or(0, |weighed| weighed.bytes);
+        let weights = SpaceWeights::new(shard, space)?;
+        let bytes = weights.as_ref().map_or(0, |weights| weights.bytes);
         let parts = (parts as u64).min(bytes * self.shards().len() as u64 / PART_BYTES_MIN);
-        match weighed {
-            Some(weighed) if parts > 1 => Ok(Ranges::between(&weighed.cuts(parts)?)),
+        match weights {
+            Some(weights) if parts > 1 => Ok(Ranges::between(&weights.cuts(parts)?)),
             _ => Ok(Ranges::whole_space()),
         }
     }
 }
 
-/// A space in one shard, with what is needed to weigh its stretches.
-struct Weighed<'a> {
+/// A space in one shard, with what is needed to weigh its ranges.
+struct SpaceWeights<'a> {
     shard: &'a Shard,
     iterator: DBRawIterator<'a>,
     space: SpaceId,
@@ -61,7 +61,7 @@ struct Weighed<'a> {
     bytes: u64,
 }
 
-impl<'a> Weighed<'a> {
+impl<'a> SpaceWeights<'a> {
     /// Nothing when the space holds nothing.
     fn new(shard: &'a Shard, space: SpaceId) -> Result<Option<Self>> {
         let mut read = read_options();
@@ -72,10 +72,10 @@ impl<'a> Weighed<'a> {
         let first = iterator.key().map(<[u8]>::to_vec);
         iterator.seek_to_last();
         let last = iterator.key().map(<[u8]>::to_vec);
-        iterator.status().map_err(|error| translate(shard.place(), error))?;
+        iterator.status().map_err(|error| translate(shard.display_name(), error))?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(None) };
         let common = first.iter().zip(&last).take_while(|(left, right)| left == right).count();
-        let mut weighed = Weighed {
+        let mut weights = SpaceWeights {
             shard,
             iterator,
             space,
@@ -84,14 +84,14 @@ impl<'a> Weighed<'a> {
             last: number(&last[common..]),
             bytes: 0,
         };
-        weighed.bytes = weighed.bytes_before(&space_end(space));
-        Ok(Some(weighed))
+        weights.bytes = weights.bytes_before(&space_end(space));
+        Ok(Some(weights))
     }
 
     fn cuts(mut self, parts: u64) -> Result<Slices> {
         let mut cuts = Slices::new();
         for part in 1..parts {
-            let place = self.place_of(self.bytes * part / parts, self.bytes / parts / SLACK);
+            let place = self.key_before(self.bytes * part / parts, self.bytes / parts / SLACK);
             self.iterator.seek(&place);
             let Some(key) = self.iterator.key() else { break };
             let key = &key[SPACE_LEN..];
@@ -102,12 +102,12 @@ impl<'a> Weighed<'a> {
                 cuts.push(key);
             }
         }
-        self.iterator.status().map_err(|error| translate(self.shard.place(), error))?;
+        self.iterator.status().map_err(|error| translate(self.shard.display_name(), error))?;
         Ok(cuts)
     }
 
     /// A physical key with about `target` bytes before it.
-    fn place_of(&self, target: u64, slack: u64) -> Vec<u8> {
+    fn key_before(&self, target: u64, slack: u64) -> Vec<u8> {
         let (mut low, mut high) = (self.first, self.last);
         let mut place = self.prefix.clone();
         while low < high {

@@ -1,15 +1,14 @@
 //! Writes to RocksDB that wait out a stall without blocking it.
 //!
-//! RocksDB stops writers while its memtables are full, and a stopped writer waits inside RocksDB,
-//! at the head of the queue of writers. When the memtables are full because the disk was, nothing
-//! can be flushed before RocksDB has recovered from that error, and its recovery has to pass the
-//! same queue: writer and recovery then wait for each other for ever. So no write waits inside:
-//! RocksDB is told to refuse a write rather than stall it (`no_slowdown`), and the waiting is done
-//! out here.
+//! RocksDB stops writers while its memtables are full. A stopped writer waits inside RocksDB, at
+//! the head of the queue of writers. If the memtables are full because the disk was, RocksDB has to
+//! recover before it can flush, and its recovery has to pass the same queue. Writer and recovery
+//! then wait for each other for ever. So no write waits inside: RocksDB refuses a write rather than
+//! stall it (`no_slowdown`), and the caller waits out here.
 //!
-//! A refusal means that writes are stopped, never that they are slowed down: [`pace`](crate::pace)
-//! sees to that. Small writes wait at its door, where they hold no lock; what is written here
-//! without passing it waits on the spot.
+//! A refusal means that writes are stopped, never that they are slowed down: the
+//! [throttle](crate::write_throttle) sees to that. Small writes wait there and hold no lock. What
+//! is written here without passing it waits on the spot.
 
 use std::time::{Duration, Instant};
 
@@ -21,22 +20,22 @@ use crate::error::translate;
 
 /// How long a stall may last before the write is given up.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
-const FIRST_NAP: Duration = Duration::from_millis(1);
-const LONGEST_NAP: Duration = Duration::from_millis(50);
+const FIRST_SLEEP: Duration = Duration::from_millis(1);
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// How long a call waits for writes to go on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct StallDeadline {
     /// When it gives up.
     pub(crate) end: Instant,
     /// `TimedOut` where the caller set that moment, `Unavailable` where it is the usual one.
     pub(crate) kind: tonnage_engine::ErrorKind,
 }
 
-impl Patience {
+impl StallDeadline {
     /// The usual time from now on, or less where the caller's deadline comes first.
     pub(crate) fn until(deadline: Deadline) -> Self {
-        let (usual, end) = (self::deadline(), deadline.moment());
+        let (usual, end) = (usual_deadline(), deadline.moment());
         match end.filter(|end| *end < usual) {
             Some(end) => Self { end, kind: tonnage_engine::ErrorKind::TimedOut },
             None => Self { end: usual, kind: tonnage_engine::ErrorKind::Unavailable },
@@ -45,24 +44,24 @@ impl Patience {
 }
 
 /// When a call that begins now gives up waiting.
-pub(crate) fn deadline() -> Instant {
+pub(crate) fn usual_deadline() -> Instant {
     Instant::now() + STALL_TIMEOUT
 }
 
 /// Sleeps a little longer from time to time.
-pub(crate) struct Naps {
+pub(crate) struct StallBackoff {
     next: Duration,
 }
 
-impl Naps {
+impl StallBackoff {
     pub(crate) fn new() -> Self {
-        Self { next: FIRST_NAP }
+        Self { next: FIRST_SLEEP }
     }
 
     /// Sleeps, though not past `deadline`.
     pub(crate) fn sleep(&mut self, deadline: Instant) {
         std::thread::sleep(self.next.min(deadline.saturating_duration_since(Instant::now())));
-        self.next = (self.next * 2).min(LONGEST_NAP);
+        self.next = (self.next * 2).min(LONGEST_SLEEP);
     }
 }
 
@@ -81,21 +80,21 @@ pub(crate) fn is_stop(error: &Error) -> bool {
 
 /// Writes a batch, again and again while writes are stopped, for up to a minute.
 pub(crate) fn write_batch(db: &Database, sync: bool, batch: &WriteBatch) -> Result<(), Error> {
-    write_batch_until(db, sync, batch, deadline())
+    write_batch_until(db, sync, batch, usual_deadline())
 }
 
-/// The same with a patience of its own; the error that it ends with is translated.
+/// The same by a deadline of its own; the error that it ends with is translated.
 pub(crate) fn write_batch_by(
     db: &Database,
     sync: bool,
     batch: &WriteBatch,
-    patience: Patience,
+    stall_deadline: StallDeadline,
     place: &str,
 ) -> tonnage_engine::Result<()> {
-    let written = write_batch_until(db, sync, batch, patience.end);
+    let written = write_batch_until(db, sync, batch, stall_deadline.end);
     written.map_err(|error| {
         let is_out_of_time =
-            is_stop(&error) && patience.kind == tonnage_engine::ErrorKind::TimedOut;
+            is_stop(&error) && stall_deadline.kind == tonnage_engine::ErrorKind::TimedOut;
         match is_out_of_time {
             true => Deadline::passed("writes that are stopped").at(place),
             false => translate(place, error),
@@ -110,10 +109,10 @@ pub(crate) fn write_batch_until(
     batch: &WriteBatch,
     deadline: Instant,
 ) -> Result<(), Error> {
-    let mut naps = Naps::new();
+    let mut backoff = StallBackoff::new();
     loop {
         match attempt(db, sync, WriteBatch::from_data(batch.data())) {
-            Err(error) if is_stop(&error) && Instant::now() < deadline => naps.sleep(deadline),
+            Err(error) if is_stop(&error) && Instant::now() < deadline => backoff.sleep(deadline),
             outcome => return outcome,
         }
     }

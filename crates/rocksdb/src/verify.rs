@@ -1,9 +1,9 @@
-//! Reading everything to see whether it can be read.
+//! Reads everything, to see whether it can be read.
 //!
 //! 1. Each shard is read from its first key to its last, past the cache, with every checksum
 //!    verified.
-//! 2. Where a file is damaged the scan ends. The damage is noted; the scan goes on behind the last
-//!    key of the file that RocksDB's message names, or of the nearest file when it names none.
+//! 2. A scan ends at a damaged file. The damage is noted, and the scan goes on behind the last key
+//!    of the file that RocksDB's message names, or of the nearest file if it names none.
 //! 3. Each value's header is read too.
 
 use rocksdb::{DBRawIterator, LiveFile};
@@ -48,7 +48,7 @@ fn verify_metadata(shard: &Shard, deadline: Deadline, report: &mut VerifyReport)
         iterator.next();
     }
     if let Err(error) = iterator.status() {
-        note(report, format!("{}, metadata", shard.place()), error.to_string());
+        note(report, format!("{}, metadata", shard.display_name()), error.to_string());
     }
     Ok(())
 }
@@ -69,12 +69,14 @@ fn verify_rows(
         read_on(&mut iterator, shard, now_ms, deadline, &mut reached, report)?;
         let Err(error) = iterator.status() else { return Ok(()) };
         let message = error.to_string();
-        let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
+        // Listed anew for each damage, since compaction may have replaced files meanwhile.
+        let files =
+            shard.db().live_files().map_err(|error| translate(shard.display_name(), error))?;
         let Some(next) = behind_damage(&files, &message, &reached) else {
-            note(report, shard.place().to_string(), message);
+            note(report, shard.display_name().to_string(), message);
             return Ok(());
         };
-        note(report, shard.place().to_string(), message);
+        note(report, shard.display_name().to_string(), message);
         iterator.seek(&next);
         reached = next;
     }
@@ -98,10 +100,12 @@ fn read_on(
             Ok(_) => {}
             Err(error) => note(
                 report,
-                format!("{}, key {}", shard.place(), key.escape_ascii()),
+                format!("{}, key {}", shard.display_name(), key.escape_ascii()),
                 error.to_string(),
             ),
         }
+        // Kept for damage in the next step: the scan then goes on behind the file that holds this
+        // key.
         reached.clear();
         reached.extend_from_slice(key);
         iterator.next();

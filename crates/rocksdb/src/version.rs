@@ -1,9 +1,9 @@
-//! The numbers given to writes: they only ever grow, over reopens and power loss too.
+//! The versions of writes: numbers that only ever grow, over reopens and power loss too.
 //!
-//! 1. The database holds a high-water mark; every number handed out is below it.
-//! 2. When the numbers below the mark are used up, the mark is raised by [`BLOCK`] with a synced
-//!    write, and only then are numbers handed out again.
-//! 3. At open, counting goes on at the mark: what was left of the last block is skipped.
+//! 1. The database holds a high-water mark. Every version handed out is below it.
+//! 2. When the versions below the mark are used up, a synced write raises the mark by [`BLOCK`].
+//!    Only then are more handed out.
+//! 3. An opening starts at the mark, and skips what was left of the last block.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +49,7 @@ impl VersionCounter {
 
     /// A number greater than all handed out before.
     pub(crate) fn next(&self) -> Result<u64> {
-        self.next_until(stall::deadline())
+        self.next_until(stall::usual_deadline())
     }
 
     /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the

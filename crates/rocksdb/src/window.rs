@@ -1,27 +1,32 @@
 //! Load windows: what small writes touch while a load is under way.
 //!
-//! A load gathers its rows long before it stores them. What others write in between must not be
-//! lost to the load, so the load opens a *window* on each shard and asks at the end which of its
-//! keys were touched meanwhile.
+//! A load gathers its rows long before it stores them, and must not lose what others write in
+//! between. So the load opens a *window* on each shard, and asks at the end which of its keys were
+//! touched meanwhile.
 //!
 //! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open,
 //!    and then commits.
-//! 2. A window opened with the gate held exclusively ([`OpenWindow::open_by`](crate::open_window::OpenWindow::open_by)) finds every write
-//!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`](crate::open_window::OpenWindow::open_early)) will be
-//!    told of every write whose version is greater than one that is drawn afterwards: that is
-//!    enough for a load whose entries lose to greater versions only.
-//! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
+//! 2. A window can be opened in two ways. With the gate held exclusively
+//!    ([`OpenWindow::open_by`](crate::open_window::OpenWindow::open_by)), every write is either
+//!    committed or will be noted. Without the gate
+//!    ([`OpenWindow::open_early`](crate::open_window::OpenWindow::open_early)), every write will be
+//!    noted whose version is greater than one that is drawn afterwards. That is enough for a load
+//!    whose entries lose to greater versions only.
+//! 3. The load takes the gate exclusively before it ingests. What it asks for then is complete.
 //!
 //! All windows of a shard share one book: the hash of each key touched, with the count of its last
 //! note. A window has seen the notes above the count at which it was opened. So a write pays once,
-//! however many windows are open. The book forgets what no window can ask for; what it forgets
-//! beyond that, when it would grow past [`KEYS_MAX`], counts as touched for all windows that were
-//! open then. Two keys with the same hash make a key count as touched that was not, which costs the
-//! load a look at the stored row, never a wrong answer.
+//! however many windows are open.
+//!
+//! - The book forgets what no window can ask for.
+//! - If it would still grow past [`KEYS_MAX`], it forgets more. All keys then count as touched for
+//!   the windows that are open at that time.
+//! - A key also counts as touched if another one with the same hash was. That costs the load a look
+//!   at the stored row, never a wrong answer.
 //!
 //! The book also tells which writes were *judged*: carried out on a condition, and so without what
-//! loads had not stored yet. Such a write is noted a second time under its key and its version,
-//! that of a load which keeps existing rows under its version.
+//! loads had not stored yet. Such a write is noted a second time under its key and its version. A
+//! load that keeps existing rows is noted under its version.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -44,14 +49,14 @@ pub(crate) struct LoadWindows {
     starts: Mutex<Vec<u64>>,
     /// Counts the notes.
     count: AtomicU64,
-    parts: [Mutex<Part>; PARTS],
+    parts: [Mutex<WindowPart>; PARTS],
 }
 
 /// A part of the book.
 #[derive(Debug, Default)]
-struct Part {
+struct WindowPart {
     /// The count of the last note of each hash.
-    notes: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    notes: HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>,
     /// Notes up to this count may have been forgotten.
     forgotten: u64,
 }
@@ -82,8 +87,8 @@ impl LoadWindows {
     /// Whether the row with this key and version is known to have been stored on a condition since
     /// the count.
     pub(crate) fn was_judged(&self, count: u64, physical_key: &[u8], version: u64) -> bool {
-        self.knows(count, judged_key(Self::key_hash(physical_key), version))
-            || self.knows(count, judged_version(version))
+        self.has_note(count, judged_key(Self::key_hash(physical_key), version))
+            || self.has_note(count, judged_version(version))
     }
 
     /// The same for all rows of a version.
@@ -147,7 +152,7 @@ impl LoadWindows {
     }
 
     /// Whether this was noted since, as far as the book can tell.
-    pub(crate) fn knows(&self, start: u64, hash: u64) -> bool {
+    pub(crate) fn has_note(&self, start: u64, hash: u64) -> bool {
         self.part(hash).notes.get(&hash).is_some_and(|count| *count > start)
     }
 
@@ -160,7 +165,7 @@ impl LoadWindows {
         })
     }
 
-    fn part(&self, hash: u64) -> MutexGuard<'_, Part> {
+    fn part(&self, hash: u64) -> MutexGuard<'_, WindowPart> {
         self.parts[(hash >> 32) as usize % PARTS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -170,7 +175,7 @@ impl LoadWindows {
     }
 }
 
-impl Part {
+impl WindowPart {
     /// Makes room: forgets what no window asks for, and everything when that is too little.
     fn forget(&mut self, oldest_start: u64, now: u64) {
         self.keep_since(oldest_start);
@@ -202,9 +207,9 @@ fn judged_version(version: u64) -> u64 {
 
 /// The hash of what is a hash already.
 #[derive(Debug, Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = bytes.iter().fold(self.0, |hash, byte| hash << 8 | u64::from(*byte));
     }
@@ -255,13 +260,14 @@ mod tests {
         let windows = LoadWindows::default();
         let start = windows.open();
         let judged = |key: &[u8], version| {
-            windows.knows(start, judged_key(LoadWindows::key_hash(key), version))
+            windows.has_note(start, judged_key(LoadWindows::key_hash(key), version))
         };
         windows.record_judged(b"key", 7);
         assert!(judged(b"key", 7) && !judged(b"key", 8) && !judged(b"other", 7));
         windows.record_judged_version(9);
         assert!(
-            windows.knows(start, judged_version(9)) && !windows.knows(start, judged_version(7))
+            windows.has_note(start, judged_version(9))
+                && !windows.has_note(start, judged_version(7))
         );
     }
 
@@ -275,7 +281,7 @@ mod tests {
         }
         assert!(touched(&windows, start, b"never written"));
         assert!(windows.touched_any(start, |_| false));
-        assert!(!windows.knows(start, judged_version(1)));
+        assert!(!windows.has_note(start, judged_version(1)));
         let next = windows.open();
         assert!(
             !touched(&windows, next, b"never written"),

@@ -1,14 +1,14 @@
 //! Small atomic writes.
 //!
-//! 1. The batch is checked, and waits at the [door](crate::pace) while compaction is far behind or
-//!    writes are stopped.
+//! 1. The batch is checked. It waits at the [throttle](crate::write_throttle) while compaction is
+//!    far behind or writes are stopped.
 //! 2. The stripe of its shard key is taken: from here on nobody else writes these rows.
 //! 3. The gate is held shared; the spaces are looked up again, since one may have been dropped
 //!    meanwhile.
 //! 4. Conditions are judged against the rows that are stored now.
 //! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed
 //!    as one RocksDB batch. Where RocksDB takes no writes at this moment, all locks are given up,
-//!    and the batch goes back to the door.
+//!    and the batch goes back to the throttle.
 //! 6. The locks are given up. With `Durability::Fsync` the log is then synced up to this batch, one
 //!    sync for all who wait for one ([`group_sync`](crate::group_sync)). So the rows of one shard
 //!    key are written as fast as others. What a condition was refused by is synced likewise: the
@@ -18,7 +18,7 @@
 //! What is written to the same shard because of it stands behind it in the log, so it never
 //! outlives it.
 //!
-//! There is one deadline for the way to 5, so that nobody waits for the patience of those before
+//! There is one deadline for the way to 5, so that nobody waits out the stalls of those before
 //! him. A sync under way is waited for: what is in the log cannot be taken back.
 //!
 //! RocksDB applies a batch to memory only after it is in the log. After a failed write or sync of
@@ -35,14 +35,14 @@ use tonnage_engine::{
     WriteBatch, WriteOutcome, prefixed_shard,
 };
 
-use crate::attempt::Attempt;
+use crate::attempt_outcome::AttemptOutcome;
+use crate::batch_effects::BatchEffects;
 use crate::changes::SpaceSet;
 use crate::error::translate;
-use crate::left::Left;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
-use crate::stall::Patience;
+use crate::stall::StallDeadline;
 
 /// Where a batch goes.
 pub(crate) struct Destination<'b> {
@@ -69,25 +69,29 @@ impl OpenStore {
         deadline.check("its turn")?;
         let destination = self.check_batch(batch, &mut None)?;
         let shard = &self.shards()[destination.shard];
-        let patience = Patience::until(deadline);
-        let (outcome, written) = shard.pace.write(destination.bytes, patience, || {
+        let stall_deadline = StallDeadline::until(deadline);
+        let (outcome, written) = shard.throttle.write(destination.bytes, stall_deadline, || {
             let stripe = Shard::stripe_of(destination.shard_key);
             let _stripe = shard.stripe_by(stripe, deadline)?;
             let _gate = shard.gate_by(deadline)?;
+            // Again, under the gate: a space dropped since the check would get rows that nobody
+            // removes.
             self.check_spaces(batch, &mut None)?;
-            if let Some(refused) = self.judge(shard, batch, &Left::default())? {
-                return Ok(Attempt::Done((refused, shard.written())));
+            if let Some(refused) = self.failed_condition(shard, batch, &BatchEffects::default())? {
+                // A refusal is synced too: the row that it goes by may not be on the disk yet.
+                return Ok(AttemptOutcome::Done((refused, shard.written())));
             }
-            let version = shard.versions.next_until(patience.end)?;
-            let mut rows = Encoder::new(shard);
+            let version = shard.versions.next_until(stall_deadline.end)?;
+            let mut rows = BatchEncoder::new(shard);
             rows.add(batch, version);
             Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
-                Attempt::Done(()) => {
-                    Attempt::Done((WriteOutcome::Applied { version }, shard.written()))
+                AttemptOutcome::Done(()) => {
+                    AttemptOutcome::Done((WriteOutcome::Applied { version }, shard.written()))
                 }
-                Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
+                AttemptOutcome::Stopped(refusal) => AttemptOutcome::Stopped(refusal),
             })
         })?;
+        // Stripe and gate are given up by now, so that writers of one shard key share syncs.
         if durability == Durability::Fsync {
             shard.sync_log_to(written)?;
         }
@@ -111,11 +115,11 @@ impl OpenStore {
 
     /// The first condition that does not hold of what is stored, or `left` by batches that will be
     /// committed before this one. The caller holds stripe and gate.
-    pub(crate) fn judge(
+    pub(crate) fn failed_condition(
         &self,
         shard: &Shard,
         batch: &WriteBatch,
-        left: &Left<'_>,
+        left: &BatchEffects<'_>,
     ) -> Result<Option<WriteOutcome>> {
         if !has_conditions(batch) {
             return Ok(None);
@@ -129,6 +133,8 @@ impl OpenStore {
                     continue;
                 }
                 physical_key(space, batch.key(operation), &mut physical);
+                // What batches before this one leave will be there first: it counts for more than
+                // what is stored.
                 let header = match left.get(space, batch.key(operation)) {
                     Some(left) => left,
                     None => stored_header(shard, &physical, &options)?,
@@ -151,7 +157,7 @@ impl OpenStore {
         known_space: &mut Option<Arc<SpaceInfo>>,
     ) -> Result<Destination<'b>> {
         let mut shard_key: Option<&[u8]> = None;
-        let mut placed: Option<(usize, &[u8])> = None;
+        let mut prefixed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
         for (space, run) in batch.runs() {
             let known = known_space.take().filter(|known| known.id == space);
@@ -168,8 +174,10 @@ impl OpenStore {
                     .map_err(|error| error.at(format_args!("operation {index}")))?;
                 bytes += key.len() + value.len();
                 let own = &key[..len];
+                // Some keys name their shard, others hash to one: each kind agrees in itself first,
+                // then with the other.
                 let first = if space.shape.is_shard_prefixed() {
-                    &mut placed.get_or_insert((index, own)).1
+                    &mut prefixed.get_or_insert((index, own)).1
                 } else {
                     shard_key.get_or_insert(own)
                 };
@@ -184,17 +192,17 @@ impl OpenStore {
                 "a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load"
             )));
         }
-        self.destination(batch, shard_key, placed, bytes + batch.len() * OPERATION_BYTES)
+        self.destination(batch, shard_key, prefixed, bytes + batch.len() * OPERATION_BYTES)
     }
 
     fn destination<'b>(
         &self,
         batch: &WriteBatch,
         shard_key: Option<&'b [u8]>,
-        placed: Option<(usize, &'b [u8])>,
+        prefixed: Option<(usize, &'b [u8])>,
         bytes: usize,
     ) -> Result<Destination<'b>> {
-        let Some((index, number)) = placed else {
+        let Some((index, number)) = prefixed else {
             let shard_key = shard_key.unwrap_or_default();
             return Ok(Destination { shard: self.shard_index(shard_key), shard_key, bytes });
         };
@@ -234,7 +242,7 @@ impl OpenStore {
 
 fn stored_header(shard: &Shard, physical: &[u8], options: &ReadOptions) -> Result<Option<Header>> {
     let stored = shard.db().get_pinned_cf_opt(shard.rows(), physical, options);
-    match stored.map_err(|error| translate(shard.place(), error))? {
+    match stored.map_err(|error| translate(shard.display_name(), error))? {
         Some(value) => Ok(Some(Header::split(&value)?.0)),
         None => Ok(None),
     }
@@ -246,7 +254,7 @@ pub(crate) fn has_conditions(batch: &WriteBatch) -> bool {
 }
 
 /// Makes one batch of RocksDB's of batches. Its memory serves all of them.
-pub(crate) struct Encoder<'a> {
+pub(crate) struct BatchEncoder<'a> {
     shard: &'a Shard,
     family: &'a ColumnFamily,
     physical: Vec<u8>,
@@ -256,7 +264,7 @@ pub(crate) struct Encoder<'a> {
     pub(crate) spaces: SpaceSet,
 }
 
-impl<'a> Encoder<'a> {
+impl<'a> BatchEncoder<'a> {
     pub(crate) fn new(shard: &'a Shard) -> Self {
         Self {
             shard,

@@ -4,22 +4,22 @@
 //!    alone.
 //! 2. Those of one shard go together in the order given, in portions of up to [`PORTION_BYTES`];
 //!    one shard after another.
-//! 3. A portion passes the door, takes its stripes, those of lower numbers first, and holds the
+//! 3. A portion passes the throttle, takes its stripes, those of lower numbers first, and holds the
 //!    gate shared.
 //! 4. Its batches are judged in their order, by what is stored and by what those before them
-//!    [leave](Left).
+//!    [leave](BatchEffects).
 //! 5. Those whose conditions hold are one RocksDB batch, and one write to the log.
 //! 6. When all shards are done and nothing is held any more, the log of each is synced once where
 //!    that was asked for, as [`write`](crate::write) does it.
 
 use tonnage_engine::{Deadline, Durability, Error, Result, WriteBatch, WriteOutcome};
 
-use crate::attempt::Attempt;
-use crate::left::Left;
+use crate::attempt_outcome::AttemptOutcome;
+use crate::batch_effects::BatchEffects;
 use crate::open_store::OpenStore;
 use crate::shard::{Shard, Stripe};
-use crate::stall::Patience;
-use crate::write::{Encoder, has_conditions};
+use crate::stall::StallDeadline;
+use crate::write::{BatchEncoder, has_conditions};
 
 /// How many bytes are written to the log at once, unless one batch alone is larger.
 const PORTION_BYTES: usize = 16 << 20;
@@ -34,7 +34,7 @@ struct GroupedBatch<'b> {
 }
 
 /// What becomes of each batch of a portion.
-type Answers = Vec<Result<WriteOutcome>>;
+type BatchOutcomes = Vec<Result<WriteOutcome>>;
 
 impl OpenStore {
     pub(crate) fn write_batches(
@@ -42,8 +42,8 @@ impl OpenStore {
         batches: &[WriteBatch],
         durability: Durability,
         deadline: Deadline,
-    ) -> Answers {
-        let patience = Patience::until(deadline);
+    ) -> BatchOutcomes {
+        let stall_deadline = StallDeadline::until(deadline);
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
             batches.iter().map(|_| None).collect();
         let mut shards: Vec<Vec<GroupedBatch<'_>>> =
@@ -65,13 +65,14 @@ impl OpenStore {
             let mut written = 0;
             for portion in portions(members) {
                 let bytes = portion.iter().map(|member| member.bytes).sum();
-                let answers = shard.pace.write(bytes, patience, || {
-                    self.write_portion(shard, portion, (deadline, patience))
+                let answers = shard.throttle.write(bytes, stall_deadline, || {
+                    self.write_portion(shard, portion, (deadline, stall_deadline))
                 });
                 let answers = answers.map(|(answers, up_to)| {
                     written = up_to;
                     answers
                 });
+                // A portion that fails as a whole fails each of its batches; other portions go on.
                 let answers = answers
                     .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
                 for (member, answer) in portion.iter().zip(answers) {
@@ -80,6 +81,7 @@ impl OpenStore {
             }
             written_to.push(written);
         }
+        // No stripe and no gate is held any more, and one sync serves all portions of a shard.
         if durability == Durability::Fsync {
             for ((shard, members), written) in self.shards().iter().zip(&shards).zip(written_to) {
                 sync(shard, members, written, &mut outcomes);
@@ -96,22 +98,22 @@ impl OpenStore {
         &self,
         shard: &Shard,
         portion: &[GroupedBatch<'_>],
-        (deadline, patience): (Deadline, Patience),
-    ) -> Result<Attempt<(Answers, u64)>> {
+        (deadline, stall_deadline): (Deadline, StallDeadline),
+    ) -> Result<AttemptOutcome<(BatchOutcomes, u64)>> {
         let _stripes = stripes(shard, portion, deadline)?;
         let _gate = shard.gate_by(deadline)?;
         let (mut left, mut answers) = (
-            Left::new(portion.iter().any(|member| has_conditions(member.batch))),
-            Answers::with_capacity(portion.len()),
+            BatchEffects::new(portion.iter().any(|member| has_conditions(member.batch))),
+            BatchOutcomes::with_capacity(portion.len()),
         );
-        let mut rows = Encoder::new(shard);
+        let mut rows = BatchEncoder::new(shard);
         let mut known_space = None;
         // Those of batches that are not carried out are never used.
-        let versions = shard.versions.next_many_until(portion.len() as u64, patience.end)?;
+        let versions = shard.versions.next_many_until(portion.len() as u64, stall_deadline.end)?;
         for (GroupedBatch { batch, .. }, version) in portion.iter().zip(versions) {
             let judged = self
                 .check_spaces(batch, &mut known_space)
-                .and_then(|()| self.judge(shard, batch, &left));
+                .and_then(|()| self.failed_condition(shard, batch, &left));
             answers.push(match judged {
                 Ok(None) => {
                     rows.add(batch, version);
@@ -123,11 +125,11 @@ impl OpenStore {
             });
         }
         if rows.batch.is_empty() {
-            return Ok(Attempt::Done((answers, shard.written())));
+            return Ok(AttemptOutcome::Done((answers, shard.written())));
         }
         Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
-            Attempt::Done(()) => Attempt::Done((answers, shard.written())),
-            Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
+            AttemptOutcome::Done(()) => AttemptOutcome::Done((answers, shard.written())),
+            AttemptOutcome::Stopped(refusal) => AttemptOutcome::Stopped(refusal),
         })
     }
 }

@@ -1,7 +1,7 @@
-//! Processes that a test starts: bounded in time, their end judged.
+//! Child processes of the tests: their time is bounded, and their end is judged.
 //!
-//! Those of this program answer in lines: `BAD` and a text for what is wrong, `COUNT` with a name
-//! and a number.
+//! Children that run this program answer in lines: `BAD` and a text for what is wrong, `COUNT` with
+//! a name and a number.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crate::fallible::Fallible;
 
 /// The exit code of a child of this program that found something wrong.
-pub(crate) const FOUND: i32 = 1;
+pub(crate) const FOUND_EXIT_CODE: i32 = 1;
 
 /// How a process ended, and what it said.
-pub(crate) struct Ended {
+pub(crate) struct ProcessResult {
     /// Nothing when it took too long and was killed for it.
     pub(crate) status: Option<ExitStatus>,
     pub(crate) output: String,
@@ -29,13 +29,13 @@ pub(crate) fn myself(verb: &str) -> Fallible<Command> {
 }
 
 /// Runs a process to its end, at most for a while.
-pub(crate) fn run(command: &mut Command, longest: Duration) -> Fallible<Ended> {
+pub(crate) fn run(command: &mut Command, longest: Duration) -> Fallible<ProcessResult> {
     let mut child = spawn(command)?;
     let output = gather(child.stdout.take());
     let errors = gather(child.stderr.take());
     let status = wait(&mut child, longest)?;
     let text = |gathered: std::thread::JoinHandle<String>| gathered.join().unwrap_or_default();
-    Ok(Ended { status, output: text(output), errors: text(errors) })
+    Ok(ProcessResult { status, output: text(output), errors: text(errors) })
 }
 
 fn spawn(command: &mut Command) -> Fallible<Child> {
@@ -69,7 +69,7 @@ fn wait(child: &mut Child, longest: Duration) -> Fallible<Option<ExitStatus>> {
     }
 }
 
-impl Ended {
+impl ProcessResult {
     /// Whether somebody killed it, as `kill -9` does.
     pub(crate) fn was_killed(&self) -> bool {
         self.status.is_some_and(|status| status.signal() == Some(9))
@@ -92,7 +92,7 @@ impl Ended {
     pub(crate) fn answer(&self) -> Vec<String> {
         let said = self.output.lines().filter_map(|line| line.strip_prefix("BAD "));
         let mut complaints: Vec<String> = said.map(str::to_owned).collect();
-        complaints.extend(self.complaints(&[0, FOUND]));
+        complaints.extend(self.complaints(&[0, FOUND_EXIT_CODE]));
         complaints
     }
 

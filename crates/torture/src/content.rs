@@ -5,7 +5,7 @@
 
 use tonnage::{Key, RocksDbSettings, Row, Store, StoreBuilder, Value};
 
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// Tables and indexes of every workload. `single` and its child take single writes and groups,
 /// `loaded` bulk puts, `pushed` batches pushed into open loads, `purged` groups that are deleted by
@@ -73,13 +73,13 @@ pub(crate) fn pair_value(key: i64, generation: i64) -> Vec<u8> {
 }
 
 fn text(key: i64, generation: i64) -> String {
-    let mut random = Random::new((key as u64) << 24 ^ generation as u64);
+    let mut random = SeededRandom::new((key as u64) << 24 ^ generation as u64);
     let len = random.below(300);
     (0..len).map(|_| (b'a' + random.below(26) as u8) as char).collect()
 }
 
 fn indexed_value(key: i64, generation: i64) -> Value {
-    let mut random = Random::new((key as u64) << 20 ^ generation as u64 ^ 77);
+    let mut random = SeededRandom::new((key as u64) << 20 ^ generation as u64 ^ 77);
     if random.chance(11) { Value::Null } else { Value::Integer(random.below(50) as i32) }
 }
 

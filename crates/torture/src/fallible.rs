@@ -1,4 +1,4 @@
-//! What may fail in the harness itself.
+//! The result type of the harness itself.
 
 use std::error::Error;
 

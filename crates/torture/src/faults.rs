@@ -9,14 +9,14 @@ use std::fs;
 
 use crate::fallible::Fallible;
 use crate::judge::Loss;
-use crate::kind::{FAULTS, Kind};
 use crate::ledger::last_checkpoints;
-use crate::options::Options;
-use crate::random::Random;
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
 use crate::replay::{Model, Replay};
-use crate::report::{Report, Subject};
-use crate::scratch::{Scratch, Work, copy_tree, progress};
-use crate::trace::{Record, Trace};
+use crate::report::{ReportSubject, TortureReport};
+use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::trace::{Trace, TraceRecord};
+use crate::workload_kind::{FAULTS, WorkloadKind};
 
 /// Faults when nobody says how many.
 const RUNS: u64 = 120;
@@ -75,12 +75,12 @@ impl InjectedFault {
     }
 }
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "faults")?;
-    let mut calls = Calls::default();
+    let mut calls = CallCounts::default();
     for unit in options.units(RUNS) {
         let seed = options.seed + unit;
-        let mut random = Random::new(seed);
+        let mut random = SeededRandom::new(seed);
         let kind = options.kind(&FAULTS, random.below(1_000))?;
         let fault = match &options.fault {
             Some(fault) => InjectedFault::parse(fault)?,
@@ -100,14 +100,14 @@ fn aimed(turn: u64) -> InjectedFault {
 
 /// How many calls a workload makes in a run without faults, by kind and class.
 #[derive(Default)]
-struct Calls(BTreeMap<String, BTreeMap<String, u64>>);
+struct CallCounts(BTreeMap<String, BTreeMap<String, u64>>);
 
-impl Calls {
+impl CallCounts {
     fn of(
         &mut self,
-        options: &Options,
+        options: &TortureOptions,
         scratch: &Scratch,
-        kind: &Kind,
+        kind: &WorkloadKind,
     ) -> Fallible<&BTreeMap<String, u64>> {
         if !self.0.contains_key(kind.name()) {
             scratch.clear()?;
@@ -123,10 +123,10 @@ impl Calls {
 
     fn random_fault(
         &mut self,
-        options: &Options,
+        options: &TortureOptions,
         scratch: &Scratch,
-        kind: &Kind,
-        random: &mut Random,
+        kind: &WorkloadKind,
+        random: &mut SeededRandom,
     ) -> Fallible<InjectedFault> {
         let (class, errors) = *random.choose(&CLASSES);
         let error = *random.choose(errors);
@@ -145,12 +145,12 @@ impl Calls {
 }
 
 fn work<'a>(
-    options: &Options,
-    kind: &'a Kind,
+    options: &TortureOptions,
+    kind: &'a WorkloadKind,
     seed: u64,
     fault: Option<&InjectedFault>,
-) -> Work<'a> {
-    Work {
+) -> WorkOptions<'a> {
+    WorkOptions {
         kind,
         seed,
         millis: options.millis / 2,
@@ -162,19 +162,20 @@ fn work<'a>(
 }
 
 fn one_run(
-    options: &Options,
+    options: &TortureOptions,
     scratch: &Scratch,
-    kind: &Kind,
+    kind: &WorkloadKind,
     seed: u64,
     fault: &InjectedFault,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     scratch.clear()?;
     let work = work(options, kind, seed, Some(fault));
     let ended = scratch.work(&work)?;
     report.add("faults met", u64::from(scratch.calls("hits") > 0));
     progress(format_args!("faults: {} seed {seed}: {}", kind.name(), fault.spec));
-    let checkpoints = last_checkpoints(&scratch.mend_ledger()?);
+    let checkpoints = last_checkpoints(&scratch.truncate_ledger()?);
+    // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
     copy_tree(&scratch.base(), &after)?;
     let mut complaints = ended.complaints(&[0]);
@@ -188,6 +189,7 @@ fn one_run(
         copy_tree(&after, &directory.join("state"))
     })?;
     fs::remove_dir_all(&after)?;
+    // A state that is bad as it is would complain of the same without its pages.
     if work.is_traced && complaints.is_empty() {
         judge_dropped_pages(scratch, kind, seed, fault, report)?;
     }
@@ -196,14 +198,14 @@ fn one_run(
 
 fn subject<'a>(
     scratch: &Scratch,
-    kind: &Kind,
+    kind: &WorkloadKind,
     seed: u64,
     fault: &InjectedFault,
     variant: &'a str,
-) -> Subject<'a> {
+) -> ReportSubject<'a> {
     let (kind, spec) = (kind.name(), &fault.spec);
     let plain = spec.replace([':', '/'], "_");
-    Subject {
+    ReportSubject {
         test: "faults",
         variant,
         name: format!("faults-{kind}-{seed}-{plain}-{}", variant.replace(' ', "-")),
@@ -218,17 +220,18 @@ fn subject<'a>(
 /// same pages: the kernel has dropped them.
 fn judge_dropped_pages(
     scratch: &Scratch,
-    kind: &Kind,
+    kind: &WorkloadKind,
     seed: u64,
     fault: &InjectedFault,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     let trace = Trace::read(&scratch.trace())?;
-    if !trace.records.iter().any(|record| matches!(record, Record::SyncFailed { .. })) {
+    if !trace.records.iter().any(|record| matches!(record, TraceRecord::SyncFailed { .. })) {
         return Ok(());
     }
     let mut replay = Replay::new(&trace)?;
     replay.play_to(usize::MAX);
+    // `Entries` loses all that was not synced, `Kill` the dropped pages alone: the two extremes.
     for model in [Model::Entries, Model::Kill] {
         scratch.clear_base()?;
         replay.build(&scratch.base(), model, seed)?;

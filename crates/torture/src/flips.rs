@@ -9,11 +9,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::child::{self, Ended};
+use crate::child::{self, ProcessResult};
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::random::Random;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, copy_tree, progress};
 
 /// Damaged copies when nobody says how many.
@@ -21,7 +21,7 @@ const RUNS: u64 = 200;
 const PAGE: u64 = 4096;
 const LONGEST: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "flips")?;
     let shelf = scratch.path("shelf");
     let made = child::run(child::myself("shelf")?.arg(&shelf), LONGEST)?.answer();
@@ -46,25 +46,27 @@ fn one_copy(
     files: &[(PathBuf, u64)],
     seed: u64,
     right: &str,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let (name, len) = choose(files, &mut random);
-    let damage = Damage::choose(*len, &mut random);
+    let damage = FileDamage::choose(*len, &mut random);
     fs::remove_dir_all(scratch.store())?;
     copy_tree(shelf, &scratch.store())?;
     if !damage.inflict(&scratch.store().join(name))? {
         return Ok(());
     }
+    // Copied before it is read: to open a store changes it.
     let before = scratch.path("damaged");
     copy_tree(&scratch.store(), &before)?;
+    // The second reading sees what the first opening made of the damage.
     let answers = [read(scratch)?, read(scratch)?];
     let complaints: Vec<String> =
         answers.iter().flat_map(|answer| complaints(answer, right)).collect();
     let is_seen = answers[0].output.lines().any(|line| !line.contains(" ok "));
     report.add(if is_seen { "damages detected" } else { "damages without effect" }, 1);
     progress(format_args!("flips: seed {seed}: {} {damage:?}", name.display()));
-    let subject = Subject {
+    let subject = ReportSubject {
         test: "flips",
         variant: &format!("{} {}", file_kind(name), damage.name()),
         name: format!("flips-{seed}"),
@@ -80,7 +82,7 @@ fn one_copy(
 }
 
 /// Any file; the text log, which nobody reads, seldom.
-fn choose<'f>(files: &'f [(PathBuf, u64)], random: &mut Random) -> &'f (PathBuf, u64) {
+fn choose<'f>(files: &'f [(PathBuf, u64)], random: &mut SeededRandom) -> &'f (PathBuf, u64) {
     loop {
         let chosen = random.choose(files);
         if file_kind(&chosen.0) != "LOG" || random.chance(5) {
@@ -90,30 +92,30 @@ fn choose<'f>(files: &'f [(PathBuf, u64)], random: &mut Random) -> &'f (PathBuf,
 }
 
 #[derive(Debug)]
-enum Damage {
+enum FileDamage {
     Bit { at: u64, bit: u64 },
     Zeros { at: u64 },
     Inverted { at: u64 },
     Cut { len: u64 },
 }
 
-impl Damage {
-    fn choose(len: u64, random: &mut Random) -> Self {
+impl FileDamage {
+    fn choose(len: u64, random: &mut SeededRandom) -> Self {
         let page = random.below(len.div_ceil(PAGE)) * PAGE;
         match random.below(6) {
-            0..3 => Damage::Bit { at: random.below(len), bit: random.below(8) },
-            3 => Damage::Zeros { at: page },
-            4 => Damage::Inverted { at: page },
-            _ => Damage::Cut { len: random.below(len) },
+            0..3 => FileDamage::Bit { at: random.below(len), bit: random.below(8) },
+            3 => FileDamage::Zeros { at: page },
+            4 => FileDamage::Inverted { at: page },
+            _ => FileDamage::Cut { len: random.below(len) },
         }
     }
 
     fn name(&self) -> &'static str {
         match self {
-            Damage::Bit { .. } => "bit",
-            Damage::Zeros { .. } => "zeros",
-            Damage::Inverted { .. } => "inverted",
-            Damage::Cut { .. } => "cut",
+            FileDamage::Bit { .. } => "bit",
+            FileDamage::Zeros { .. } => "zeros",
+            FileDamage::Inverted { .. } => "inverted",
+            FileDamage::Cut { .. } => "cut",
         }
     }
 
@@ -121,9 +123,9 @@ impl Damage {
     fn inflict(&self, path: &Path) -> io::Result<bool> {
         let file = File::options().read(true).write(true).open(path)?;
         let (at, len) = match self {
-            Damage::Cut { len } => return file.set_len(*len).map(|()| true),
-            Damage::Bit { at, .. } => (*at, 1),
-            Damage::Zeros { at } | Damage::Inverted { at } => (*at, PAGE as usize),
+            FileDamage::Cut { len } => return file.set_len(*len).map(|()| true),
+            FileDamage::Bit { at, .. } => (*at, 1),
+            FileDamage::Zeros { at } | FileDamage::Inverted { at } => (*at, PAGE as usize),
         };
         let mut bytes = vec![0; len];
         let read = file.read_at(&mut bytes, at)?;
@@ -134,19 +136,19 @@ impl Damage {
 
     fn damaged(&self, byte: u8) -> u8 {
         match self {
-            Damage::Bit { bit, .. } => byte ^ 1 << bit,
-            Damage::Inverted { .. } => !byte,
-            Damage::Zeros { .. } | Damage::Cut { .. } => 0,
+            FileDamage::Bit { bit, .. } => byte ^ 1 << bit,
+            FileDamage::Inverted { .. } => !byte,
+            FileDamage::Zeros { .. } | FileDamage::Cut { .. } => 0,
         }
     }
 }
 
-fn read(scratch: &Scratch) -> Fallible<Ended> {
+fn read(scratch: &Scratch) -> Fallible<ProcessResult> {
     child::run(scratch.shimmed("read")?.arg(scratch.store()), LONGEST)
 }
 
 /// A line says right what the right one says, or that there was an error.
-fn complaints(answer: &Ended, right: &str) -> Vec<String> {
+fn complaints(answer: &ProcessResult, right: &str) -> Vec<String> {
     let mut complaints = answer.answer();
     let rights: Vec<&str> = right.lines().collect();
     let wrong = |line: &&str| line.contains(" ok ") && !rights.contains(line);

@@ -43,15 +43,15 @@ impl Ledger {
         Ok(Self { file: Mutex::new(file), bytes })
     }
 
-    pub(crate) fn say(&self, line: Arguments<'_>) {
+    pub(crate) fn write_line(&self, line: Arguments<'_>) {
         let line = format!("{line}\n");
         self.bytes.fetch_add(line.len() as u64, Ordering::Relaxed);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line.as_bytes()).expect("the ledger can be written");
     }
 
-    pub(crate) fn failed(&self, what: &str, error: impl Display) {
-        self.say(format_args!("fail {what} {}", error.to_string().replace('\n', " ")));
+    pub(crate) fn write_failure(&self, what: &str, error: impl Display) {
+        self.write_line(format_args!("fail {what} {}", error.to_string().replace('\n', " ")));
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -10,8 +10,7 @@ mod faults;
 mod flips;
 mod judge;
 mod kills;
-mod kind;
-mod known;
+mod known_exceptions;
 mod ledger;
 mod linear;
 mod options;
@@ -20,20 +19,21 @@ mod random;
 mod readers;
 mod replay;
 mod report;
+mod sample_store;
 mod scratch;
-mod shelf;
 mod trace;
 mod work;
+mod workload_kind;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fallible::Fallible;
 use judge::Loss;
-use kind::Kind;
-use options::{HELP, Options};
-use report::Report;
+use options::{HELP, TortureOptions};
+use report::TortureReport;
 use work::WorkPlan;
+use workload_kind::WorkloadKind;
 
 /// The harness could not do its work, so nothing was found out.
 const UNABLE: u8 = 3;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     };
     match run(verb, rest) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(child::FOUND as u8),
+        Ok(false) => ExitCode::from(child::FOUND_EXIT_CODE as u8),
         Err(error) => {
             eprintln!("torture {verb}: {error}");
             ExitCode::from(UNABLE)
@@ -61,27 +61,27 @@ fn main() -> ExitCode {
 fn run(verb: &str, words: &[String]) -> Fallible<bool> {
     match verb {
         "work" => work::work(&plan(words)?).map(|()| true).map_err(Into::into),
-        "judge" => say(judge_words(words)?),
-        "feed" => say(readers::feed(words)?),
+        "judge" => print_complaints(run_judge(words)?),
+        "feed" => print_complaints(readers::feed(words)?),
         "shelf" => {
-            shelf::make(Path::new(first(words)?))?;
+            sample_store::make(Path::new(first(words)?))?;
             Ok(true)
         }
         "read" => {
-            shelf::read(Path::new(first(words)?)).iter().for_each(|line| println!("{line}"));
+            sample_store::read(Path::new(first(words)?)).iter().for_each(|line| println!("{line}"));
             Ok(true)
         }
-        "histories" => say(linear::histories(words)?),
+        "histories" => print_complaints(linear::histories(words)?),
         "replay" => {
-            let options = Options::parse(words.get(1..).unwrap_or_default())?;
-            say(power::replay(&options, Path::new(first(words)?))?)
+            let options = TortureOptions::parse(words.get(1..).unwrap_or_default())?;
+            print_complaints(power::replay(&options, Path::new(first(words)?))?)
         }
-        _ => test(verb, &Options::parse(words)?),
+        _ => test(verb, &TortureOptions::parse(words)?),
     }
 }
 
-fn test(verb: &str, options: &Options) -> Fallible<bool> {
-    let mut report = Report::new(options.bad.clone());
+fn test(verb: &str, options: &TortureOptions) -> Fallible<bool> {
+    let mut report = TortureReport::new(options.bad.clone());
     match verb {
         "power" => power::run(options, &mut report)?,
         "faults" => faults::run(options, &mut report)?,
@@ -108,7 +108,7 @@ fn first(words: &[String]) -> Fallible<&str> {
 }
 
 /// Prints what is wrong, a line each.
-fn say(complaints: Vec<String>) -> Fallible<bool> {
+fn print_complaints(complaints: Vec<String>) -> Fallible<bool> {
     complaints.iter().for_each(|complaint| println!("BAD {complaint}"));
     Ok(complaints.is_empty())
 }
@@ -120,7 +120,7 @@ fn plan(words: &[String]) -> Fallible<WorkPlan> {
     Ok(WorkPlan {
         store: PathBuf::from(store),
         ledger: PathBuf::from(ledger),
-        kind: Kind::parse(kind)?,
+        kind: WorkloadKind::parse(kind)?,
         seed: seed.parse()?,
         millis: millis.parse()?,
         round: round.parse()?,
@@ -128,7 +128,7 @@ fn plan(words: &[String]) -> Fallible<WorkPlan> {
     })
 }
 
-fn judge_words(words: &[String]) -> Fallible<Vec<String>> {
+fn run_judge(words: &[String]) -> Fallible<Vec<String>> {
     let (store, ledger, loss, checkpoint) = match words {
         [store, ledger, loss] => (store, ledger, loss, None),
         [store, ledger, loss, number] => (store, ledger, loss, Some(number.parse()?)),

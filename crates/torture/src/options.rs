@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::fallible::Fallible;
-use crate::kind::Kind;
 use crate::replay::Model;
+use crate::workload_kind::WorkloadKind;
 
-/// How to torture. Options that a test has no use for are ignored by it.
+/// How to torture. A test ignores options that it has no use for.
 #[derive(Clone)]
-pub(crate) struct Options {
+pub(crate) struct TortureOptions {
     pub(crate) seed: u64,
     /// How many units of work: traced runs, faults, damaged copies, killed stores, rounds.
     pub(crate) runs: Option<u64>,
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     pub(crate) cuts: usize,
     pub(crate) millis: u64,
     pub(crate) ledger_bytes_max: u64,
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<WorkloadKind>,
     pub(crate) models: Vec<Model>,
     pub(crate) fault: Option<String>,
     readers: Vec<String>,
@@ -61,7 +61,7 @@ Options:
 
 Exit codes: 0 all is well or known, 1 something is unexplained, 3 the harness itself failed.";
 
-impl Options {
+impl TortureOptions {
     fn new() -> Self {
         let temporary = std::env::temp_dir();
         Self {
@@ -97,6 +97,7 @@ impl Options {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Fallible<()> {
+        // `HELP` lists all of them but `--before`, which stands in the commands that reports print.
         match name {
             "--seed" => self.seed = value.parse()?,
             "--runs" => self.runs = Some(value.parse()?),
@@ -104,7 +105,9 @@ impl Options {
             "--cuts" => self.cuts = value.parse()?,
             "--millis" => self.millis = value.parse()?,
             "--ledger" => self.ledger_bytes_max = value.parse()?,
-            "--kind" => self.kinds = value.split(',').map(Kind::parse).collect::<Result<_, _>>()?,
+            "--kind" => {
+                self.kinds = value.split(',').map(WorkloadKind::parse).collect::<Result<_, _>>()?
+            }
             "--model" => {
                 let model = |name| Model::parse(name).ok_or_else(|| format!("no model {name}"));
                 self.models = value.split(',').map(model).collect::<Result<_, _>>()?;
@@ -146,10 +149,10 @@ impl Options {
     }
 
     /// The workload of a run: those asked for, or the usual ones, in turn.
-    pub(crate) fn kind(&self, usual: &[&str], unit: u64) -> Fallible<Kind> {
+    pub(crate) fn kind(&self, usual: &[&str], unit: u64) -> Fallible<WorkloadKind> {
         let at = |len: usize| unit as usize % len;
         match self.kinds.is_empty() {
-            true => Ok(Kind::parse(usual[at(usual.len())])?),
+            true => Ok(WorkloadKind::parse(usual[at(usual.len())])?),
             false => Ok(self.kinds[at(self.kinds.len())].clone()),
         }
     }

@@ -1,23 +1,23 @@
-//! Power loss: a workload is recorded, then states of many moments are rebuilt and judged.
+//! Power loss: records a workload, then rebuilds and judges the states that many moments may leave.
 
 use std::fs;
 use std::path::Path;
 
 use crate::fallible::Fallible;
 use crate::judge::Loss;
-use crate::kind::{Kind, POWER};
 use crate::ledger::last_checkpoints;
-use crate::options::Options;
-use crate::random::Random;
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
 use crate::replay::{Model, Replay};
-use crate::report::{Report, Subject};
-use crate::scratch::{Scratch, Work, copy_tree, progress};
-use crate::trace::{Record, Trace};
+use crate::report::{ReportSubject, TortureReport};
+use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::trace::{Trace, TraceRecord};
+use crate::workload_kind::{POWER, WorkloadKind};
 
 /// Traced runs when nobody says how many: each kind once.
 const RUNS: u64 = POWER.len() as u64;
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "power")?;
     for unit in options.units(RUNS) {
         let kind = options.kind(&POWER, unit)?;
@@ -27,11 +27,11 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
 }
 
 fn one_run(
-    options: &Options,
+    options: &TortureOptions,
     scratch: &Scratch,
-    kind: &Kind,
+    kind: &WorkloadKind,
     seed: u64,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     let before = record(options, scratch, kind, seed)?;
     let trace = Trace::read(&scratch.trace())?;
@@ -41,15 +41,16 @@ fn one_run(
         kind.name(),
         trace.records.len()
     ));
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let mut replay = Replay::new(&trace)?;
     for cut in cuts(&trace, options.cuts, &mut random) {
         if options.is_over() {
             return Ok(());
         }
+        // Cuts ascend, and the replay only goes on: each record is played once for all states.
         replay.play_to(cut);
         for model in &options.models {
-            let state = State { cut, model: *model, seed: random.next() };
+            let state = CutState { cut, model: *model, seed: random.next() };
             judge_state(scratch, &replay, kind, seed, &state, &before, report)?;
         }
     }
@@ -57,9 +58,14 @@ fn one_run(
 }
 
 /// Runs the workload under the shim. Gives what the ledger said before, after a crash.
-fn record(options: &Options, scratch: &Scratch, kind: &Kind, seed: u64) -> Fallible<Vec<u8>> {
+fn record(
+    options: &TortureOptions,
+    scratch: &Scratch,
+    kind: &WorkloadKind,
+    seed: u64,
+) -> Fallible<Vec<u8>> {
     scratch.clear()?;
-    let mut work = Work {
+    let mut work = WorkOptions {
         kind,
         seed,
         millis: options.millis,
@@ -70,24 +76,25 @@ fn record(options: &Options, scratch: &Scratch, kind: &Kind, seed: u64) -> Falli
     };
     let mut before = Vec::new();
     if kind.has("crash") {
-        let call = 50 + Random::new(seed).below(1_500);
+        let call = 50 + SeededRandom::new(seed).below(1_500);
         work.fault = Some(format!("write:{call}:KILL:1"));
         let ended = scratch.work(&work)?;
         if !ended.was_killed() && !ended.complaints(&[0]).is_empty() {
             return Err(ended.complaints(&[0]).join(" ").into());
         }
-        before = scratch.mend_ledger()?;
+        before = scratch.truncate_ledger()?;
+        // Another round has other keys, so what the crash left in the ledger still holds.
         work.round = 1;
     }
-    let ended = scratch.work(&Work { is_traced: true, fault: None, ..work })?;
+    let ended = scratch.work(&WorkOptions { is_traced: true, fault: None, ..work })?;
     match ended.complaints(&[0]) {
         complaints if complaints.is_empty() => Ok(before),
         complaints => Err(format!("{} seed {seed}: {}", kind.name(), complaints.join(" ")).into()),
     }
 }
 
-fn count(trace: &Trace, report: &mut Report) {
-    let syncs = trace.records.iter().filter(|record| matches!(record, Record::Sync { .. }));
+fn count(trace: &Trace, report: &mut TortureReport) {
+    let syncs = trace.records.iter().filter(|record| matches!(record, TraceRecord::Sync { .. }));
     let acknowledged = trace.records.iter().filter(|record| trace.is_acknowledgement(record));
     report.add("recorded calls", trace.records.len() as u64);
     report.add("syncs", syncs.count() as u64);
@@ -97,12 +104,13 @@ fn count(trace: &Trace, report: &mut Report) {
 
 /// Moments to judge, in order: anywhere, near changes that a disk may reorder, right behind
 /// acknowledgements, and while the store is being made.
-fn cuts(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
+fn cuts(trace: &Trace, count: usize, random: &mut SeededRandom) -> Vec<usize> {
     let (start, end) = (trace.start(), trace.records.len());
-    let after = |is_wanted: &dyn Fn(&Record) -> bool| -> Vec<usize> {
+    let after = |is_wanted: &dyn Fn(&TraceRecord) -> bool| -> Vec<usize> {
         (start..end).filter(|at| is_wanted(&trace.records[*at])).map(|at| at + 1).collect()
     };
-    let is_write = |record: &Record| matches!(record, Record::Write { .. } | Record::Ledger(_));
+    let is_write =
+        |record: &TraceRecord| matches!(record, TraceRecord::Write { .. } | TraceRecord::Ledger(_));
     let marks = after(&|record| !is_write(record));
     let acknowledged = after(&|record| trace.is_acknowledgement(record));
     let first = acknowledged.first().copied().unwrap_or(end).max(start + 1);
@@ -122,7 +130,7 @@ fn cuts(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
 }
 
 /// Which state of a trace.
-struct State {
+struct CutState {
     cut: usize,
     model: Model,
     seed: u64,
@@ -131,21 +139,22 @@ struct State {
 fn judge_state(
     scratch: &Scratch,
     replay: &Replay<'_>,
-    kind: &Kind,
+    kind: &WorkloadKind,
     run: u64,
-    state: &State,
+    state: &CutState,
     before: &[u8],
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     let complaints = judge(scratch, replay, state, before)?;
     report.add("checkpoints judged", last_checkpoints(replay.ledger()).len() as u64);
-    let State { cut, model, seed } = *state;
+    let CutState { cut, model, seed } = *state;
     let name = format!("power-{}-{run}-{cut}-{}", kind.name(), model.name());
+    // The trace is kept once a state: cut, model and seed rebuild the state from it.
     let command = format!(
         "torture replay STATE/trace --cut {cut} --model {} --seed {seed} --before STATE/before",
         model.name()
     );
-    let subject = Subject { test: "power", variant: model.name(), name, command };
+    let subject = ReportSubject { test: "power", variant: model.name(), name, command };
     report.verdict(&subject, &complaints, |directory| {
         fs::copy(scratch.trace(), directory.join("trace"))?;
         fs::copy(scratch.ledger(), directory.join("ledger"))?;
@@ -160,7 +169,7 @@ fn judge_state(
 fn judge(
     scratch: &Scratch,
     replay: &Replay<'_>,
-    state: &State,
+    state: &CutState,
     before: &[u8],
 ) -> Fallible<Vec<String>> {
     scratch.clear_base()?;
@@ -173,7 +182,7 @@ fn judge(
 }
 
 /// Rebuilds and judges one state of a trace that was kept.
-pub(crate) fn replay(options: &Options, trace: &Path) -> Fallible<Vec<String>> {
+pub(crate) fn replay(options: &TortureOptions, trace: &Path) -> Fallible<Vec<String>> {
     let recorded = Trace::read(trace)?;
     let parent = Path::new(recorded.base()?).parent().unwrap_or(Path::new("/"));
     let scratch = Scratch::at(parent)?;
@@ -184,7 +193,7 @@ pub(crate) fn replay(options: &Options, trace: &Path) -> Fallible<Vec<String>> {
         None => Vec::new(),
     };
     let model = *options.models.first().ok_or("give --model")?;
-    let state = State { cut: 0, model, seed: options.seed };
+    let state = CutState { cut: 0, model, seed: options.seed };
     let complaints = judge(&scratch, &replay, &state, &before)?;
     if let Some(directory) = &options.into {
         scratch.clear_base()?;

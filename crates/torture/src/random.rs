@@ -1,9 +1,9 @@
 //! Random numbers that follow from a seed: SplitMix64.
 
 /// A source of numbers; equal seeds give equal ones.
-pub(crate) struct Random(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

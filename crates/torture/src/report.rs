@@ -1,25 +1,25 @@
-//! What was done and what came of it: one table at the end, bad states kept.
+//! The report of a run: one table at the end. Bad states are kept.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::known::known;
+use crate::known_exceptions::find_exception;
 use crate::scratch::progress;
 
 /// Bad states that one run keeps; further ones are only counted.
 const KEPT_MAX: usize = 20;
 
 #[derive(Default)]
-struct Tally {
+struct VerdictCounts {
     well: u64,
     known: u64,
     bad: u64,
 }
 
-pub(crate) struct Report {
-    tallies: BTreeMap<(String, String), Tally>,
+pub(crate) struct TortureReport {
+    tallies: BTreeMap<(String, String), VerdictCounts>,
     totals: BTreeMap<String, u64>,
     /// How often each known exception was met, by its reason.
     met: BTreeMap<&'static str, u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Report {
 }
 
 /// What was judged.
-pub(crate) struct Subject<'a> {
+pub(crate) struct ReportSubject<'a> {
     pub(crate) test: &'a str,
     pub(crate) variant: &'a str,
     /// Names a bad state; unique within a run.
@@ -37,7 +37,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) command: String,
 }
 
-impl Report {
+impl TortureReport {
     pub(crate) fn new(bad_directory: PathBuf) -> Self {
         let (tallies, totals, met) = Default::default();
         Self { tallies, totals, met, bad_directory, kept: 0 }
@@ -51,13 +51,13 @@ impl Report {
     /// Counts one verdict. A bad state is kept: `keep` copies it to a directory made for it.
     pub(crate) fn verdict(
         &mut self,
-        subject: &Subject<'_>,
+        subject: &ReportSubject<'_>,
         complaints: &[String],
         keep: impl FnOnce(&Path) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut unknown = Vec::new();
         for complaint in complaints {
-            match known(subject.test, subject.variant, complaint) {
+            match find_exception(subject.test, subject.variant, complaint) {
                 Some(known) => *self.met.entry(known.reason).or_default() += 1,
                 None => unknown.push(complaint.as_str()),
             }
@@ -77,7 +77,7 @@ impl Report {
 
     fn keep(
         &mut self,
-        subject: &Subject<'_>,
+        subject: &ReportSubject<'_>,
         complaints: &[&str],
         keep: impl FnOnce(&Path) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -107,7 +107,7 @@ impl Report {
     /// The table, as text.
     pub(crate) fn table(&self) -> String {
         let mut text = line("test", "variant", ["done", "ok", "known", "bad"].map(str::to_owned));
-        let mut sum = Tally::default();
+        let mut sum = VerdictCounts::default();
         for ((test, variant), tally) in &self.tallies {
             text += &tally_line(test, variant, tally);
             sum.well += tally.well;
@@ -128,7 +128,7 @@ impl Report {
     }
 }
 
-fn tally_line(test: &str, variant: &str, tally: &Tally) -> String {
+fn tally_line(test: &str, variant: &str, tally: &VerdictCounts) -> String {
     let done = tally.well + tally.known + tally.bad;
     line(test, variant, [done, tally.well, tally.known, tally.bad].map(|count| count.to_string()))
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::child::{self, Ended};
+use crate::child::{self, ProcessResult};
 use crate::fallible::Fallible;
 use crate::judge::Loss;
-use crate::kind::Kind;
+use crate::workload_kind::WorkloadKind;
 
 /// The library that records and fails calls.
 const SHIM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
@@ -27,8 +27,8 @@ impl Drop for Scratch {
 }
 
 /// What a working process is to do, and what is to go wrong meanwhile.
-pub(crate) struct Work<'a> {
-    pub(crate) kind: &'a Kind,
+pub(crate) struct WorkOptions<'a> {
+    pub(crate) kind: &'a WorkloadKind,
     pub(crate) seed: u64,
     pub(crate) millis: u64,
     pub(crate) round: i64,
@@ -108,18 +108,22 @@ impl Scratch {
         Ok(command)
     }
 
-    pub(crate) fn work(&self, work: &Work<'_>) -> Fallible<Ended> {
+    pub(crate) fn work(&self, work: &WorkOptions<'_>) -> Fallible<ProcessResult> {
         let mut command = self.work_command(work)?;
         child::run(&mut command, LONGEST)
     }
 
     /// The same, killed after a while.
-    pub(crate) fn work_for(&self, work: &Work<'_>, life: Duration) -> Fallible<Ended> {
+    pub(crate) fn work_for(
+        &self,
+        work: &WorkOptions<'_>,
+        life: Duration,
+    ) -> Fallible<ProcessResult> {
         let mut command = self.work_command(work)?;
         child::run(&mut command, life)
     }
 
-    fn work_command(&self, work: &Work<'_>) -> Fallible<Command> {
+    fn work_command(&self, work: &WorkOptions<'_>) -> Fallible<Command> {
         let mut command = self.shimmed("work")?;
         command.arg(self.store()).arg(self.ledger()).arg(work.kind.name());
         command.arg(work.seed.to_string()).arg(work.millis.to_string());
@@ -157,7 +161,7 @@ impl Scratch {
     }
 
     /// A line that a kill cut short would run into the next one.
-    pub(crate) fn mend_ledger(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn truncate_ledger(&self) -> io::Result<Vec<u8>> {
         let mut bytes = if self.ledger().exists() { fs::read(self.ledger())? } else { Vec::new() };
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         bytes.truncate(end);

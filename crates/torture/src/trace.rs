@@ -10,12 +10,12 @@ const HEADER: usize = 37;
 /// A trace in memory; its records point into it.
 pub(crate) struct Trace {
     bytes: Vec<u8>,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<TraceRecord>,
 }
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum TraceRecord {
     CreateFile {
         inode: u64,
         path: String,
@@ -81,7 +81,7 @@ impl Trace {
     /// The directory that was watched: the first thing that a trace names.
     pub(crate) fn base(&self) -> io::Result<&str> {
         match self.records.first() {
-            Some(Record::CreateDirectory { path, .. }) => Ok(path),
+            Some(TraceRecord::CreateDirectory { path, .. }) => Ok(path),
             _ => Err(io::Error::other("the trace does not begin with its directory")),
         }
     }
@@ -91,18 +91,18 @@ impl Trace {
     }
 
     /// Whether a record is an acknowledgement in the ledger.
-    pub(crate) fn is_acknowledgement(&self, record: &Record) -> bool {
-        matches!(record, Record::Ledger(line) if self.bytes(line).starts_with(b"ok "))
+    pub(crate) fn is_acknowledgement(&self, record: &TraceRecord) -> bool {
+        matches!(record, TraceRecord::Ledger(line) if self.bytes(line).starts_with(b"ok "))
     }
 
     /// The number of records up to and including the one that begins the run.
     pub(crate) fn start(&self) -> usize {
-        self.records.iter().position(|record| *record == Record::Begin).map_or(0, |at| at + 1)
+        self.records.iter().position(|record| *record == TraceRecord::Begin).map_or(0, |at| at + 1)
     }
 }
 
 /// The record whose parts begin at `at`, if they are all there, and where it ends.
-fn parse(bytes: &[u8], header: &[u8], at: usize) -> io::Result<(Option<Record>, usize)> {
+fn parse(bytes: &[u8], header: &[u8], at: usize) -> io::Result<(Option<TraceRecord>, usize)> {
     let number = |from: usize| {
         u64::from_le_bytes(header[from..from + 8].try_into().expect("eight bytes were cut out"))
     };
@@ -112,24 +112,26 @@ fn parse(bytes: &[u8], header: &[u8], at: usize) -> io::Result<(Option<Record>, 
     let (inode, offset) = (number(5), number(13));
     let middle = at + number(21) as usize;
     let end = middle + number(29) as usize;
+    // No damage: the process was killed while the shim wrote its last record.
     if end > bytes.len() {
         return Ok((None, end));
     }
     let text = |range: Range<usize>| String::from_utf8_lossy(&bytes[range]).into_owned();
     let path = || text(at..middle);
+    // The kinds are those that the shim writes, `shim/`: keep both in step.
     let record = match header[4] {
-        b'C' => Record::CreateFile { inode, path: path() },
-        b'M' => Record::CreateDirectory { inode, path: path() },
-        b'W' => Record::Write { inode, offset, data: at..middle },
-        b'T' => Record::Truncate { inode, len: offset },
-        b'F' => Record::Grow { inode, len: offset },
-        b'R' => Record::Rename { from: path(), to: text(middle..end) },
-        b'L' => Record::Link { from: path(), to: text(middle..end) },
-        b'U' => Record::Remove { path: path() },
-        b'S' => Record::Sync { inode },
-        b'X' => Record::SyncFailed { inode },
-        b'A' => Record::Ledger(at..middle),
-        b'B' => Record::Begin,
+        b'C' => TraceRecord::CreateFile { inode, path: path() },
+        b'M' => TraceRecord::CreateDirectory { inode, path: path() },
+        b'W' => TraceRecord::Write { inode, offset, data: at..middle },
+        b'T' => TraceRecord::Truncate { inode, len: offset },
+        b'F' => TraceRecord::Grow { inode, len: offset },
+        b'R' => TraceRecord::Rename { from: path(), to: text(middle..end) },
+        b'L' => TraceRecord::Link { from: path(), to: text(middle..end) },
+        b'U' => TraceRecord::Remove { path: path() },
+        b'S' => TraceRecord::Sync { inode },
+        b'X' => TraceRecord::SyncFailed { inode },
+        b'A' => TraceRecord::Ledger(at..middle),
+        b'B' => TraceRecord::Begin,
         other => return Err(io::Error::other(format!("the trace has a record of kind {other}"))),
     };
     Ok((Some(record), end))
@@ -140,31 +142,31 @@ fn parse(bytes: &[u8], header: &[u8], at: usize) -> io::Result<(Option<Record>, 
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) struct Builder(Trace);
+    pub(crate) struct TraceBuilder(Trace);
 
-    impl Builder {
+    impl TraceBuilder {
         pub(crate) fn new() -> Self {
-            let base = Record::CreateDirectory { inode: 1, path: "/base".into() };
-            Self(Trace { bytes: Vec::new(), records: vec![base, Record::Begin] })
+            let base = TraceRecord::CreateDirectory { inode: 1, path: "/base".into() };
+            Self(Trace { bytes: Vec::new(), records: vec![base, TraceRecord::Begin] })
         }
 
-        pub(crate) fn then(mut self, record: Record) -> Self {
+        pub(crate) fn then(mut self, record: TraceRecord) -> Self {
             self.0.records.push(record);
             self
         }
 
         pub(crate) fn create(self, inode: u64, path: &str) -> Self {
-            self.then(Record::CreateFile { inode, path: path.into() })
+            self.then(TraceRecord::CreateFile { inode, path: path.into() })
         }
 
         pub(crate) fn write(mut self, inode: u64, offset: u64, data: &[u8]) -> Self {
             let at = self.0.bytes.len();
             self.0.bytes.extend_from_slice(data);
-            self.then(Record::Write { inode, offset, data: at..at + data.len() })
+            self.then(TraceRecord::Write { inode, offset, data: at..at + data.len() })
         }
 
         pub(crate) fn sync(self, inode: u64) -> Self {
-            self.then(Record::Sync { inode })
+            self.then(TraceRecord::Sync { inode })
         }
 
         pub(crate) fn trace(self) -> Trace {

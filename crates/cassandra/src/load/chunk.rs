@@ -1,4 +1,4 @@
-//! Storing a chunk: entries of one partition.
+//! Stores a chunk: entries of one partition.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use tonnage_engine::{Acks, Deadline, Entries, Error, ErrorKind, LoadObserver, On
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
-use crate::load::fate::Fate;
+use crate::load::entry_result::EntryResult;
 use crate::load::generation::Generation;
 use crate::stamp::Stamp;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 /// A row to store: time to live, header, payload, partition, key.
-type Row<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
+type RowValues<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
 
 /// An entry that is stored, by its place in the generation, and the header that it gets.
-type Winner = (usize, RowHeader);
+type WinningEntry = (usize, RowHeader);
 
 /// How a chunk is stored.
 pub(super) struct ChunkOrder {
@@ -29,14 +29,14 @@ pub(super) struct ChunkOrder {
     /// Rows are not sent later, for their entries would be too old.
     pub(super) rows_until: Option<Instant>,
     /// Set when the load has ended: then nothing more is sent.
-    pub(super) is_off: Arc<AtomicBool>,
+    pub(super) is_cancelled: Arc<AtomicBool>,
     /// Says whether the process may write at all.
     pub(super) observer: Arc<dyn LoadObserver>,
 }
 
 impl ChunkOrder {
     fn check(&self) -> Result<()> {
-        if self.is_off.load(Ordering::Acquire) {
+        if self.is_cancelled.load(Ordering::Acquire) {
             return Err(Error::cancelled("the load has ended"));
         }
         self.observer.goes_on()?;
@@ -51,7 +51,7 @@ impl ChunkOrder {
 
 /// The error of a chunk that was sent. One that is not sent again, since its load has ended, had no
 /// answer: it is in doubt.
-fn given_up(error: Error) -> Error {
+fn doubtful_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Cancelled => Error::unavailable(format!(
             "rows that got no answer are not sent again, and may or may not be stored: {error}"
@@ -60,12 +60,12 @@ fn given_up(error: Error) -> Error {
     }
 }
 
-/// Tells of rows that were sent when the process might no longer write. The observer waits for the
+/// Reports rows that were sent when the process might no longer write. The observer waits for the
 /// cluster, on a thread of its own.
-async fn tell_late(
+async fn report_late(
     generation: &Generation,
-    table: &Table,
-    winners: &[Winner],
+    table: &SpaceTable,
+    winners: &[WinningEntry],
     order: &ChunkOrder,
 ) -> Result<()> {
     let mut rows = Entries::new();
@@ -80,45 +80,45 @@ async fn tell_late(
     })?
 }
 
-impl OpenStore {
+impl ClusterStore {
     /// Stores a chunk of a generation. Answers what became of each of its entries.
     pub(super) async fn store_chunk(
         &self,
         generation: &Generation,
         chunk: &Range<usize>,
         order: &ChunkOrder,
-    ) -> Result<Vec<Fate>> {
+    ) -> Result<Vec<EntryResult>> {
         let table = generation.table(chunk.start);
         let bucket = generation.origin(chunk.start).bucket;
         // Entries of an index are stored over whatever is there.
         let is_entries = table.is_shard_prefixed();
         let on_existing = if is_entries { OnExisting::BlindReplace } else { order.on_existing };
-        let mut turn = self.turns.take_by(table.id(), bucket, order.deadline).await?;
+        let mut lock = self.partition_locks.lock_by(table.id(), bucket, order.deadline).await?;
         order.check()?;
         let oldest = chunk.clone().map(|at| generation.origin(at).version).min().unwrap_or(0);
-        let is_blind = is_entries || (on_existing == OnExisting::BlindReplace && *turn < oldest);
+        let is_blind = is_entries || (on_existing == OnExisting::BlindReplace && *lock < oldest);
         let stored = match is_blind {
             true => vec![None; chunk.len()],
             false => self.look_up_chunk(generation, chunk).await?,
         };
         let stamp = self.time.stamp();
-        let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
+        let (results, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
-            *turn = (*turn).max(greatest);
+            *lock = (*lock).max(greatest);
             let is_tried = AtomicBool::new(false);
             let sent = self.send(generation, table, &winners, stamp, order, &is_tried).await;
             let may_be_stored = is_tried.load(Ordering::Relaxed);
             // What got no answer may be stored too: nobody may write under an earlier stamp.
             let passed = if may_be_stored { self.time.pass(stamp).await } else { Ok(()) };
-            // Whoever is told of late rows writes, and takes turns for that.
-            drop(turn);
+            // Whoever is told of late rows writes, and takes locks for that.
+            drop(lock);
             if may_be_stored && !is_entries && order.observer.goes_on().is_err() {
-                tell_late(generation, table, &winners, order).await?;
+                report_late(generation, table, &winners, order).await?;
             }
-            sent.map_err(|error| if may_be_stored { given_up(error) } else { error })?;
+            sent.map_err(|error| if may_be_stored { doubtful_error(error) } else { error })?;
             passed?;
         }
-        Ok(fates)
+        Ok(results)
     }
 
     /// The rows stored under the keys of a chunk, side by side with its entries.
@@ -130,11 +130,12 @@ impl OpenStore {
         let what = "looking up what a load meets";
         let table = generation.table(chunk.start);
         let p = generation.origin(chunk.start).bucket.partition_key();
-        let statement = table.statement(&self.cluster, Text::RowsKeys).await?;
+        let statement = table.statement(&self.cluster, CqlStatement::RowsKeys).await?;
         let mut keys: Vec<&[u8]> = chunk.clone().map(|at| generation.key(at)).collect();
         keys.dedup();
         let answer = self.cluster.ask(what, statement, (&p[..], &keys)).await?;
         let mut stored = vec![None; chunk.len()];
+        // Rows come by ascending key, as the chunk is sorted, so one walk over both pairs them.
         let mut at = chunk.start;
         for row in rows::<(&[u8], Option<&[u8]>)>(what, &answer)? {
             let (key, Some(header)) = row? else { continue };
@@ -157,19 +158,22 @@ impl OpenStore {
         chunk: &Range<usize>,
         stored: &[Option<RowHeader>],
         on_existing: OnExisting,
-    ) -> (Vec<Fate>, Vec<Winner>) {
+    ) -> (Vec<EntryResult>, Vec<WinningEntry>) {
         let now_ms = self.clock.now_ms();
         let is_keeping = matches!(on_existing, OnExisting::Keep | OnExisting::Fail);
-        let mut fates = vec![Fate::Open; chunk.len()];
-        let mut winners: Vec<Winner> = Vec::with_capacity(chunk.len());
+        let mut results = vec![EntryResult::Undecided; chunk.len()];
+        let mut winners: Vec<WinningEntry> = Vec::with_capacity(chunk.len());
         for (place, at) in chunk.clone().enumerate() {
             let version = generation.origin(at).version;
             let last = winners.last().copied();
             let own = last.filter(|(last, _)| generation.key(*last) == generation.key(at));
+            // An entry meets the one before it with the same key as if that were stored already.
             let meets = own.map(|(_, header)| header).or(stored[place]);
-            let fate = Fate::of(version, meets, on_existing, now_ms);
-            fates[place] = fate;
-            if fate.is_stored() {
+            let result = EntryResult::of(version, meets, on_existing, now_ms);
+            results[place] = result;
+            if result.is_stored() {
+                // Only a row written on a condition is later and gives way: the entry needs a
+                // version past it.
                 let later = meets.filter(|row| row.version > version);
                 let version = later.map_or(version, |row| {
                     self.time.observe(row.version);
@@ -185,11 +189,12 @@ impl OpenStore {
                 }
                 winners.push((at, header));
             }
-            if fate == Fate::Existed && on_existing == OnExisting::Fail {
+            // The load ends here: entries behind this one stay `Undecided`, and are not reported.
+            if result == EntryResult::Existed && on_existing == OnExisting::Fail {
                 break;
             }
         }
-        (fates, winners)
+        (results, winners)
     }
 
     /// Sends the rows of a chunk as one batch under one time stamp. Notes it when they are handed
@@ -197,15 +202,15 @@ impl OpenStore {
     async fn send(
         &self,
         generation: &Generation,
-        table: &Table,
-        winners: &[Winner],
+        table: &SpaceTable,
+        winners: &[WinningEntry],
         stamp: Stamp,
         order: &ChunkOrder,
         is_tried: &AtomicBool,
     ) -> Result<()> {
         let what = "storing rows of a load";
         let now_ms = self.clock.now_ms();
-        let row = |(at, header): &Winner| -> Row<'_> {
+        let row = |(at, header): &WinningEntry| -> RowValues<'_> {
             (
                 ttl_seconds(header.expires_at_ms, now_ms),
                 header.to_bytes(),
@@ -214,13 +219,14 @@ impl OpenStore {
                 generation.key(*at),
             )
         };
-        let bytes = |(at, _): &Winner| generation.key(*at).len() + generation.value(*at).len();
+        let bytes =
+            |(at, _): &WinningEntry| generation.key(*at).len() + generation.value(*at).len();
         let _room = self.cluster.room(winners.iter().map(bytes).sum()).await;
-        let values: Vec<Row<'_>> = winners.iter().map(row).collect();
-        let statement = table.statement(&self.cluster, Text::Load).await?;
+        let values: Vec<RowValues<'_>> = winners.iter().map(row).collect();
+        let statement = table.statement(&self.cluster, CqlStatement::Load).await?;
         // An index never misses a row, however few copies of the row are waited for.
         let least = if table.is_shard_prefixed() { Acks::Majority } else { Acks::None };
-        let level = self.cluster.reach().of(order.acks.max(least));
+        let level = self.cluster.quorum_scope().of(order.acks.max(least));
         let goes_on = || order.check().map(|()| is_tried.store(true, Ordering::Relaxed));
         self.cluster.store_all_while(&goes_on, level, what, statement, &values, stamp).await
     }
@@ -234,9 +240,9 @@ mod tests {
     /// called itself final.
     #[test]
     fn a_chunk_that_was_sent_and_is_not_sent_again_is_in_doubt() {
-        let error = given_up(Error::cancelled("the load has ended"));
+        let error = doubtful_error(Error::cancelled("the load has ended"));
         assert!(error.is_retryable() && error.message().contains("may or may not"), "{error}");
-        let error = given_up(Error::not_found("the table is gone"));
+        let error = doubtful_error(Error::not_found("the table is gone"));
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 }

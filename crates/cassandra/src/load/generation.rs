@@ -1,4 +1,4 @@
-//! Entries that are stored together, sorted by partition.
+//! A generation: entries that are stored together, sorted by partition.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tonnage_engine::{Entries, StoredRun};
 
 use crate::bucket::Bucket;
-use crate::load::fate::Fate;
-use crate::table::Table;
+use crate::load::entry_result::EntryResult;
+use crate::table::SpaceTable;
 
 /// The most bytes and rows of a chunk: one batch of Cassandra.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 80;
 
 /// Where an entry came from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct PushOrigin {
     /// The place of its space among those of the buffer.
     pub(crate) table: u32,
     pub(crate) stream: u32,
@@ -29,15 +29,15 @@ pub(crate) struct Origin {
 
 /// Entries in the order in which they were pushed.
 #[derive(Default)]
-pub(crate) struct Buffer {
+pub(crate) struct EntryBuffer {
     entries: Entries,
-    origins: Vec<Origin>,
-    tables: Vec<Arc<Table>>,
+    origins: Vec<PushOrigin>,
+    tables: Vec<Arc<SpaceTable>>,
 }
 
-impl Buffer {
+impl EntryBuffer {
     /// The place of a table, which is added if it is new.
-    pub(crate) fn table(&mut self, table: &Arc<Table>) -> u32 {
+    pub(crate) fn table(&mut self, table: &Arc<SpaceTable>) -> u32 {
         let known = self.tables.iter().position(|known| Arc::ptr_eq(known, table));
         let place = known.unwrap_or_else(|| {
             self.tables.push(Arc::clone(table));
@@ -47,7 +47,7 @@ impl Buffer {
     }
 
     /// Copies an entry.
-    pub(crate) fn push(&mut self, origin: Origin, from: &Entries, index: usize) {
+    pub(crate) fn push(&mut self, origin: PushOrigin, from: &Entries, index: usize) {
         let (key, value) = (from.key(index), from.value(index));
         self.entries.push(key, value, from.position(index), from.expires_at_ms(index));
         self.origins.push(origin);
@@ -65,15 +65,15 @@ impl Buffer {
 
 /// Entries by table, partition and key; equal keys in the order in which they were pushed.
 pub(crate) struct Generation {
-    buffer: Buffer,
+    buffer: EntryBuffer,
     order: Vec<u32>,
 }
 
 impl Generation {
-    pub(crate) fn of(buffer: Buffer) -> Self {
+    pub(crate) fn of(buffer: EntryBuffer) -> Self {
         let mut order: Vec<u32> = (0..buffer.origins.len() as u32).collect();
         let place = |index: u32| {
-            let Origin { table, bucket, .. } = buffer.origins[index as usize];
+            let PushOrigin { table, bucket, .. } = buffer.origins[index as usize];
             (table, bucket)
         };
         let key = |index: u32| buffer.entries.key(index as usize);
@@ -116,11 +116,11 @@ impl Generation {
         self.order[at] as usize
     }
 
-    pub(crate) fn origin(&self, at: usize) -> Origin {
+    pub(crate) fn origin(&self, at: usize) -> PushOrigin {
         self.buffer.origins[self.index(at)]
     }
 
-    pub(crate) fn table(&self, at: usize) -> &Arc<Table> {
+    pub(crate) fn table(&self, at: usize) -> &Arc<SpaceTable> {
         &self.buffer.tables[self.origin(at).table as usize]
     }
 
@@ -141,10 +141,15 @@ impl Generation {
     }
 
     /// The entries of a chunk that are stored or overtaken, one run a stream.
-    pub(crate) fn runs_stored(&self, chunk: &Range<usize>, fates: &[Fate]) -> Vec<StoredRun> {
+    pub(crate) fn runs_stored(
+        &self,
+        chunk: &Range<usize>,
+        results: &[EntryResult],
+    ) -> Vec<StoredRun> {
         let mut runs: Vec<StoredRun> = Vec::new();
-        for (at, fate) in chunk.clone().zip(fates) {
-            if matches!(fate, Fate::Existed | Fate::Open) {
+        for (at, result) in chunk.clone().zip(results) {
+            // Entries that existed are reported one by one, and undecided ones not at all.
+            if matches!(result, EntryResult::Existed | EntryResult::Undecided) {
                 continue;
             }
             let stream = self.origin(at).stream;
@@ -153,12 +158,12 @@ impl Generation {
                 runs.len() - 1
             });
             let run = &mut runs[place];
-            match fate {
-                Fate::Inserted => run.inserted += 1,
-                Fate::Overtaken => run.overtaken += 1,
+            match result {
+                EntryResult::Inserted => run.inserted += 1,
+                EntryResult::Overtaken => run.overtaken += 1,
                 _ => run.replaced += 1,
             }
-            if fate.is_stored() {
+            if result.is_stored() {
                 run.bytes += (self.key(at).len() + self.value(at).len()) as u64;
             }
         }
@@ -173,14 +178,14 @@ mod tests {
     use super::*;
 
     fn generation(rows: &[(u32, &[u8], &[u8])]) -> Generation {
-        let mut buffer = Buffer::default();
+        let mut buffer = EntryBuffer::default();
         let shape = KeyShape::new([]);
         let info = SpaceInfo { id: SpaceId(1), name: "t".into(), shape };
-        let table = buffer.table(&Arc::new(Table::new("ks", info)));
+        let table = buffer.table(&Arc::new(SpaceTable::new("ks", info)));
         for (position, (bucket, key, value)) in (0..).zip(rows) {
             let mut one = Entries::new();
             one.push(key, value, position, 0);
-            let origin = Origin { table, stream: 0, bucket: Bucket(*bucket), version: 1 };
+            let origin = PushOrigin { table, stream: 0, bucket: Bucket(*bucket), version: 1 };
             buffer.push(origin, &one, 0);
         }
         Generation::of(buffer)

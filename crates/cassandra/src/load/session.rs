@@ -1,4 +1,4 @@
-//! The session: entries come in, generations go out.
+//! The load session: takes entries in, and stores them in generations.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,51 +13,51 @@ use tonnage_engine::{
     SpaceId,
 };
 
-use crate::blocking::by;
+use crate::blocking::with_deadline;
 use crate::entry_age::{FOLLOWED_WITHIN, RENEWED_AFTER};
 use crate::load::chunk::ChunkOrder;
-use crate::load::fate::Fate;
-use crate::load::generation::{Buffer, Generation, Origin};
-use crate::store::OpenStore;
-use crate::table::Table;
+use crate::load::entry_result::EntryResult;
+use crate::load::generation::{EntryBuffer, Generation, PushOrigin};
+use crate::store::ClusterStore;
+use crate::table::SpaceTable;
 
 /// Chunks of a session under way at a time.
 const CHUNKS: usize = 96;
 
 /// A load under way.
 pub(crate) struct ClusterLoad {
-    store: Arc<OpenStore>,
+    store: Arc<ClusterStore>,
     options: LoadOptions,
     acks: Acks,
     pending_bytes: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<ClusterLoadState>,
 }
 
 /// How chunks are sent.
 #[derive(Clone, Copy)]
-struct Pass {
+struct ChunkPass {
     deadline: Deadline,
     /// The entries that they follow, if there are any.
-    behind: Option<Behind>,
+    behind: Option<EntryTimes>,
     /// Whether the observer is told: not of entries that are stored again.
-    tells: bool,
+    reports: bool,
 }
 
 /// When entries were stored.
 #[derive(Clone, Copy)]
-struct Behind {
+struct EntryTimes {
     begin: Instant,
     end: Instant,
 }
 
-impl Pass {
+impl ChunkPass {
     fn is_over(self) -> bool {
         self.behind.is_some_and(|entries| entries.end.elapsed() >= RENEWED_AFTER)
     }
 }
 
-struct State {
-    buffer: Buffer,
+struct ClusterLoadState {
+    buffer: EntryBuffer,
     /// What stopped the load, once something did.
     stopped: Option<(ErrorKind, String)>,
 }
@@ -67,12 +67,12 @@ impl ClusterLoad {
     ///
     /// # Errors
     /// `Unavailable` when the clocks of the nodes are too far apart for stamps.
-    pub(crate) fn open(store: Arc<OpenStore>, options: LoadOptions, acks: Acks) -> Result<Self> {
+    pub(crate) fn open(store: Arc<ClusterStore>, options: LoadOptions, acks: Acks) -> Result<Self> {
         store.time.check()?;
         if acks == Acks::None {
-            store.background.wait(store.note_single_copies())?;
+            store.runtime.wait(store.note_single_copies())?;
         }
-        let state = State { buffer: Buffer::default(), stopped: None };
+        let state = ClusterLoadState { buffer: EntryBuffer::default(), stopped: None };
         Ok(Self {
             store,
             options,
@@ -83,16 +83,17 @@ impl ClusterLoad {
     }
 
     /// Waits for the turn of a call, as long as the load goes on.
-    fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, State>> {
+    fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, ClusterLoadState>> {
         let state = async { Ok(self.state.lock().await) };
-        let state = self.store.background.wait(by(deadline, "another call to the load", state))?;
+        let state =
+            self.store.runtime.wait(with_deadline(deadline, "another call to the load", state))?;
         match &state.stopped {
             Some((kind, message)) => Err(Error::new(*kind, message.clone())),
             None => Ok(state),
         }
     }
 
-    fn check(&self, table: &Table, entries: &Entries) -> Result<()> {
+    fn check(&self, table: &SpaceTable, entries: &Entries) -> Result<()> {
         entries.check()?;
         let most = &self.store.capability;
         for index in 0..entries.len() {
@@ -105,7 +106,7 @@ impl ClusterLoad {
     }
 
     /// Stores the buffer, and remembers an error as what stopped the load.
-    fn store_buffer(&self, state: &mut State, deadline: Deadline) -> Result<()> {
+    fn store_buffer(&self, state: &mut ClusterLoadState, deadline: Deadline) -> Result<()> {
         let buffer = std::mem::take(&mut state.buffer);
         if buffer.is_empty() {
             return Ok(());
@@ -130,10 +131,14 @@ impl ClusterLoad {
         let mut is_first = true;
         loop {
             let begin = Instant::now();
-            let all = Pass { deadline, behind: None, tells: is_first };
+            let all = ChunkPass { deadline, behind: None, reports: is_first };
             self.store_chunks(generation, &mut entries.clone().into_iter(), all)?;
-            let behind = (!entries.is_empty()).then(|| Behind { begin, end: Instant::now() });
-            self.store_chunks(generation, &mut rows, Pass { deadline, behind, tells: true })?;
+            let behind = (!entries.is_empty()).then(|| EntryTimes { begin, end: Instant::now() });
+            self.store_chunks(
+                generation,
+                &mut rows,
+                ChunkPass { deadline, behind, reports: true },
+            )?;
             if rows.len() == 0 {
                 return Ok(());
             }
@@ -147,9 +152,9 @@ impl ClusterLoad {
         &self,
         generation: &Arc<Generation>,
         waiting: &mut vec::IntoIter<Range<usize>>,
-        pass: Pass,
+        pass: ChunkPass,
     ) -> Result<()> {
-        let mut tasks = Tasks::new(&self.store);
+        let mut tasks = ChunkTasks::new(&self.store);
         let stored = self.follow_chunks(generation, waiting, pass, &mut tasks);
         stored.map_err(|error| match tasks.end().filter(|_| !error.is_retryable()) {
             Some(doubt) => Error::unavailable(format!(
@@ -164,10 +169,10 @@ impl ClusterLoad {
         &self,
         generation: &Arc<Generation>,
         waiting: &mut vec::IntoIter<Range<usize>>,
-        pass: Pass,
-        tasks: &mut Tasks<'_>,
+        pass: ChunkPass,
+        tasks: &mut ChunkTasks<'_>,
     ) -> Result<()> {
-        let (background, deadline) = (&self.store.background, pass.deadline);
+        let (runtime, deadline) = (&self.store.runtime, pass.deadline);
         loop {
             deadline.check("the load to store what was pushed")?;
             while tasks.chunks.len() < CHUNKS
@@ -180,44 +185,49 @@ impl ClusterLoad {
                     acks: self.acks,
                     deadline,
                     rows_until: pass.behind.map(|entries| entries.begin + FOLLOWED_WITHIN),
-                    is_off: Arc::clone(&tasks.is_off),
+                    is_cancelled: Arc::clone(&tasks.is_cancelled),
                     observer: Arc::clone(&self.options.observer),
                 };
                 let task = async move {
-                    let fates = store.store_chunk(&generation, &chunk, &order).await;
-                    (chunk, fates)
+                    let results = store.store_chunk(&generation, &chunk, &order).await;
+                    (chunk, results)
                 };
-                tasks.chunks.spawn_on(task, background.handle());
+                tasks.chunks.spawn_on(task, runtime.handle());
             }
-            let Some(stored) = background.wait(tasks.chunks.join_next()) else { return Ok(()) };
-            let (chunk, fates) = stored.map_err(|error| {
+            let Some(stored) = runtime.wait(tasks.chunks.join_next()) else { return Ok(()) };
+            let (chunk, results) = stored.map_err(|error| {
                 Error::internal("a task of a load failed: report it").with_source(error)
             })?;
             let table = generation.table(chunk.start);
-            let fates = match fates.map_err(|error| self.store.explain(table, error)) {
+            let results = match results.map_err(|error| self.store.explain(table, error)) {
                 Err(error) if table.is_shard_prefixed() && error.kind() == ErrorKind::NotFound => {
-                    if !background.wait(self.store.is_dropped(table.id()))? {
+                    if !runtime.wait(self.store.is_dropped(table.id()))? {
                         return Err(not_known(table));
                     }
                     // The index was dropped meanwhile: its entries go with it.
-                    vec![Fate::Replaced; chunk.len()]
+                    vec![EntryResult::Replaced; chunk.len()]
                 }
-                fates => fates?,
+                results => results?,
             };
-            if pass.tells {
-                self.report(generation, chunk, &fates)?;
+            if pass.reports {
+                self.report(generation, chunk, &results)?;
             }
         }
     }
 
     /// Tells the observer what became of a chunk.
-    fn report(&self, generation: &Generation, chunk: Range<usize>, fates: &[Fate]) -> Result<()> {
+    fn report(
+        &self,
+        generation: &Generation,
+        chunk: Range<usize>,
+        results: &[EntryResult],
+    ) -> Result<()> {
         let (observer, on_existing) = (&self.options.observer, self.options.on_existing);
-        let tells_new = on_existing != OnExisting::BlindReplace;
-        for run in generation.runs_stored(&chunk, fates) {
-            observer.stored(if tells_new { run } else { run.without_replaced() });
+        let reports_new = on_existing != OnExisting::BlindReplace;
+        for run in generation.runs_stored(&chunk, results) {
+            observer.stored(if reports_new { run } else { run.without_replaced() });
         }
-        for (at, _) in chunk.zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
+        for (at, _) in chunk.zip(results).filter(|(_, result)| **result == EntryResult::Existed) {
             let (stream, position) = (generation.origin(at).stream, generation.position(at));
             let space = generation.table(at).id();
             let (key, value) = (generation.key(at), generation.value(at));
@@ -231,29 +241,29 @@ impl ClusterLoad {
 }
 
 /// Chunks under way. Where the load ends early those that are on their way go on to their ends: one
-/// that is given up half-way would leave its turn before it is settled. The load ends after them,
+/// that is given up half-way would give up its lock before it is settled. The load ends after them,
 /// so that nothing of it is stored after its error was told: not later than the time-out of a
 /// request.
-struct Tasks<'a> {
-    store: &'a OpenStore,
-    chunks: JoinSet<(Range<usize>, Result<Vec<Fate>>)>,
+struct ChunkTasks<'a> {
+    store: &'a ClusterStore,
+    chunks: JoinSet<(Range<usize>, Result<Vec<EntryResult>>)>,
     /// Whether chunks that were not sent yet stay unsent.
-    is_off: Arc<AtomicBool>,
+    is_cancelled: Arc<AtomicBool>,
 }
 
-impl<'a> Tasks<'a> {
-    fn new(store: &'a OpenStore) -> Self {
-        Self { store, chunks: JoinSet::new(), is_off: Arc::default() }
+impl<'a> ChunkTasks<'a> {
+    fn new(store: &'a ClusterStore) -> Self {
+        Self { store, chunks: JoinSet::new(), is_cancelled: Arc::default() }
     }
 
     /// Waits for those under way. Answers an error that leaves one of them in doubt.
     fn end(&mut self) -> Option<Error> {
-        self.is_off.store(true, Ordering::Release);
+        self.is_cancelled.store(true, Ordering::Release);
         let chunks = &mut self.chunks;
-        self.store.background.wait(async {
+        self.store.runtime.wait(async {
             let mut doubt = None;
             while let Some(ended) = chunks.join_next().await {
-                let error = ended.ok().and_then(|(_, fates)| fates.err());
+                let error = ended.ok().and_then(|(_, results)| results.err());
                 doubt = doubt.or(error.filter(Error::is_retryable));
             }
             doubt
@@ -261,7 +271,7 @@ impl<'a> Tasks<'a> {
     }
 }
 
-impl Drop for Tasks<'_> {
+impl Drop for ChunkTasks<'_> {
     fn drop(&mut self) {
         self.end();
     }
@@ -276,7 +286,7 @@ impl ClusterLoad {
         deadline: Deadline,
     ) -> Result<()> {
         deadline.check("its turn")?;
-        let table = self.store.background.wait(self.store.table_by(space, deadline))?;
+        let table = self.store.runtime.wait(self.store.table_by(space, deadline))?;
         self.check(&table, entries)?;
         let mut state = self.state(deadline)?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
@@ -287,7 +297,7 @@ impl ClusterLoad {
             let key = entries.key(index);
             let bucket = self.store.bucket(&key[..shape.shard_key_len(key)?]);
             let place = state.buffer.table(&table);
-            state.buffer.push(Origin { table: place, stream, bucket, version }, entries, index);
+            state.buffer.push(PushOrigin { table: place, stream, bucket, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.store_buffer(&mut state, deadline)?;
             }
@@ -328,10 +338,10 @@ impl LoadSession for ClusterLoad {
 }
 
 #[cold]
-fn not_known(table: &Table) -> Error {
+fn not_known(table: &SpaceTable) -> Error {
     Error::unavailable(format!(
         "{}: a node does not know its table: load again once all nodes agree about the schema",
-        table.place()
+        table.display_name()
     ))
 }
 

@@ -1,5 +1,5 @@
-//! Work in the background that nobody waits for: giving back the space of what was removed, and
-//! removing what the disk did not let remove before.
+//! A background thread that nobody waits for. It compacts deleted ranges, and repeats drops of
+//! spaces that the disk refused.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -11,23 +11,23 @@ use rocksdb::{CompactOptions, DB};
 use crate::rows_family::ROWS;
 use crate::shard::Shard;
 
-/// Something to do; it tells whether it is done.
-type Chore = Box<dyn FnMut() -> bool + Send>;
+/// Something to do. It returns whether it is done.
+type BackgroundTask = Box<dyn FnMut() -> bool + Send>;
 
-/// How long after a chore could not be done it is tried again.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long after a task could not be done it is tried again.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// How many chores may wait. One more is dropped: ordinary compaction gets there too, only later.
-const WAITING_MAX: usize = 1_024;
+/// How many tasks may wait. One more is dropped: ordinary compaction gets there too, only later.
+const TASKS_MAX: usize = 1_024;
 
-/// A thread that does one chore after another; it is started by the first.
+/// A thread that does one task after another. The first task starts it.
 #[derive(Default)]
 pub(crate) struct RangeCompactor {
     worker: Mutex<Option<Worker>>,
 }
 
 struct Worker {
-    chores: Sender<Chore>,
+    tasks: Sender<BackgroundTask>,
     thread: JoinHandle<()>,
 }
 
@@ -42,51 +42,51 @@ impl RangeCompactor {
     }
 
     /// Does something some time soon, and again until it is done or the store is closed.
-    pub(crate) fn add(&self, chore: Chore) {
+    pub(crate) fn add(&self, task: BackgroundTask) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         if worker.is_none() {
             *worker = Worker::start();
         }
         if let Some(worker) = &*worker {
-            // Full or gone: see `WAITING_MAX`.
-            let _ = worker.chores.try_send(chore);
+            // Full or gone: see `TASKS_MAX`.
+            let _ = worker.tasks.try_send(task);
         }
     }
 
-    /// Ends the thread. What it is at must have been cancelled before; what waits is dropped.
+    /// Stops the thread. Cancel running compactions first; tasks that wait are discarded.
     pub(crate) fn stop(&self) {
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Worker { chores, thread }) = worker {
-            drop(chores);
+        if let Some(Worker { tasks, thread }) = worker {
+            drop(tasks);
             let _ = thread.join();
         }
     }
 }
 
 impl Worker {
-    /// Nothing when the system has no thread to give.
+    /// `None` if a thread cannot be spawned.
     fn start() -> Option<Self> {
-        let (chores, waiting) = crossbeam_channel::bounded(WAITING_MAX);
+        let (tasks, waiting) = crossbeam_channel::bounded(TASKS_MAX);
         let thread =
             Builder::new().name("tonnage-chores".to_owned()).spawn(move || work(&waiting)).ok()?;
-        Some(Self { chores, thread })
+        Some(Self { tasks, thread })
     }
 }
 
-fn work(waiting: &Receiver<Chore>) {
-    let mut undone: Vec<Chore> = Vec::new();
+fn work(waiting: &Receiver<BackgroundTask>) {
+    let mut undone: Vec<BackgroundTask> = Vec::new();
     loop {
         let next = match undone.is_empty() {
             true => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => waiting.recv_timeout(PAUSE),
+            false => waiting.recv_timeout(RETRY_DELAY),
         };
         match next {
-            Ok(mut chore) => {
-                if !chore() {
-                    undone.push(chore);
+            Ok(mut task) => {
+                if !task() {
+                    undone.push(task);
                 }
             }
-            Err(RecvTimeoutError::Timeout) => undone.retain_mut(|chore| !chore()),
+            Err(RecvTimeoutError::Timeout) => undone.retain_mut(|task| !task()),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
@@ -106,20 +106,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chore_that_cannot_be_done_is_tried_again() {
+    fn a_task_that_cannot_be_done_is_tried_again() {
         let (tell, told) = mpsc::channel();
-        let chores = RangeCompactor::default();
+        let tasks = RangeCompactor::default();
         let mut tries = 0;
         let told_by_first = tell.clone();
-        chores.add(Box::new(move || {
+        tasks.add(Box::new(move || {
             tries += 1;
             told_by_first.send(tries).unwrap();
             tries == 3
         }));
-        chores.add(Box::new(move || tell.send(100).is_ok()));
+        tasks.add(Box::new(move || tell.send(100).is_ok()));
         let all: Vec<i32> = told.iter().take(4).collect();
-        assert!(all.contains(&100), "the second chore waits for none: {all:?}");
+        assert!(all.contains(&100), "the second task waits for none: {all:?}");
         assert_eq!(all.into_iter().filter(|told| *told != 100).collect::<Vec<_>>(), [1, 2, 3]);
-        chores.stop();
+        tasks.stop();
     }
 }

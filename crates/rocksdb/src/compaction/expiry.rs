@@ -1,4 +1,4 @@
-//! What compaction leaves out: rows past their expiry.
+//! A compaction filter that drops rows past their expiry.
 
 use std::sync::Arc;
 

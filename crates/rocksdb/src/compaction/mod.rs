@@ -1,8 +1,7 @@
-//! Compactions: when they wait, which ranges they are asked for, and what they leave out.
+//! Compactions: when they pause, which ranges they rewrite, and which rows they drop.
 //!
-//! - [`pause`]: compaction waits while loads come one after another, and catches up later.
-//! - [`background`]: a thread gives back the space of deleted ranges, and deletes files that the
-//!   disk did not let go before.
+//! - [`pause`]: compaction pauses while loads come one after another, and catches up later.
+//! - [`background`]: a thread compacts deleted ranges, and repeats drops that the disk refused.
 //! - [`expiry`]: a compaction filter drops rows whose time to live has ended.
 
 pub(crate) mod background;

@@ -1,21 +1,20 @@
-//! Compaction that waits while loads come one after another.
+//! Pauses compaction while loads come one after another.
 //!
-//! A load over keys that are stored already leaves files at level 0, above what they overlap, and
-//! compaction then rewrites everything below them. After the next load it does so again. Measured,
-//! 20 M rows in ten loads: 35 s with it, 31 s without; most of the rest were look-ups of stored
-//! keys ([`crate::load`]). So:
+//! A load over stored keys leaves files at level 0, above the files that they overlap. Compaction
+//! then rewrites everything below them, and does so again after the next load. Measured, 20 M rows
+//! in ten loads: 35 s with that, 31 s without; look-ups of stored keys took most of the rest
+//! ([`crate::load`]). So a shard has three phases:
 //!
-//! 1. **Resting.** While a load merges, and for two seconds after, compaction is off. At most
-//!    [`OVERLAPPING_MAX`] loads may leave files at level 0 meanwhile, and small writes and loads
-//!    together [`FILES_MAX`]: so many places a lookup has to look into at worst.
-//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by
-//!    then, and much waits for compaction. The usual limits would hold small writes up until it is
-//!    through, for hours after large loads. So what is there already does not count: only what
-//!    small writes add to it does.
-//! 3. **Steady.** As ever. Where little waits for compaction that comes right after 1: RocksDB writes
-//!    and syncs its OPTIONS file twice for each change of phase.
+//! 1. **Paused.** While a load merges, and for two seconds after, compaction is off. Meanwhile at
+//!    most [`OVERLAPPING_MAX`] loads may leave files at level 0, small writes and loads together
+//!    [`FILES_MAX`]. A lookup has to search that many files at worst.
+//! 2. **Catching up.** Compaction is on again and rewrites everything once. The backlog is large by
+//!    then, and the usual limits would hold small writes up until it is gone, for hours after large
+//!    loads. So the limits count only what small writes add to that backlog.
+//! 3. **Steady.** The usual limits hold. If the backlog is small, this phase follows the first at
+//!    once: RocksDB writes and syncs its OPTIONS file twice for each change of phase.
 //!
-//! A store that was closed in between is opened catching up.
+//! A store that was closed in between opens in the second phase.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -24,9 +23,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use rocksdb::{DB, ErrorKind, WriteBatch, WriteOptions};
 
-use crate::backlog::{Backlog, Limits, STEADY};
-use crate::pace::Pace;
+use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
 use crate::rows_family::ROWS;
+use crate::write_throttle::WriteThrottle;
 
 /// How long no load may have merged before compaction goes on.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -36,16 +35,16 @@ const OVERLAPPING_MAX: usize = 16;
 const FILES_MAX: u64 = 64;
 /// Files at level 0 and bytes that wait for compaction with which the usual limits hold again: well
 /// below the slowdown.
-const USUAL: Backlog = Backlog { files: 8, bytes: STEADY.slow_bytes / 2 };
-/// How often the keeper looks.
+const USUAL: CompactionBacklog = CompactionBacklog { files: 8, bytes: STEADY.slow_bytes / 2 };
+/// How often the watcher looks.
 const TICK: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests;
 
 /// What small writes may add to what was there when compaction went on.
-fn limits_above(backlog: Backlog) -> Limits {
-    Limits {
+fn limits_above(backlog: CompactionBacklog) -> BacklogLimits {
+    BacklogLimits {
         slow_files: backlog.files + 32,
         stop_files: backlog.files + 64,
         slow_bytes: backlog.bytes + STEADY.slow_bytes,
@@ -71,36 +70,36 @@ fn has_stopped(db: &DB) -> bool {
 
 /// When compaction of a shard may work. Dropping it ends its thread.
 pub(crate) struct CompactionPause {
-    shared: Arc<Shared>,
-    keeper: Mutex<Option<Keeper>>,
+    shared: Arc<PauseShared>,
+    watcher: Mutex<Option<PauseWatcher>>,
 }
 
-struct Shared {
+struct PauseShared {
     db: Arc<DB>,
-    pace: Arc<Pace>,
-    state: Mutex<State>,
+    throttle: Arc<WriteThrottle>,
+    state: Mutex<PauseState>,
 }
 
-struct State {
+struct PauseState {
     phase: PausePhase,
     /// Loads that merge at this moment.
     merging: usize,
     /// Loads that left files at level 0 since compaction last worked.
     overlapping: usize,
     last_load: Instant,
-    /// Whether there is a keeper that will look again.
-    kept: bool,
+    /// Whether there is a watcher that will look again.
+    is_watched: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PausePhase {
     Steady,
-    Resting,
+    Paused,
     CatchingUp,
 }
 
 /// The thread that looks when compaction may go on.
-struct Keeper {
+struct PauseWatcher {
     /// Its end is what the thread waits for.
     stop: Sender<()>,
     thread: JoinHandle<()>,
@@ -108,55 +107,55 @@ struct Keeper {
 
 impl CompactionPause {
     /// For a database that was just opened.
-    pub(crate) fn new(db: Arc<DB>, pace: Arc<Pace>) -> Self {
-        let state = State {
+    pub(crate) fn new(db: Arc<DB>, throttle: Arc<WriteThrottle>) -> Self {
+        let state = PauseState {
             phase: PausePhase::Steady,
             merging: 0,
             overlapping: 0,
             last_load: Instant::now(),
-            kept: false,
+            is_watched: false,
         };
-        let respite = Self {
-            shared: Arc::new(Shared { db, pace, state: Mutex::new(state) }),
-            keeper: Mutex::new(None),
+        let pause = Self {
+            shared: Arc::new(PauseShared { db, throttle, state: Mutex::new(state) }),
+            watcher: Mutex::new(None),
         };
-        if !respite.shared.is_usual() {
-            respite.keep(&mut respite.shared.state(), PausePhase::CatchingUp);
+        if !pause.shared.is_usual() {
+            pause.enter_watched(&mut pause.shared.state(), PausePhase::CatchingUp);
         }
-        respite
+        pause
     }
 
     /// A load begins to merge; it has merged when the answer is dropped.
-    pub(crate) fn load(&self) -> Merging<'_> {
+    pub(crate) fn begin_load(&self) -> MergingLoad<'_> {
         let mut state = self.shared.state();
         state.merging += 1;
         let files_before = self.shared.files_at_top();
-        if state.phase != PausePhase::Resting
+        if state.phase != PausePhase::Paused
             && state.overlapping < OVERLAPPING_MAX
             && files_before <= FILES_MAX
         {
-            self.keep(&mut state, PausePhase::Resting);
+            self.enter_watched(&mut state, PausePhase::Paused);
         }
-        Merging { shared: &self.shared, files_before }
+        MergingLoad { shared: &self.shared, files_before }
     }
 
     /// Lets compaction go on at once.
-    pub(crate) fn end(&self) {
+    pub(crate) fn resume(&self) {
         let mut state = self.shared.state();
-        if state.phase == PausePhase::Resting {
-            self.shared.end_rest(&mut state);
+        if state.phase == PausePhase::Paused {
+            self.shared.end_pause(&mut state);
         }
     }
 
-    /// Enters a phase that a keeper has to end. Where no thread can be had for one, everything
+    /// Enters a phase that a watcher has to end. Where no thread can be had for one, everything
     /// stays as it is.
-    fn keep(&self, state: &mut State, phase: PausePhase) {
-        if !state.kept {
-            let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-            *keeper = Keeper::start(&self.shared);
-            state.kept = keeper.is_some();
+    fn enter_watched(&self, state: &mut PauseState, phase: PausePhase) {
+        if !state.is_watched {
+            let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            *watcher = PauseWatcher::start(&self.shared);
+            state.is_watched = watcher.is_some();
         }
-        if state.kept {
+        if state.is_watched {
             self.shared.enter(state, phase);
         }
     }
@@ -164,77 +163,79 @@ impl CompactionPause {
 
 impl Drop for CompactionPause {
     fn drop(&mut self) {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Keeper { stop, thread }) = keeper {
+        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(PauseWatcher { stop, thread }) = watcher {
             drop(stop);
             let _ = thread.join();
         }
     }
 }
 
-impl Keeper {
-    fn start(shared: &Arc<Shared>) -> Option<Self> {
+impl PauseWatcher {
+    fn start(shared: &Arc<PauseShared>) -> Option<Self> {
         let (stop, stopped) = bounded::<()>(0);
         let shared = Arc::clone(shared);
         let work = move || {
-            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) && !shared.go_on() {}
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout)
+                && !shared.advance_phase()
+            {}
         };
         let thread = Builder::new().name("tonnage-respite".to_owned()).spawn(work).ok()?;
         Some(Self { stop, thread })
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl PauseShared {
+    fn state(&self) -> MutexGuard<'_, PauseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Goes to the next phase if it is time. Tells whether that leaves nothing to look after; then
-    /// the keeper ends.
-    fn go_on(&self) -> bool {
+    /// the watcher ends.
+    fn advance_phase(&self) -> bool {
         let mut state = self.state();
         let is_over = state.merging == 0 && state.last_load.elapsed() >= PAUSE;
         match state.phase {
-            PausePhase::Resting
+            PausePhase::Paused
                 if is_over
                     || state.overlapping >= OVERLAPPING_MAX
                     || self.files_at_top() > FILES_MAX =>
             {
-                self.end_rest(&mut state);
+                self.end_pause(&mut state);
             }
             PausePhase::CatchingUp if self.is_usual() => self.enter(&mut state, PausePhase::Steady),
             _ => {}
         }
-        state.kept = state.phase != PausePhase::Steady;
-        !state.kept
+        state.is_watched = state.phase != PausePhase::Steady;
+        !state.is_watched
     }
 
-    fn end_rest(&self, state: &mut State) {
+    fn end_pause(&self, state: &mut PauseState) {
         let next = if self.is_usual() { PausePhase::Steady } else { PausePhase::CatchingUp };
         self.enter(state, next);
     }
 
-    /// A phase that RocksDB does not take, as on a full disk, is tried again by the keeper.
-    fn enter(&self, state: &mut State, phase: PausePhase) {
+    /// A phase that RocksDB does not take, as on a full disk, is tried again by the watcher.
+    fn enter(&self, state: &mut PauseState, phase: PausePhase) {
         let Some(rows) = self.db.cf_handle(ROWS) else { return };
         if has_stopped(&self.db) {
             return;
         }
         let limits = match phase {
             // RocksDB has none either while compaction is off.
-            PausePhase::Resting => None,
-            PausePhase::CatchingUp => Some(limits_above(Backlog::of(&self.db))),
+            PausePhase::Paused => None,
+            PausePhase::CatchingUp => Some(limits_above(CompactionBacklog::of(&self.db))),
             PausePhase::Steady => Some(STEADY),
         };
-        let triggers = limits.map(Limits::options);
+        let triggers = limits.map(BacklogLimits::options);
         let mut options = vec![(
             "disable_auto_compactions",
-            if phase == PausePhase::Resting { "true" } else { "false" },
+            if phase == PausePhase::Paused { "true" } else { "false" },
         )];
         options.extend(triggers.iter().flatten().map(|(name, value)| (*name, value.as_str())));
         if self.db.set_options_cf(rows, &options).is_ok() {
             state.phase = phase;
-            self.pace.set_limits(limits);
+            self.throttle.set_limits(limits);
             if phase == PausePhase::Steady {
                 state.overlapping = 0;
             }
@@ -242,23 +243,23 @@ impl Shared {
     }
 
     fn files_at_top(&self) -> u64 {
-        Backlog::of(&self.db).files
+        CompactionBacklog::of(&self.db).files
     }
 
     /// Whether so little waits for compaction that the usual limits hold nobody up.
     fn is_usual(&self) -> bool {
-        let backlog = Backlog::of(&self.db);
+        let backlog = CompactionBacklog::of(&self.db);
         backlog.files <= USUAL.files && backlog.bytes <= USUAL.bytes
     }
 }
 
 /// A load that merges.
-pub(crate) struct Merging<'a> {
-    shared: &'a Shared,
+pub(crate) struct MergingLoad<'a> {
+    shared: &'a PauseShared,
     files_before: u64,
 }
 
-impl Drop for Merging<'_> {
+impl Drop for MergingLoad<'_> {
     fn drop(&mut self) {
         let files = self.shared.files_at_top();
         let mut state = self.shared.state();

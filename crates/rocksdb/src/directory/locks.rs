@@ -1,4 +1,4 @@
-//! The files that keep others out of directories.
+//! Lock files, which keep other processes out of directories.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

@@ -45,7 +45,7 @@ pub(crate) const MARKER_NAME: &str = "SHARD";
 
 /// How far a store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum StoreState {
     /// Its data directories may be missing.
     Making,
     /// Its data directories are there, each with its marker and its database.
@@ -57,7 +57,7 @@ pub(crate) enum State {
 pub(crate) struct Manifest {
     /// Random, the same in all data directories.
     pub(crate) id: String,
-    pub(crate) state: State,
+    pub(crate) state: StoreState,
     /// The data directories; relative ones start at the root, so that a store can be moved.
     pub(crate) shards: Vec<PathBuf>,
 }
@@ -83,6 +83,7 @@ impl Manifest {
         }
         let format = field(lines.next(), "format")?;
         let format: u32 = format.parse().map_err(|_| damaged("its format is not a number"))?;
+        // Before the other lines, which a newer format may have changed.
         if format > FORMAT {
             return Err(Error::unsupported(format!(
                 "the store has format {format}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage"
@@ -90,8 +91,8 @@ impl Manifest {
         }
         let id = field(lines.next(), "id")?.to_owned();
         let state = match field(lines.next(), "state")? {
-            "making" => State::Making,
-            "ready" => State::Ready,
+            "making" => StoreState::Making,
+            "ready" => StoreState::Ready,
             _ => return Err(damaged("its state is unknown")),
         };
         let shards: Vec<PathBuf> = lines
@@ -106,8 +107,8 @@ impl Manifest {
     /// Puts the manifest in place of what is there, durably and at once.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let state = match self.state {
-            State::Making => "making",
-            State::Ready => "ready",
+            StoreState::Making => "making",
+            StoreState::Ready => "ready",
         };
         let mut text = format!("tonnage store\nformat {FORMAT}\nid {}\nstate {state}\n", self.id);
         for shard in &self.shards {
@@ -206,7 +207,7 @@ mod tests {
     fn a_manifest_is_read_back() {
         let root = tempfile::tempdir().unwrap();
         let shards = vec![PathBuf::from("."), PathBuf::from("/mnt/with space")];
-        let manifest = Manifest { id: "77".to_owned(), state: State::Ready, shards };
+        let manifest = Manifest { id: "77".to_owned(), state: StoreState::Ready, shards };
         manifest.write(root.path()).unwrap();
         assert_eq!(Manifest::read(root.path()).unwrap(), Some(manifest));
     }

@@ -1,4 +1,5 @@
-//! Where a store lives: finding it, making it, and keeping others out while it is open.
+//! The directories of a store: finds them, makes them, and keeps others out while the store is
+//! open.
 
 mod locks;
 pub(crate) mod manifest;
@@ -19,7 +20,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::settings::Settings;
 use locks::{DirectoryLocks, LOCK_NAME, lock};
-use manifest::{Manifest, State, sync_directory, unavailable};
+use manifest::{Manifest, StoreState, sync_directory, unavailable};
 use restore_note::remove_note;
 
 /// The directories of an open store, and the locks that keep others out until it is dropped.
@@ -51,27 +52,27 @@ impl StoreDirectories {
             Some(manifest) => manifest,
             None => begin(&root, settings)?,
         };
-        let mut places = Self { root, manifest, locks };
-        places.check_list(settings)?;
-        match places.manifest.state {
-            State::Making => places.make_directories()?,
-            State::Ready => {
-                places.check_directories()?;
-                places.end_restore()?;
+        let mut directories = Self { root, manifest, locks };
+        directories.check_list(settings)?;
+        match directories.manifest.state {
+            StoreState::Making => directories.make_directories()?,
+            StoreState::Ready => {
+                directories.check_directories()?;
+                directories.end_restore()?;
             }
         }
-        Ok(places)
+        Ok(directories)
     }
 
     /// Whether the store is still being made, so that its databases may be missing.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.manifest.state == State::Making
+        self.manifest.state == StoreState::Making
     }
 
     /// Notes that the store is complete.
     pub(crate) fn finish(&mut self) -> Result<()> {
         if self.is_fresh() {
-            self.manifest.state = State::Ready;
+            self.manifest.state = StoreState::Ready;
             self.manifest.write(&self.root)?;
         }
         Ok(())
@@ -161,7 +162,7 @@ fn begin(root: &Path, settings: &Settings) -> Result<Manifest> {
     if shards.is_empty() {
         shards.push(PathBuf::from("."));
     }
-    let manifest = Manifest { id: random_id(), state: State::Making, shards };
+    let manifest = Manifest { id: random_id(), state: StoreState::Making, shards };
     manifest.write(root)?;
     Ok(manifest)
 }
@@ -204,7 +205,7 @@ pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
     for (index, shard) in shards.iter().enumerate() {
         manifest::write_marker(&root.join(shard), &id, index, shards.len())?;
     }
-    Manifest { id, state: State::Ready, shards }.write(root)
+    Manifest { id, state: StoreState::Ready, shards }.write(root)
 }
 
 /// Makes a directory and those above it that are missing, and has all of them on the disk. Those

@@ -1,7 +1,7 @@
-//! Who has a store open, as its lock file says.
+//! Which process has a store open, as its lock file says.
 //!
-//! The file holds `pid 1234 tonnage` and a line feed. It is there for people: the lock itself is the
-//! operating system's, and what the file says may be stale or missing.
+//! The file holds `pid 1234 tonnage` and a line feed. People read it; the lock itself is the
+//! operating system's. The file may be stale or missing.
 
 use std::env;
 use std::fs::File;

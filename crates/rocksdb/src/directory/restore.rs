@@ -1,9 +1,9 @@
 //! The directories that a backup is restored into.
 //!
-//! Each is locked and gets a note, `RESTORE`, before anything else. So a directory that a restore
-//! which was cut short has left is told from one that holds somebody's data, or that a restore is
-//! still at: it is emptied and filled again. The store is one once its manifest is written, which
-//! comes last.
+//! 1. Each directory is locked, and gets a note, `RESTORE`, before anything else.
+//! 2. The note tells what an interrupted restore left from somebody's data. Such a directory is
+//!    emptied and filled again. The lock tells that a restore is still at work.
+//! 3. The manifest is written last. Only then is it a store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ impl RestoreTarget {
         let mut locks = DirectoryLocks::default();
         locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
+        // Behind the lock: whoever holds it may be a restore that is still at work here.
         take(&root, &root)?;
         let mut target = Self { root, shards: Vec::new(), locks };
         for index in 0..shards {
@@ -118,6 +119,8 @@ fn empty(directory: &Path) -> Result<()> {
         if [NOTE, LOCK_NAME, "lost+found"].iter().any(|kept| name == **kept) {
             continue;
         }
+        // Every name that a restore writes. One left out here would make its directory somebody
+        // else's.
         let is_ours = ["db", "SYNCED", "SYNCED-MANIFEST", "SHARD.new", MARKER_NAME, NAME_NEW]
             .iter()
             .any(|ours| name == **ours)
@@ -129,6 +132,7 @@ fn empty(directory: &Path) -> Result<()> {
                 name.display()
             )));
         }
+        // Removed after all of them were looked at: somebody else's file keeps everything in place.
         left.push(entry);
     }
     for entry in left {

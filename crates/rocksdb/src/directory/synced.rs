@@ -33,12 +33,12 @@ pub(crate) const NAME: &str = "SYNCED";
 
 /// A place in the logs up to which everything is on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Synced {
+pub(crate) struct SyncedPosition {
     pub(crate) log: u64,
     pub(crate) bytes: u64,
 }
 
-impl Synced {
+impl SyncedPosition {
     /// What the file in a data directory says; nothing when there is none or it cannot be
     /// understood.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>> {
@@ -47,17 +47,17 @@ impl Synced {
     }
 }
 
-const NOTE: Note = Note { what: "log", number: "log" };
+const NOTE: SyncNote = SyncNote { what: "log", number: "log" };
 
 /// A note in a file: so many bytes of a file with this number are on the disk.
-pub(crate) struct Note {
+pub(crate) struct SyncNote {
     /// What kind of file it speaks of.
     pub(crate) what: &'static str,
     /// What the number is called.
     pub(crate) number: &'static str,
 }
 
-impl Note {
+impl SyncNote {
     /// The number and the bytes that a file says; nothing when there is none or it cannot be
     /// understood.
     pub(crate) fn read(&self, path: &Path) -> Result<Option<(u64, u64)>> {
@@ -110,13 +110,13 @@ pub(crate) fn log_number(path: &Path) -> Option<u64> {
 /// Follows the log that is written to.
 pub(crate) struct LogFollower {
     db: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<LogState>,
 }
 
-struct State {
+struct LogState {
     /// The newest log that is known.
-    log: Option<Log>,
-    noted: Synced,
+    log: Option<LogFile>,
+    noted: SyncedPosition,
     /// Whether a sync failed.
     in_doubt: bool,
     /// Nothing where the file could not be opened: what it says then gets old, which is safe.
@@ -126,12 +126,12 @@ struct State {
 /// A log, known by its name: one that is held open would keep its space on the disk when RocksDB
 /// removes it.
 #[derive(Clone)]
-struct Log {
+struct LogFile {
     number: u64,
     path: Arc<Path>,
 }
 
-impl Log {
+impl LogFile {
     /// Nothing once it is removed.
     fn len(&self) -> Option<u64> {
         fs::metadata(&self.path).ok().map(|metadata| metadata.len())
@@ -139,8 +139,8 @@ impl Log {
 }
 
 /// How long the newest log was at some moment.
-pub(crate) struct Seen {
-    log: Log,
+pub(crate) struct LogLength {
+    log: LogFile,
     len: u64,
 }
 
@@ -150,54 +150,54 @@ impl LogFollower {
     pub(crate) fn new(directory: &Path, db: &Path) -> Self {
         let record =
             File::options().create(true).truncate(false).write(true).open(directory.join(NAME));
-        let state = State {
+        let state = LogState {
             log: newest_log(db),
-            noted: Synced::default(),
+            noted: SyncedPosition::default(),
             in_doubt: false,
             record: record.ok(),
         };
         let follower = Self { db: db.to_path_buf(), state: Mutex::new(state) };
         let mut state = follower.state();
         if let Some(log) = state.log.as_ref().map(|log| log.number) {
-            state.note(Synced { log, bytes: 0 });
+            state.note(SyncedPosition { log, bytes: 0 });
         }
         drop(state);
         follower
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// To be asked before a sync begins.
-    pub(crate) fn look(&self) -> Option<Seen> {
+    pub(crate) fn current_length(&self) -> Option<LogLength> {
         let log = self.state().log.clone()?;
-        log.len().map(|len| Seen { len, log }).or_else(|| self.look_anew())
+        log.len().map(|len| LogLength { len, log }).or_else(|| self.newest_length())
     }
 
     /// Looks which log is the newest now.
-    fn look_anew(&self) -> Option<Seen> {
+    fn newest_length(&self) -> Option<LogLength> {
         let log = newest_log(&self.db)?;
         self.state().log = Some(log.clone());
-        log.len().map(|len| Seen { len, log })
+        log.len().map(|len| LogLength { len, log })
     }
 
     /// To be told after a sync has succeeded: what was there before it is on the disk. Where
     /// `is_alone` says so afterwards, nobody else has written meanwhile, and so is what is there
     /// now.
-    pub(crate) fn synced(&self, before: Option<Seen>, is_alone: impl FnOnce() -> bool) {
+    pub(crate) fn note_synced(&self, before: Option<LogLength>, is_alone: impl FnOnce() -> bool) {
         let Some(before) = before else { return };
         let after = match before.log.len() {
-            Some(len) if len > before.len => Some(Seen { len, log: before.log.clone() }),
+            Some(len) if len > before.len => Some(LogLength { len, log: before.log.clone() }),
             // Nothing was written to this log: there may be a newer one.
-            _ => self.look_anew(),
+            _ => self.newest_length(),
         };
         let seen = after.filter(|_| is_alone()).unwrap_or(before);
-        self.state().note(Synced { log: seen.log.number, bytes: seen.len });
+        self.state().note(SyncedPosition { log: seen.log.number, bytes: seen.len });
     }
 
     /// To be told after a sync has failed: nothing more is noted.
-    pub(crate) fn failed(&self) {
+    pub(crate) fn note_failed(&self) {
         self.state().in_doubt = true;
     }
 
@@ -211,13 +211,15 @@ impl LogFollower {
 
     /// Whether some of the log may not be on the disk.
     pub(crate) fn is_behind(&self) -> bool {
-        let newest = self.look_anew().map(|seen| Synced { log: seen.log.number, bytes: seen.len });
+        let newest = self
+            .newest_length()
+            .map(|seen| SyncedPosition { log: seen.log.number, bytes: seen.len });
         newest.is_some_and(|newest| newest != self.state().noted)
     }
 }
 
-impl State {
-    fn note(&mut self, synced: Synced) {
+impl LogState {
+    fn note(&mut self, synced: SyncedPosition) {
         if synced > self.noted && !self.in_doubt {
             self.noted = synced;
             if let Some(record) = &self.record {
@@ -229,10 +231,10 @@ impl State {
     }
 }
 
-fn newest_log(db: &Path) -> Option<Log> {
+fn newest_log(db: &Path) -> Option<LogFile> {
     let entries = fs::read_dir(db).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let (number, path) = entries.filter_map(|path| Some((log_number(&path)?, path))).max()?;
-    Some(Log { number, path: path.into() })
+    Some(LogFile { number, path: path.into() })
 }
 
 #[cfg(test)]
@@ -246,9 +248,15 @@ mod tests {
         fs::create_dir(&db).unwrap();
         fs::write(db.join("000004.log"), [7; 50]).unwrap();
         let follower = LogFollower::new(place.path(), &db);
-        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 0 }));
-        follower.synced(follower.look(), || false);
-        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
+        assert_eq!(
+            SyncedPosition::read(place.path()).unwrap(),
+            Some(SyncedPosition { log: 4, bytes: 0 })
+        );
+        follower.note_synced(follower.current_length(), || false);
+        assert_eq!(
+            SyncedPosition::read(place.path()).unwrap(),
+            Some(SyncedPosition { log: 4, bytes: 50 })
+        );
     }
 
     #[test]
@@ -257,17 +265,23 @@ mod tests {
         let log = place.path().join("000004.log");
         fs::write(&log, [7; 50]).unwrap();
         let follower = LogFollower::new(place.path(), place.path());
-        let before = follower.look();
+        let before = follower.current_length();
         fs::write(&log, [7; 90]).unwrap();
-        follower.synced(before, || false);
-        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
-        let before = follower.look();
+        follower.note_synced(before, || false);
+        assert_eq!(
+            SyncedPosition::read(place.path()).unwrap(),
+            Some(SyncedPosition { log: 4, bytes: 50 })
+        );
+        let before = follower.current_length();
         fs::write(&log, [7; 95]).unwrap();
         fs::write(place.path().join("000009.log"), [7; 10]).unwrap();
-        follower.synced(before, || true);
+        follower.note_synced(before, || true);
         assert!(follower.is_behind());
-        follower.synced(follower.look(), || true);
-        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 9, bytes: 10 }));
+        follower.note_synced(follower.current_length(), || true);
+        assert_eq!(
+            SyncedPosition::read(place.path()).unwrap(),
+            Some(SyncedPosition { log: 9, bytes: 10 })
+        );
         assert!(!follower.is_behind());
     }
 
@@ -279,11 +293,14 @@ mod tests {
         let log = place.path().join("000004.log");
         fs::write(&log, [7; 50]).unwrap();
         let follower = LogFollower::new(place.path(), place.path());
-        follower.synced(follower.look(), || true);
+        follower.note_synced(follower.current_length(), || true);
         fs::write(&log, [7; 90]).unwrap();
-        follower.failed();
-        follower.synced(follower.look(), || true);
-        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
+        follower.note_failed();
+        follower.note_synced(follower.current_length(), || true);
+        assert_eq!(
+            SyncedPosition::read(place.path()).unwrap(),
+            Some(SyncedPosition { log: 4, bytes: 50 })
+        );
     }
 
     #[test]

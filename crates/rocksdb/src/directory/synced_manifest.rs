@@ -37,14 +37,14 @@ use std::sync::{Mutex, PoisonError};
 use tonnage_engine::{Error, Result};
 
 use crate::directory::manifest::{sync_directory, unavailable};
-use crate::directory::synced::Note;
+use crate::directory::synced::SyncNote;
 use crate::directory::version_edits::files_added;
 use crate::wal::log_format::{BLOCK, Records};
 
 /// The name of the file.
 const NAME: &str = "SYNCED-MANIFEST";
 
-const NOTE: Note = Note { what: "manifest", number: "manifest" };
+const NOTE: SyncNote = SyncNote { what: "manifest", number: "manifest" };
 
 /// What of a MANIFEST is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,11 +132,11 @@ pub(crate) struct ManifestFollower {
     db: PathBuf,
     /// Nothing where the file could not be opened: what it says then gets old, which is safe.
     note: Option<File>,
-    state: Mutex<State>,
+    state: Mutex<ManifestState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ManifestState {
     manifest: u64,
     /// Up to where it was read: the end of a record.
     read: usize,
@@ -181,11 +181,13 @@ impl ManifestFollower {
     }
 }
 
-impl State {
+impl ManifestState {
     /// Reads what was added since. Tells whether there was anything.
     fn follow(&mut self, db: &Path) -> io::Result<bool> {
         let Some(manifest) = current(db)? else { return Ok(false) };
         if manifest != self.manifest {
+            // Before anything is noted of the new MANIFEST: `CURRENT` must not fall back to the old
+            // one.
             sync_directory(db)?;
             *self = Self { manifest, ..Self::default() };
         }
@@ -194,6 +196,7 @@ impl State {
         if len == self.len || self.is_foreign {
             return Ok(false);
         }
+        // From the beginning of a block, by which fragments are laid out.
         let base = self.read / BLOCK * BLOCK;
         let mut tail = vec![0; usize::try_from(len).unwrap_or(usize::MAX).saturating_sub(base)];
         file.read_exact_at(&mut tail, base as u64)?;

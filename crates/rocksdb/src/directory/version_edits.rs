@@ -55,7 +55,7 @@ impl LiveState {
         let (mut records, mut edit) = (Records::new(manifest), Vec::new());
         let mut state = Self::default();
         while records.next(&mut edit, usize::MAX) {
-            state.apply(Input(&edit))?;
+            state.apply(EditReader(&edit))?;
         }
         Some(state)
     }
@@ -66,7 +66,7 @@ impl LiveState {
         live.map(|(_, log)| *log).min().unwrap_or(0).max(self.first_log_kept)
     }
 
-    fn apply(&mut self, mut input: Input<'_>) -> Option<()> {
+    fn apply(&mut self, mut input: EditReader<'_>) -> Option<()> {
         let (mut family, mut log, mut dropped) = (0, None, false);
         while !input.0.is_empty() {
             match input.varint()? {
@@ -111,7 +111,7 @@ impl LiveState {
         self.first_log_kept = self.first_log_kept.max(log);
     }
 
-    fn add_file(&mut self, input: &mut Input<'_>) -> Option<()> {
+    fn add_file(&mut self, input: &mut EditReader<'_>) -> Option<()> {
         let (_level, number, bytes) = (input.varint()?, input.varint()?, input.varint()?);
         let (_smallest, _largest) = (input.bytes()?, input.bytes()?);
         let (_first_sequence, _last_sequence) = (input.varint()?, input.varint()?);
@@ -137,7 +137,7 @@ impl LiveState {
 /// here.
 pub(crate) fn files_added(edit: &[u8]) -> Option<Vec<u64>> {
     let mut state = LiveState::default();
-    state.apply(Input(edit))?;
+    state.apply(EditReader(edit))?;
     Some(state.files.into_keys().collect())
 }
 
@@ -168,9 +168,9 @@ mod file_tag {
 }
 
 /// The rest of a version edit.
-struct Input<'a>(&'a [u8]);
+struct EditReader<'a>(&'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> EditReader<'a> {
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {

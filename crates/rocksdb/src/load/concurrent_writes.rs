@@ -1,14 +1,13 @@
-//! What lets a load take the place of rows without losing what others write meanwhile.
+//! What others write while a load session is open.
 //!
-//! An entry must yield to a row that someone else wrote after it was pushed. Whoever looks at each
-//! stored row finds that out from its version. Each shard is watched besides, from the moment the
-//! session is opened:
+//! A load must not overwrite a row that someone else wrote after the entry was pushed. A load that
+//! looks at each stored row sees that by its version. In addition a window is open on each shard
+//! for the whole session:
 //!
-//! - A load that overwrites looks at few rows: only keys that small writes touched are looked up.
-//!   What other loads store in files is not told key by key: once one has, every key is looked up
-//!   as ever.
-//! - Where a later row is found, the watch tells whether it was stored on a condition. Then the
-//!   entry does not yield.
+//! - A blind load looks up only keys that small writes touched. Other loads store files, whose keys
+//!   the window does not see. So once another load has ingested a file, every key is looked up.
+//! - If a stored row is later than the entry, the window tells whether it was written on a
+//!   condition. If so the entry is stored all the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,36 +19,36 @@ use crate::window::LoadWindows;
 pub(super) struct ConcurrentWrites<'a> {
     window: OpenWindow<'a>,
     /// How many ingestions there were before.
-    landings_before: u64,
+    ingestions_before: u64,
     /// How many there were of this session since.
-    landings_own: AtomicU64,
+    own_ingestions: AtomicU64,
 }
 
 impl<'a> ConcurrentWrites<'a> {
     /// Begins to watch. Versions that the session draws after this are greater than those of all
     /// rows that it does not see.
     pub(super) fn open(shard: &'a Shard) -> Self {
-        // Counted before the window is open: a landing between the two makes the load look, not
+        // Counted before the window is open: an ingestion between the two makes the load look, not
         // overlook.
-        let landings_before = shard.ingestions.load(Ordering::SeqCst);
+        let ingestions_before = shard.ingestions.load(Ordering::SeqCst);
         Self {
             window: OpenWindow::open_early(shard),
-            landings_before,
-            landings_own: AtomicU64::new(0),
+            ingestions_before,
+            own_ingestions: AtomicU64::new(0),
         }
     }
 
-    /// Notes that a landing that the shard has counted is of this session.
-    pub(super) fn lands(&self) {
-        self.landings_own.fetch_add(1, Ordering::SeqCst);
+    /// Notes that an ingestion that the shard has counted is of this session.
+    pub(super) fn count_own_ingestion(&self) {
+        self.own_ingestions.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether all that others wrote so far is told key by key. What they land from now on is kept
+    /// Whether the window saw all that others wrote so far. What they ingest from now on is kept
     /// out by the caller, who holds the lock on the range of its keys, or the gate.
-    pub(super) fn tells_all(&self) -> bool {
-        // In this order: a landing of this session that is half counted looks like one of another.
-        let own = self.landings_own.load(Ordering::SeqCst);
-        self.window.shard().ingestions.load(Ordering::SeqCst) == self.landings_before + own
+    pub(super) fn are_all_seen(&self) -> bool {
+        // In this order: an ingestion of this session that is half counted looks like another's.
+        let own = self.own_ingestions.load(Ordering::SeqCst);
+        self.window.shard().ingestions.load(Ordering::SeqCst) == self.ingestions_before + own
     }
 
     /// Whether a small write may have touched the key.

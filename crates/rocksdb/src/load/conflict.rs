@@ -4,8 +4,8 @@ use rocksdb::{DBRawIterator, ReadOptions};
 use tonnage_engine::{Header, OnExisting, Result};
 
 use super::concurrent_writes::ConcurrentWrites;
-use super::record::Record;
-use super::zone::Zone;
+use super::lane::SpaceKind;
+use super::record::LoadRecord;
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
@@ -13,8 +13,8 @@ use crate::shard::Shard;
 /// How many rows are walked over before the key is looked up by itself: that takes about as long as
 /// so many steps, because filters tell of most missing keys.
 const STEPS_MAX: usize = 4;
-/// After so many walks in vain, less those that arrived, look-ups do not walk any more.
-const VAIN_MAX: u32 = 8;
+/// Stop walking after this many net misses.
+const MISSED_WALKS_MAX: u32 = 8;
 /// Of so many look-ups that do not walk one tries again.
 const WALK_AGAIN_EVERY: u32 = 64;
 
@@ -54,66 +54,66 @@ impl EntryOutcome {
 
 /// What is judged by.
 #[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    pub(super) zone: Zone,
+pub(super) struct ConflictRules<'a> {
+    pub(super) space_kind: SpaceKind,
     pub(super) on_existing: OnExisting,
     /// What others wrote since the session was opened, where the load takes the place of what is
     /// there.
-    pub(super) watch: Option<&'a ConcurrentWrites<'a>>,
+    pub(super) concurrent_writes: Option<&'a ConcurrentWrites<'a>>,
     /// Whether only keys that small writes touched are looked up.
-    pub(super) trusts_watch: bool,
+    pub(super) is_blind: bool,
 }
 
 /// Judges entries that come in order.
 pub(super) struct ConflictResolver<'a> {
-    stored: StoredRows<'a>,
-    rules: Rules<'a>,
+    stored: StoredRowCursor<'a>,
+    rules: ConflictRules<'a>,
     last_key: Vec<u8>,
     /// What became of the first entry with the last key, which decides about the others.
-    last_fate: Option<EntryOutcome>,
+    last_outcome: Option<EntryOutcome>,
 }
 
 impl<'a> ConflictResolver<'a> {
-    /// A judge who sees what is stored in the shard now.
-    pub(super) fn new(shard: &'a Shard, rules: Rules<'a>, now_ms: u64) -> Self {
+    /// A resolver that sees what is stored in the shard now.
+    pub(super) fn new(shard: &'a Shard, rules: ConflictRules<'a>, now_ms: u64) -> Self {
         Self {
-            stored: StoredRows::new(shard, now_ms, false),
+            stored: StoredRowCursor::new(shard, now_ms, false),
             rules,
             last_key: Vec::new(),
-            last_fate: None,
+            last_outcome: None,
         }
     }
 
     /// Decides about the next entry.
     #[inline]
-    pub(super) fn judge(&mut self, record: &Record<'_>) -> Result<EntryOutcome> {
-        if let Some(first) = self.last_fate
+    pub(super) fn resolve(&mut self, record: &LoadRecord<'_>) -> Result<EntryOutcome> {
+        if let Some(first) = self.last_outcome
             && self.last_key == record.key
         {
             return Ok(self.after(first));
         }
         self.last_key.clear();
         self.last_key.extend_from_slice(record.key);
-        let fate = self.judge_first(record)?;
-        self.last_fate = Some(fate);
-        Ok(fate)
+        let outcome = self.resolve_first(record)?;
+        self.last_outcome = Some(outcome);
+        Ok(outcome)
     }
 
     #[inline]
-    fn judge_first(&mut self, record: &Record<'_>) -> Result<EntryOutcome> {
-        if self.rules.zone == Zone::Placed {
+    fn resolve_first(&mut self, record: &LoadRecord<'_>) -> Result<EntryOutcome> {
+        if self.rules.space_kind == SpaceKind::ShardPrefixed {
             return Ok(EntryOutcome::Inserted);
         }
         if self.rules.overwrites(record.key) {
             return Ok(EntryOutcome::Replaced);
         }
         let stored = self.stored.find(record.key)?;
-        Ok(self.rules.fate(record, stored, self.stored.now_ms))
+        Ok(self.rules.outcome(record, stored, self.stored.now_ms))
     }
 
     /// What becomes of a further entry with a key.
     fn after(&self, first: EntryOutcome) -> EntryOutcome {
-        if self.rules.zone == Zone::Placed {
+        if self.rules.space_kind == SpaceKind::ShardPrefixed {
             return EntryOutcome::Superseded;
         }
         match first {
@@ -128,34 +128,37 @@ impl<'a> ConflictResolver<'a> {
         }
     }
 
-    /// Looks at what is stored now, instead of when the judge was made.
-    /// The entries follow one whose key and fate are these.
+    /// Looks at what is stored now, instead of when the resolver was made.
+    /// The entries follow one whose key and outcome are these.
     pub(super) fn refresh(
         &mut self,
-        rules: Rules<'a>,
+        rules: ConflictRules<'a>,
         now_ms: u64,
         last: Option<&(Vec<u8>, EntryOutcome)>,
     ) {
-        self.last_fate = last.map(|(key, fate)| {
+        self.last_outcome = last.map(|(key, outcome)| {
             key.clone_into(&mut self.last_key);
-            *fate
+            *outcome
         });
-        self.stored = StoredRows::new(self.stored.shard, now_ms, false);
+        self.stored = StoredRowCursor::new(self.stored.shard, now_ms, false);
         self.rules = rules;
     }
 
     /// The key that was judged last, and what became of its first entry.
     pub(super) fn last(&self) -> Option<(Vec<u8>, EntryOutcome)> {
-        self.last_fate.map(|fate| (self.last_key.clone(), fate))
+        self.last_outcome.map(|outcome| (self.last_key.clone(), outcome))
     }
 
     /// Reads what is stored under the keys of coming entries, so that it is in memory when they are
     /// judged.
-    pub(super) fn read_ahead<'r>(&self, records: impl Iterator<Item = Record<'r>>) -> Result<()> {
+    pub(super) fn read_ahead<'r>(
+        &self,
+        records: impl Iterator<Item = LoadRecord<'r>>,
+    ) -> Result<()> {
         let mut stored = None;
         for record in records.filter(|record| !self.rules.overwrites(record.key)) {
             let stored = stored.get_or_insert_with(|| {
-                StoredRows::new(self.stored.shard, self.stored.now_ms, true)
+                StoredRowCursor::new(self.stored.shard, self.stored.now_ms, true)
             });
             stored.find(record.key)?;
         }
@@ -163,12 +166,14 @@ impl<'a> ConflictResolver<'a> {
     }
 }
 
-impl Rules<'_> {
+impl ConflictRules<'_> {
     /// Whether an entry is stored whatever is there.
     #[inline]
     fn overwrites(&self, physical_key: &[u8]) -> bool {
-        match self.watch {
-            Some(watch) if self.trusts_watch => !watch.is_touched_at(physical_key),
+        match self.concurrent_writes {
+            Some(concurrent_writes) if self.is_blind => {
+                !concurrent_writes.is_touched_at(physical_key)
+            }
             _ => false,
         }
     }
@@ -179,9 +184,9 @@ impl Rules<'_> {
     }
 
     /// What becomes of an entry, by the row that is stored under its key.
-    pub(super) fn fate(
+    pub(super) fn outcome(
         &self,
-        record: &Record<'_>,
+        record: &LoadRecord<'_>,
         stored: Option<Header>,
         now_ms: u64,
     ) -> EntryOutcome {
@@ -195,8 +200,9 @@ impl Rules<'_> {
             };
         }
         if is_later {
-            let is_judged =
-                self.watch.is_some_and(|watch| watch.is_judged(record.key, stored.version));
+            let is_judged = self.concurrent_writes.is_some_and(|concurrent_writes| {
+                concurrent_writes.is_judged(record.key, stored.version)
+            });
             return if is_judged { EntryOutcome::Renewed } else { EntryOutcome::Overtaken };
         }
         if is_live { EntryOutcome::Replaced } else { EntryOutcome::Inserted }
@@ -211,17 +217,17 @@ impl Rules<'_> {
 /// stored rows for each of the load, it looks each key up by itself, which costs little where
 /// filters know that it is missing: measured, the tenth load of 2 M random rows into a store of 18
 /// M takes about half the time.
-struct StoredRows<'a> {
+struct StoredRowCursor<'a> {
     shard: &'a Shard,
     iterator: DBRawIterator<'a>,
     now_ms: u64,
     /// The stored key that the iterator stands on.
     fence: Vec<u8>,
-    state: State,
+    state: FenceState,
     /// Walks that did not arrive, less those that did.
-    vain: u32,
+    missed_walks: u32,
     /// Look-ups since the last walk.
-    unwalked: u32,
+    lookups_since_walk: u32,
     /// For single look-ups.
     options: ReadOptions,
 }
@@ -231,13 +237,13 @@ fn header(value: &[u8]) -> Result<Header> {
 }
 
 #[derive(PartialEq, Eq)]
-enum State {
+enum FenceState {
     New,
     AtFence,
     PastAll,
 }
 
-impl<'a> StoredRows<'a> {
+impl<'a> StoredRowCursor<'a> {
     /// Rows as they are now. Most are looked at once: only where they soon are again do their
     /// blocks go into the cache.
     fn new(shard: &'a Shard, now_ms: u64, fill_cache: bool) -> Self {
@@ -254,9 +260,9 @@ impl<'a> StoredRows<'a> {
             iterator,
             now_ms,
             fence: Vec::new(),
-            state: State::New,
-            vain: 0,
-            unwalked: 0,
+            state: FenceState::New,
+            missed_walks: 0,
+            lookups_since_walk: 0,
             options: options(),
         }
     }
@@ -265,26 +271,26 @@ impl<'a> StoredRows<'a> {
     #[inline]
     fn find(&mut self, key: &[u8]) -> Result<Option<Header>> {
         let is_passed = match self.state {
-            State::New => false,
-            State::AtFence => key < self.fence.as_slice(),
-            State::PastAll => true,
+            FenceState::New => false,
+            FenceState::AtFence => key < self.fence.as_slice(),
+            FenceState::PastAll => true,
         };
         if is_passed {
             return Ok(None);
         }
-        if self.state == State::New {
+        if self.state == FenceState::New {
             self.iterator.seek(key);
             self.read_fence()?;
         } else if self.fence != key && !self.walk_to(key)? {
             return self.look_up(key);
         }
-        if self.state == State::PastAll || self.fence != key {
+        if self.state == FenceState::PastAll || self.fence != key {
             return Ok(None);
         }
         header(self.iterator.value().unwrap_or_default()).map(Some)
     }
 
-    /// Asks for one key, without moving. A row written since the judge was made is seen here and
+    /// Asks for one key, without moving. A row written since the resolver was made is seen here and
     /// not by the iterator, which is just as well: it is in the load window, and looked at again.
     fn look_up(&self, key: &[u8]) -> Result<Option<Header>> {
         let value = self.shard.db().get_pinned_cf_opt(self.shard.rows(), key, &self.options);
@@ -294,30 +300,30 @@ impl<'a> StoredRows<'a> {
 
     /// Tries a few steps. Tells whether they sufficed.
     fn walk_to(&mut self, key: &[u8]) -> Result<bool> {
-        if self.vain >= VAIN_MAX && self.unwalked < WALK_AGAIN_EVERY {
-            self.unwalked += 1;
+        if self.missed_walks >= MISSED_WALKS_MAX && self.lookups_since_walk < WALK_AGAIN_EVERY {
+            self.lookups_since_walk += 1;
             return Ok(false);
         }
-        if self.unwalked > 0 {
+        if self.lookups_since_walk > 0 {
             return self.seek_again(key);
         }
         for _ in 0..STEPS_MAX {
             self.iterator.next();
             self.read_fence()?;
-            if self.state == State::PastAll || self.fence.as_slice() >= key {
-                self.vain = self.vain.saturating_sub(1);
+            if self.state == FenceState::PastAll || self.fence.as_slice() >= key {
+                self.missed_walks = self.missed_walks.saturating_sub(1);
                 return Ok(true);
             }
         }
-        self.vain = (self.vain + 1).min(2 * VAIN_MAX);
+        self.missed_walks = (self.missed_walks + 1).min(2 * MISSED_WALKS_MAX);
         Ok(false)
     }
 
     /// After many look-ups the iterator is far behind: steps would never arrive. From where it
     /// stands then walking is tried again, once.
     fn seek_again(&mut self, key: &[u8]) -> Result<bool> {
-        self.unwalked = 0;
-        self.vain = VAIN_MAX - 1;
+        self.lookups_since_walk = 0;
+        self.missed_walks = MISSED_WALKS_MAX - 1;
         self.iterator.seek(key);
         self.read_fence()?;
         Ok(true)
@@ -328,13 +334,13 @@ impl<'a> StoredRows<'a> {
         match self.iterator.key() {
             Some(key) => {
                 self.fence.extend_from_slice(key);
-                self.state = State::AtFence;
+                self.state = FenceState::AtFence;
             }
             None => {
                 self.iterator
                     .status()
                     .map_err(|error| translate(self.shard.directory.display(), error))?;
-                self.state = State::PastAll;
+                self.state = FenceState::PastAll;
             }
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! What every step of a load needs to know.
+//! What all steps of a load share: the store, the options, the deadline, and whether the load
+//! stopped.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -10,57 +11,61 @@ use tonnage_engine::{
 };
 
 use super::concurrent_writes::ConcurrentWrites;
-use super::conflict::{ConflictResolver, Rules};
-use super::record::{Precedence, Record, space_of};
-use super::tally::Tally;
-use super::zone::Zone;
+use super::conflict::{ConflictResolver, ConflictRules};
+use super::lane::SpaceKind;
+use super::record::{LoadRecord, Precedence, space_of};
+use super::tally::StreamTally;
 use crate::open_store::OpenStore;
 use crate::shard::Shard;
 
 /// The engine, the options, and whether the load was stopped.
-pub(super) struct Context<'a> {
+pub(super) struct LoadContext<'a> {
     pub(super) engine: &'a OpenStore,
     pub(super) options: &'a LoadOptions,
     /// For each shard, where the load takes the place of what is there.
-    pub(super) watches: &'a [ConcurrentWrites<'a>],
+    pub(super) concurrent_writes: &'a [ConcurrentWrites<'a>],
     /// The shard-prefixed spaces of the load, whether or not they still exist.
-    pub(super) placed: BTreeSet<SpaceId>,
+    pub(super) prefixed_spaces: BTreeSet<SpaceId>,
     /// By when everything must be stored.
     pub(super) deadline: Deadline,
     /// Set by the first step that fails, so that the others end soon.
     pub(super) stopped: AtomicBool,
 }
 
-impl Context<'_> {
+impl LoadContext<'_> {
     /// Which of two entries with the same key is stored.
     pub(super) fn precedence(&self) -> Precedence {
         precedence(self.options.on_existing)
     }
 
-    /// A judge who sees what is stored in a shard now.
-    pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> ConflictResolver<'a> {
-        ConflictResolver::new(shard, self.rules(shard, zone), self.engine.clock().now_ms())
+    /// A resolver that sees what is stored in a shard now.
+    pub(super) fn resolver<'a>(
+        &'a self,
+        shard: &'a Shard,
+        space_kind: SpaceKind,
+    ) -> ConflictResolver<'a> {
+        ConflictResolver::new(shard, self.rules(shard, space_kind), self.engine.clock().now_ms())
     }
 
     /// By what entries of a shard are judged now.
-    pub(super) fn rules(&self, shard: &Shard, zone: Zone) -> Rules<'_> {
+    pub(super) fn rules(&self, shard: &Shard, space_kind: SpaceKind) -> ConflictRules<'_> {
         let on_existing = self.options.on_existing;
-        let watch = self.watches.get(shard.id.0 as usize);
-        let trusts_watch = on_existing == OnExisting::BlindReplace
-            && watch.is_some_and(ConcurrentWrites::tells_all);
-        Rules { zone, on_existing, watch, trusts_watch }
+        let concurrent = self.concurrent_writes.get(shard.id.0 as usize);
+        let is_blind = on_existing == OnExisting::BlindReplace
+            && concurrent.is_some_and(ConcurrentWrites::are_all_seen);
+        ConflictRules { space_kind, on_existing, concurrent_writes: concurrent, is_blind }
     }
 
-    /// Counts rows that are about to land in a file.
-    pub(super) fn lands(&self, shard: &Shard) {
+    /// Counts a file of rows that is about to be ingested.
+    pub(super) fn count_ingestion(&self, shard: &Shard) {
         shard.ingestions.fetch_add(1, Ordering::SeqCst);
-        if let Some(watch) = self.watches.get(shard.id.0 as usize) {
-            watch.lands();
+        if let Some(concurrent) = self.concurrent_writes.get(shard.id.0 as usize) {
+            concurrent.count_own_ingestion();
         }
     }
 
     /// The value of an entry that is stored over a later row, with a version of its own.
-    pub(super) fn renew(&self, shard: &Shard, record: &Record<'_>) -> Result<Vec<u8>> {
+    pub(super) fn renew(&self, shard: &Shard, record: &LoadRecord<'_>) -> Result<Vec<u8>> {
         let version = shard.versions.next()?;
         // It may be later than entries of this session that are pushed by now: these are to be
         // stored over it all the same.
@@ -68,11 +73,16 @@ impl Context<'_> {
         Ok(record.value_of_version(version))
     }
 
-    /// Whether a space still takes entries. A placed one that was dropped during the load takes
-    /// none, which is no error.
-    pub(super) fn takes_entries(&self, space: SpaceId, zone: Zone) -> Result<bool> {
+    /// Whether a space still takes entries. A shard-prefixed one that was dropped during the load
+    /// takes none, which is no error.
+    pub(super) fn takes_entries(&self, space: SpaceId, space_kind: SpaceKind) -> Result<bool> {
         match self.engine.space(space) {
-            Err(error) if zone == Zone::Placed && error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error)
+                if space_kind == SpaceKind::ShardPrefixed
+                    && error.kind() == ErrorKind::NotFound =>
+            {
+                Ok(false)
+            }
             found => found.map(|_| true),
         }
     }
@@ -91,7 +101,7 @@ impl Context<'_> {
     }
 
     /// Tells the observer of entries that are stored.
-    pub(super) fn report_stored(&self, tally: Tally) {
+    pub(super) fn report_stored(&self, tally: StreamTally) {
         let tells_new = self.options.on_existing != OnExisting::BlindReplace;
         for run in tally.into_runs() {
             self.options.observer.stored(if tells_new { run } else { run.without_replaced() });
@@ -99,7 +109,7 @@ impl Context<'_> {
     }
 
     /// Tells the observer of an entry that was not stored.
-    pub(super) fn report_existed(&self, record: &Record<'_>) -> Result<()> {
+    pub(super) fn report_existed(&self, record: &LoadRecord<'_>) -> Result<()> {
         self.report_existed_entry(record.stream, record.position, record.key, record.value)
     }
 

@@ -3,7 +3,7 @@
 use tonnage_engine::Result;
 
 use super::range::KeyBounds;
-use super::record::{Record, RecordSpan};
+use super::record::{LoadRecord, RecordSpan};
 use super::run::SortedRun;
 use super::spill::{SpillFile, SpillReader};
 
@@ -14,17 +14,17 @@ const CACHE_LINE: usize = 64;
 /// Walks the entries of a source that lie in a key range. It stands before the first entry until it
 /// is advanced.
 #[derive(Debug)]
-pub(super) enum Cursor<'a> {
+pub(super) enum SourceCursor<'a> {
     Memory(RunCursor<'a>),
     File(Box<FileCursor<'a>>),
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> SourceCursor<'a> {
     /// A cursor over a run.
     pub(super) fn over_run(run: &'a SortedRun, range: &KeyBounds) -> Self {
         let next = range.lower.as_ref().map_or(0, |lower| run.lower_bound(lower));
         let end = range.upper.as_ref().map_or(run.len(), |upper| run.lower_bound(upper));
-        Cursor::Memory(RunCursor {
+        SourceCursor::Memory(RunCursor {
             arena: run.arena(),
             offsets: &run.offsets()[next..end],
             next: 0,
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
     /// A cursor over a spill file.
     pub(super) fn over_file(file: &'a SpillFile, range: &KeyBounds) -> Self {
         let reader = file.reader(range.lower.as_deref());
-        Cursor::File(Box::new(FileCursor {
+        SourceCursor::File(Box::new(FileCursor {
             reader,
             range: range.clone(),
             span: RecordSpan::default(),
@@ -47,17 +47,17 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn advance(&mut self) -> Result<bool> {
         match self {
-            Cursor::Memory(cursor) => Ok(cursor.advance()),
-            Cursor::File(cursor) => cursor.advance(),
+            SourceCursor::Memory(cursor) => Ok(cursor.advance()),
+            SourceCursor::File(cursor) => cursor.advance(),
         }
     }
 
-    /// The entry that the cursor stands on, after [`Cursor::advance`] said that there is one.
+    /// The entry that the cursor stands on, after [`SourceCursor::advance`] said that there is one.
     #[inline]
-    pub(super) fn record(&self) -> Record<'_> {
+    pub(super) fn record(&self) -> LoadRecord<'_> {
         match self {
-            Cursor::Memory(cursor) => cursor.span.of(cursor.arena),
-            Cursor::File(cursor) => cursor.span.of(cursor.reader.frame()),
+            SourceCursor::Memory(cursor) => cursor.span.of(cursor.arena),
+            SourceCursor::File(cursor) => cursor.span.of(cursor.reader.frame()),
         }
     }
 }

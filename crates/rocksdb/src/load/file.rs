@@ -1,4 +1,4 @@
-//! Files of rows: written in order, then taken in by RocksDB.
+//! Data files of a load: written in key order, then ingested by RocksDB.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
-//! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load
-//! take one range after another: first those of shard-prefixed spaces, then, when all of these are stored,
-//! the others.
+//! Stores what a flush gathered.
+//!
+//! 1. Sort what is not sorted yet.
+//! 2. Let the threads of the load take one range after another: first those of shard-prefixed
+//!    spaces, then, when all of these are stored, the others.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,16 +11,16 @@ use std::thread;
 
 use tonnage_engine::{Error, Result, SpaceId};
 
-use super::context::{Context, catch};
+use super::context::{LoadContext, catch};
 use super::index_output::IndexOutput;
-use super::output::Output;
-use super::pool::Gathered;
+use super::lane::{Lane, SpaceKind};
+use super::output::RangeOutput;
+use super::pool::DrainedRuns;
 use super::range::KeyBounds;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
-use super::zone::{Lane, Zone};
-use crate::compaction::pause::Merging;
+use crate::compaction::pause::MergingLoad;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
 const SMALL_BYTES_MAX: u64 = 8 << 20;
@@ -26,33 +28,33 @@ const SMALL_BYTES_MAX: u64 = 8 << 20;
 const FILE_BYTES: u64 = 128 << 20;
 
 /// What a thread does next: stores a range of a lane.
-struct Task<'a> {
+struct FlushTask<'a> {
     lane: Lane,
     sources: &'a Sources,
     range: KeyBounds,
-    way: Way,
+    route: StorageRoute,
 }
 
 /// How a range is stored.
 #[derive(Clone, Copy)]
-enum Way {
+enum StorageRoute {
     /// Through the write-ahead log.
     Log,
     /// By a file, of rows.
     File,
     /// By a file, of entries of one shard-prefixed space.
-    PlacedFile(SpaceId),
+    IndexFile(SpaceId),
 }
 
-impl Task<'_> {
+impl FlushTask<'_> {
     fn makes_file_in(&self, shard: usize) -> bool {
-        self.lane.shard == shard && !matches!(self.way, Way::Log)
+        self.lane.shard == shard && !matches!(self.route, StorageRoute::Log)
     }
 }
 
 /// Stores everything. When it returns, all of it is durable and reported.
-pub(super) fn flush(context: &Context<'_>, gathered: Gathered) -> Result<()> {
-    let Gathered { unsorted, sorted, spilled } = gathered;
+pub(super) fn flush(context: &LoadContext<'_>, gathered: DrainedRuns) -> Result<()> {
+    let DrainedRuns { unsorted, sorted, spilled } = gathered;
     let mut sources: BTreeMap<Lane, Sources> = BTreeMap::new();
     for run in sort_all(context, unsorted)?.into_iter().chain(sorted) {
         sources.entry(run.lane).or_default().runs.push(run);
@@ -61,29 +63,31 @@ pub(super) fn flush(context: &Context<'_>, gathered: Gathered) -> Result<()> {
         sources.entry(file.lane).or_default().files.push(file);
     }
     let tasks = plan(context, &sources);
-    let _resting = rest_compaction(context, &tasks);
-    let (placed, ordinary): (Vec<_>, Vec<_>) =
-        tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
-    run_all(context, &placed, |task| carry_out(context, task))?;
-    sync_placed(context, &ordinary)?;
+    let _paused = pause_compaction(context, &tasks);
+    let (prefixed, ordinary): (Vec<_>, Vec<_>) =
+        tasks.into_iter().partition(|task| task.lane.space_kind == SpaceKind::ShardPrefixed);
+    run_all(context, &prefixed, |task| carry_out(context, task))?;
+    sync_prefixed(context, &ordinary)?;
     run_all(context, &ordinary, |task| carry_out(context, task))
 }
 
-fn carry_out(context: &Context<'_>, task: &Task<'_>) -> Result<()> {
-    let Task { lane, sources, range, way } = task;
+fn carry_out(context: &LoadContext<'_>, task: &FlushTask<'_>) -> Result<()> {
+    let FlushTask { lane, sources, range, route } = task;
     let shard = &context.engine.shards()[lane.shard];
-    match *way {
-        Way::Log => small::store(context, shard, sources, lane.zone, range),
-        Way::File => Output { context, shard, sources, range }.store(),
-        Way::PlacedFile(space) => IndexOutput { context, shard, sources, space, range }.store(),
+    match *route {
+        StorageRoute::Log => small::store(context, shard, sources, lane.space_kind, range),
+        StorageRoute::File => RangeOutput { context, shard, sources, range }.store(),
+        StorageRoute::IndexFile(space) => {
+            IndexOutput { context, shard, sources, space, range }.store()
+        }
     }
 }
 
 /// Entries of shard-prefixed spaces may have gone into the log, by this flush or one before. A file
 /// survives a power failure at once, what stands in the log only once it is synced: so that comes
 /// first.
-fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
-    if context.placed.is_empty() {
+fn sync_prefixed(context: &LoadContext<'_>, ordinary: &[FlushTask<'_>]) -> Result<()> {
+    if context.prefixed_spaces.is_empty() {
         return Ok(());
     }
     for (index, shard) in context.engine.shards().iter().enumerate() {
@@ -94,7 +98,7 @@ fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
     Ok(())
 }
 
-fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<SortedRun>> {
+fn sort_all(context: &LoadContext<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<SortedRun>> {
     let unsorted: Vec<Mutex<Option<RunBuffer>>> =
         unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
     let sorted = Mutex::new(Vec::with_capacity(unsorted.len()));
@@ -109,13 +113,16 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 }
 
 /// Keeps compaction from working in the shards that get files.
-fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task<'_>]) -> Vec<Merging<'a>> {
+fn pause_compaction<'a>(
+    context: &LoadContext<'a>,
+    tasks: &[FlushTask<'_>],
+) -> Vec<MergingLoad<'a>> {
     let gets_files = |shard: usize| tasks.iter().any(|task| task.makes_file_in(shard));
     let shards = context.engine.shards().iter().enumerate().filter(|(index, _)| gets_files(*index));
-    shards.map(|(_, shard)| shard.respite.load()).collect()
+    shards.map(|(_, shard)| shard.compaction_pause.begin_load()).collect()
 }
 
-fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<Task<'a>> {
+fn plan<'a>(context: &LoadContext<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<FlushTask<'a>> {
     let is_small = |shard: usize| {
         let lanes =
             sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);
@@ -126,21 +133,20 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
     for (&lane, sources) in sources {
         let everything = KeyBounds::default();
         if is_small(lane.shard) {
-            tasks.push(Task { lane, sources, range: everything, way: Way::Log });
+            tasks.push(FlushTask { lane, sources, range: everything, route: StorageRoute::Log });
             continue;
         }
         let samples = sources.samples();
-        let mut cut = |all: &KeyBounds, way: Way| {
+        let mut cut = |all: &KeyBounds, route: StorageRoute| {
             let ranges = samples.cut(all, FILE_BYTES, context.parallelism() as u64);
-            tasks.extend(ranges.into_iter().map(|range| Task { lane, sources, range, way }));
+            tasks.extend(ranges.into_iter().map(|range| FlushTask { lane, sources, range, route }));
         };
-        match lane.zone {
-            Zone::Ordinary => cut(&everything, Way::File),
+        match lane.space_kind {
+            SpaceKind::Ordinary => cut(&everything, StorageRoute::File),
             // A file of one space alone goes with that space, and all threads have a part of each.
-            Zone::Placed => context
-                .placed
-                .iter()
-                .for_each(|space| cut(&KeyBounds::of_space(*space), Way::PlacedFile(*space))),
+            SpaceKind::ShardPrefixed => context.prefixed_spaces.iter().for_each(|space| {
+                cut(&KeyBounds::of_space(*space), StorageRoute::IndexFile(*space))
+            }),
         }
     }
     tasks
@@ -149,7 +155,7 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
 /// Runs `step` on every task, on as many threads as the load may use, this one among them. The
 /// first error stops them all.
 fn run_all<T: Sync>(
-    context: &Context<'_>,
+    context: &LoadContext<'_>,
     tasks: &[T],
     step: impl Fn(&T) -> Result<()> + Sync,
 ) -> Result<()> {

@@ -7,13 +7,13 @@
 
 use tonnage_engine::Result;
 
-use super::cursor::Cursor;
-use super::record::{Precedence, Record, prefix_number};
+use super::cursor::SourceCursor;
+use super::record::{LoadRecord, Precedence, prefix_number};
 
 /// Yields the records of all sources by key; of equal keys the one to be stored comes first.
 #[derive(Debug)]
 pub(super) struct SourceMerge<'a> {
-    cursors: Vec<Cursor<'a>>,
+    cursors: Vec<SourceCursor<'a>>,
     heads: Vec<MergeHead>,
     /// `tree[0]` is the winner, the others are losers. Node `n` has the children `2n` and `2n + 1`;
     /// source `s` is the leaf `s + sources`.
@@ -35,7 +35,7 @@ impl<'a> SourceMerge<'a> {
     /// Merges cursors that stand before their first entry. All keys share their first `common`
     /// bytes.
     pub(super) fn new(
-        cursors: Vec<Cursor<'a>>,
+        cursors: Vec<SourceCursor<'a>>,
         common: usize,
         precedence: Precedence,
     ) -> Result<Self> {
@@ -51,7 +51,7 @@ impl<'a> SourceMerge<'a> {
 
     /// The next record.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>> {
+    pub(super) fn next(&mut self) -> Result<Option<LoadRecord<'_>>> {
         let Some(&winner) = self.tree.first() else { return Ok(None) };
         if self.started {
             self.advance(winner)?;

@@ -11,9 +11,10 @@
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the
 //!    load take one range after another. Of each they merge all runs, decide what becomes of every
 //!    entry ([`conflict`]), write the winners to a file and have RocksDB ingest it ([`output`],
-//!    [`landing`]). The files of a load never overlap, so there is nothing to compact. Entries of
-//!    shard-prefixed spaces (indexes) lie in runs of their own ([`zone`]) and are stored first, without a
-//!    look at what is there ([`index_output`]): nobody ever sees a row without them.
+//!    [`gated_ingest`]). The files of a load never overlap, so there is nothing to compact.
+//!    Entries of shard-prefixed spaces (indexes) lie in runs of their own ([`lane`]). They are
+//!    stored first, without a look at what is there ([`index_output`]): nobody ever sees a row
+//!    without them.
 //! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all
@@ -38,8 +39,9 @@ mod deadline_tests;
 mod durability;
 mod file;
 mod flush;
+mod gated_ingest;
 mod index_output;
-mod landing;
+mod lane;
 mod merge;
 mod output;
 mod pool;
@@ -57,7 +59,6 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod workers;
-mod zone;
 
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ use self_cell::self_cell;
 use tonnage_engine::{Deadline, Entries, LoadOptions, LoadSession, Result, SpaceId};
 
 use crate::open_store::OpenStore;
-use session::Session;
+use session::RocksSession;
 
 self_cell! {
     /// A session together with the store that it loads into: whoever has it need not borrow the
@@ -73,7 +74,7 @@ self_cell! {
     struct OwnedSession {
         owner: Arc<OpenStore>,
         #[not_covariant]
-        dependent: Session,
+        dependent: RocksSession,
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn open_session(
     options: LoadOptions,
 ) -> Result<Box<dyn LoadSession>> {
     let store = Arc::clone(store);
-    Ok(Box::new(OwnedSession::try_new(store, |store| Session::open(store, options))?))
+    Ok(Box::new(OwnedSession::try_new(store, |store| RocksSession::open(store, options))?))
 }
 
 impl LoadSession for OwnedSession {

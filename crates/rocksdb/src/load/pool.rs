@@ -1,6 +1,6 @@
-//! The memory of a session, and what lies in it.
+//! The memory of a load session, handed out as runs.
 //!
-//! Memory is given out as a fixed number of *permits*, each good for one run. A run goes through
+//! A fixed number of *permits* bounds the memory. Each is good for one run. A run goes through
 //! these stages:
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
 //! ```
 //!
-//! A pusher without room takes a free permit, else has an idle run of another lane sealed, else
-//! waits for the workers. Nobody holds a run while waiting, so there is always one who goes on.
-//! Workers are started when the first run is full: a small load never has any.
+//! A pusher without room takes a free permit. If there is none, it has an idle run of another lane
+//! sealed, or waits for the workers. Nobody holds a run while waiting, so somebody can always go
+//! on. The first full run starts the workers: a small load never has any.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,12 +18,12 @@ use std::time::Instant;
 
 use tonnage_engine::{Deadline, Error, ErrorKind, Result};
 
+use super::lane::Lane;
 use super::range::KeyBounds;
 use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
-use super::spill::{SpillFile, SpillPlace, SpillWriter};
-use super::zone::Lane;
+use super::spill::{SpillFile, SpillSettings, SpillWriter};
 
 /// With this many spill files in a lane they are merged into one.
 const FILES_MAX: usize = 128;
@@ -34,19 +34,19 @@ pub(super) struct PoolSettings {
     pub(super) permits: usize,
     pub(super) run_bytes_max: usize,
     pub(super) precedence: Precedence,
-    pub(super) spill: SpillPlace,
+    pub(super) spill: SpillSettings,
 }
 
 /// The runs of a session and who may do what with them.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: PoolSettings,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PoolState {
     permits_free: usize,
     open: Vec<RunBuffer>,
     checked_out: usize,
@@ -70,13 +70,13 @@ struct State {
 
 /// What a flush takes out of the pool.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct DrainedRuns {
     pub(super) unsorted: Vec<RunBuffer>,
     pub(super) sorted: Vec<SortedRun>,
     pub(super) spilled: Vec<SpillFile>,
 }
 
-impl Gathered {
+impl DrainedRuns {
     /// Whether there is nothing to store.
     pub(super) fn is_empty(&self) -> bool {
         self.permits() == 0 && self.spilled.is_empty()
@@ -90,14 +90,14 @@ impl Gathered {
 
 /// A run in the hands of a pusher. It goes back to the pool whatever happens to the pusher: a flush
 /// waits for it.
-pub(super) struct CheckedOut<'p> {
+pub(super) struct RunLease<'p> {
     pool: &'p Pool,
     run: Option<RunBuffer>,
     pushed_bytes: u64,
     is_full: bool,
 }
 
-impl<'p> CheckedOut<'p> {
+impl<'p> RunLease<'p> {
     fn new(pool: &'p Pool, run: RunBuffer) -> Self {
         Self { pool, run: Some(run), pushed_bytes: 0, is_full: false }
     }
@@ -124,7 +124,7 @@ impl<'p> CheckedOut<'p> {
     }
 }
 
-impl Drop for CheckedOut<'_> {
+impl Drop for RunLease<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.pool.stop(&Error::internal(
@@ -138,7 +138,7 @@ impl Drop for CheckedOut<'_> {
 }
 
 /// What a worker does next.
-enum Work {
+enum PoolTask {
     Sort(RunBuffer),
     Spill(SortedRun),
     MergeFiles(Vec<SpillFile>),
@@ -146,24 +146,24 @@ enum Work {
 
 impl Pool {
     pub(super) fn new(settings: PoolSettings) -> Self {
-        let state = State { permits_free: settings.permits, ..State::default() };
+        let state = PoolState { permits_free: settings.permits, ..PoolState::default() };
         Self { settings, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, PoolState>) -> MutexGuard<'a, PoolState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same by a deadline; the answer is whether it is over.
     fn wait_by<'a>(
         &self,
-        state: MutexGuard<'a, State>,
+        state: MutexGuard<'a, PoolState>,
         deadline: Deadline,
-    ) -> (MutexGuard<'a, State>, bool) {
+    ) -> (MutexGuard<'a, PoolState>, bool) {
         let Some(moment) = deadline.moment() else { return (self.wait(state), false) };
         let left = moment.saturating_duration_since(Instant::now());
         let waited = self.changed.wait_timeout(state, left);
@@ -188,22 +188,22 @@ impl Pool {
     }
 
     /// Gives a pusher a run of a lane with room in it, if there is one.
-    pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<CheckedOut<'_>>> {
+    pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<RunLease<'_>>> {
         let mut state = self.lock();
         state.check()?;
         let run =
             if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) };
-        Ok(run.map(|run| CheckedOut::new(self, run)))
+        Ok(run.map(|run| RunLease::new(self, run)))
     }
 
     /// The same, but waits for one, by a deadline. There must be workers.
-    pub(super) fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<CheckedOut<'_>> {
+    pub(super) fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<RunLease<'_>> {
         let (mut state, mut is_over) = (self.lock(), false);
         loop {
             state.check()?;
             if !state.draining {
                 if let Some(run) = state.take_run(lane, self.settings.run_bytes_max) {
-                    return Ok(CheckedOut::new(self, run));
+                    return Ok(RunLease::new(self, run));
                 }
                 state.seal_idle_run();
             }
@@ -242,12 +242,14 @@ impl Pool {
     /// Takes everything out, once all pushers have given back their runs and the workers have put
     /// down their work. From a success on, workers rest until [`Pool::resume`]. When the deadline
     /// comes first everything stays as it is.
-    pub(super) fn drain(&self, deadline: Deadline) -> Result<Gathered> {
+    pub(super) fn drain(&self, deadline: Deadline) -> Result<DrainedRuns> {
         let (mut state, mut is_over) = (self.lock(), false);
         state.draining = true;
         while state.stopped.is_none() && state.checked_out > 0 && !is_over {
             (state, is_over) = self.wait_by(state, deadline);
         }
+        // From here on workers take nothing new: what they hold would be missing from what is
+        // gathered.
         state.storing = true;
         while state.stopped.is_none() && state.busy > 0 && !is_over {
             (state, is_over) = self.wait_by(state, deadline);
@@ -257,13 +259,14 @@ impl Pool {
         let is_ready = state.checked_out == 0 && state.busy == 0;
         let in_time =
             if is_ready { Ok(()) } else { deadline.check("pushes and sorting under way") };
+        // Nothing was taken out yet, so an error leaves all runs where they are.
         if let Err(error) = state.check().and(in_time) {
             state.storing = false;
             return Err(error);
         }
         state.pending_bytes = 0;
         let open = std::mem::take(&mut state.open);
-        Ok(Gathered {
+        Ok(DrainedRuns {
             unsorted: state.sealed.drain(..).chain(open).collect(),
             sorted: std::mem::take(&mut state.sorted),
             spilled: std::mem::take(&mut state.spilled),
@@ -298,7 +301,7 @@ impl Pool {
         }
     }
 
-    fn next_work(&self) -> Option<Work> {
+    fn next_work(&self) -> Option<PoolTask> {
         let mut state = self.lock();
         loop {
             if state.closed || state.stopped.is_some() {
@@ -314,14 +317,16 @@ impl Pool {
         }
     }
 
-    fn carry_out(&self, work: Work) -> Result<()> {
+    fn carry_out(&self, work: PoolTask) -> Result<()> {
         let PoolSettings { precedence, spill, .. } = &self.settings;
         match work {
-            Work::Sort(run) => {
+            PoolTask::Sort(run) => {
+                // The lock is taken for the result alone, so that workers sort and spill side by
+                // side.
                 let sorted = run.sort(*precedence);
                 self.lock().sorted.push(sorted);
             }
-            Work::Spill(run) => {
+            PoolTask::Spill(run) => {
                 let lane = run.lane;
                 let file = spill_merged(
                     &Sources { runs: vec![run], files: Vec::new() },
@@ -333,7 +338,7 @@ impl Pool {
                 state.spilled.push(file);
                 state.permits_free += 1;
             }
-            Work::MergeFiles(files) => {
+            PoolTask::MergeFiles(files) => {
                 let lane = files[0].lane;
                 let file =
                     spill_merged(&Sources { runs: Vec::new(), files }, lane, *precedence, spill)?;
@@ -349,9 +354,9 @@ fn spill_merged(
     sources: &Sources,
     lane: Lane,
     precedence: Precedence,
-    place: &SpillPlace,
+    settings: &SpillSettings,
 ) -> Result<SpillFile> {
-    let mut writer = SpillWriter::create(place)?;
+    let mut writer = SpillWriter::create(settings)?;
     let mut merge = sources.merge(&KeyBounds::default(), precedence)?;
     while let Some(record) = merge.next()? {
         writer.push(record)?;
@@ -359,7 +364,7 @@ fn spill_merged(
     writer.finish(lane)
 }
 
-impl State {
+impl PoolState {
     fn check(&self) -> Result<()> {
         match &self.stopped {
             Some((kind, message)) => Err(Error::new(*kind, message.clone())),
@@ -389,15 +394,15 @@ impl State {
         }
     }
 
-    fn take_work(&mut self) -> Option<Work> {
+    fn take_work(&mut self) -> Option<PoolTask> {
         if let Some(run) = self.sealed.pop_front() {
-            return Some(Work::Sort(run));
+            return Some(PoolTask::Sort(run));
         }
         if let Some(files) = self.take_files_to_merge() {
-            return Some(Work::MergeFiles(files));
+            return Some(PoolTask::MergeFiles(files));
         }
         if self.starving > 0 && self.permits_free == 0 {
-            return self.sorted.pop().map(Work::Spill);
+            return self.sorted.pop().map(PoolTask::Spill);
         }
         None
     }

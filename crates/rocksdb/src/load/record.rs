@@ -89,8 +89,8 @@ impl RecordSpan {
 
     /// The record itself. `buffer` is the one that the span was read from.
     #[inline]
-    pub(super) fn of<'a>(&self, buffer: &'a [u8]) -> Record<'a> {
-        Record {
+    pub(super) fn of<'a>(&self, buffer: &'a [u8]) -> LoadRecord<'a> {
+        LoadRecord {
             encoded: &buffer[self.start..self.end],
             key: &buffer[self.key..self.value],
             value: &buffer[self.value..self.end],
@@ -102,7 +102,7 @@ impl RecordSpan {
 
 /// An entry, borrowed from the buffer it lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Record<'a> {
+pub(super) struct LoadRecord<'a> {
     /// All of it, to be copied as it is.
     pub(super) encoded: &'a [u8],
     /// Space and key.
@@ -113,7 +113,7 @@ pub(super) struct Record<'a> {
     pub(super) position: u64,
 }
 
-impl<'a> Record<'a> {
+impl<'a> LoadRecord<'a> {
     /// The record at the start of a buffer that is known to hold one.
     ///
     /// # Panics
@@ -160,8 +160,8 @@ impl<'a> Record<'a> {
 
     /// Orders entries of equal keys: the one that is stored comes first.
     #[inline]
-    pub(super) fn cmp_origin(&self, other: &Record<'_>, precedence: Precedence) -> Ordering {
-        let origin = |record: &Record<'_>| (record.version(), record.stream, record.position);
+    pub(super) fn cmp_origin(&self, other: &LoadRecord<'_>, precedence: Precedence) -> Ordering {
+        let origin = |record: &LoadRecord<'_>| (record.version(), record.stream, record.position);
         let order = origin(self).cmp(&origin(other));
         match precedence {
             Precedence::First => order,
@@ -237,7 +237,7 @@ mod tests {
             let start = arena.len();
             NewRecord { space: SpaceId(258), key, header, payload, stream: u32::MAX, position }
                 .append_to(&mut arena);
-            let record = Record::at(&arena, start);
+            let record = LoadRecord::at(&arena, start);
             assert_eq!(
                 (record.space(), record.logical_key(), record.stream),
                 (SpaceId(258), key, u32::MAX)

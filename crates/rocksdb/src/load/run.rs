@@ -1,8 +1,8 @@
 //! Runs in memory: entries as they come in, then sorted.
 
-use super::record::{NewRecord, Precedence, Record, common_len};
+use super::lane::Lane;
+use super::record::{LoadRecord, NewRecord, Precedence, common_len};
 use super::sort::{SORT_BYTES_PER_RECORD, sorted_offsets};
-use super::zone::Lane;
 
 /// What a run allocates first; it then doubles.
 const FIRST_BYTES: usize = 64 << 10;
@@ -98,8 +98,8 @@ impl SortedRun {
 
     /// The entry at `index`.
     #[inline]
-    pub(super) fn record(&self, index: usize) -> Record<'_> {
-        Record::at(&self.arena, self.offsets[index] as usize)
+    pub(super) fn record(&self, index: usize) -> LoadRecord<'_> {
+        LoadRecord::at(&self.arena, self.offsets[index] as usize)
     }
 
     /// The bytes that offsets point into.
@@ -114,6 +114,7 @@ impl SortedRun {
 
     /// The index of the first entry whose key is not less than `key`.
     pub(super) fn lower_bound(&self, key: &[u8]) -> usize {
-        self.offsets.partition_point(|offset| Record::at(&self.arena, *offset as usize).key < key)
+        self.offsets
+            .partition_point(|offset| LoadRecord::at(&self.arena, *offset as usize).key < key)
     }
 }

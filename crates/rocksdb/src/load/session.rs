@@ -11,14 +11,14 @@ use tonnage_engine::{
 };
 
 use super::concurrent_writes::ConcurrentWrites;
-use super::context::{Context, catch, precedence};
+use super::context::{LoadContext, catch, precedence};
 use super::flush;
-use super::pool::{CheckedOut, Pool, PoolSettings};
+use super::lane::{Lane, SpaceKind};
+use super::pool::{Pool, PoolSettings, RunLease};
 use super::record::NewRecord;
 use super::sort::rough_order;
-use super::spill::SpillPlace;
+use super::spill::SpillSettings;
 use super::workers::Workers;
-use super::zone::{Lane, Zone};
 use crate::open_store::OpenStore;
 
 /// No run is larger: sorting many runs side by side starts earlier than sorting few large ones.
@@ -32,20 +32,20 @@ const FRAME_BYTES_MAX: usize = 128 << 10;
 const FRAMES_IN_MEMORY: usize = 1024;
 
 /// A load session of the RocksDB engine.
-pub(super) struct Session<'a> {
+pub(super) struct RocksSession<'a> {
     engine: &'a OpenStore,
     options: LoadOptions,
     pool: Arc<Pool>,
     workers: Workers,
     /// For each shard, where the load takes the place of what is there.
-    watches: Vec<ConcurrentWrites<'a>>,
+    concurrent_writes: Vec<ConcurrentWrites<'a>>,
     /// The shard-prefixed spaces that entries were pushed to, whether or not they still exist.
-    placed: RwLock<BTreeSet<SpaceId>>,
+    prefixed_spaces: RwLock<BTreeSet<SpaceId>>,
     /// Held by a flush: one at a time.
     flushing: Mutex<()>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> RocksSession<'a> {
     /// Opens a session.
     pub(super) fn open(engine: &'a OpenStore, options: LoadOptions) -> Result<Self> {
         let spill_directory = match &options.spill_directory {
@@ -56,10 +56,10 @@ impl<'a> Session<'a> {
         };
         let frame_bytes =
             (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
-        let spill = SpillPlace { directory: spill_directory, frame_bytes };
-        // Before versions are drawn for entries: what the watches do not see is older than these.
-        let watched = if keeps(options.on_existing) { &[] } else { engine.shards() };
-        let watches = watched.iter().map(ConcurrentWrites::open).collect();
+        let spill = SpillSettings { directory: spill_directory, frame_bytes };
+        // Before versions are drawn for entries: what the windows do not see is older than these.
+        let watched_shards = if keeps(options.on_existing) { &[] } else { engine.shards() };
+        let concurrent_writes = watched_shards.iter().map(ConcurrentWrites::open).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
         Ok(Self {
@@ -67,8 +67,8 @@ impl<'a> Session<'a> {
             options,
             pool,
             workers,
-            watches,
-            placed: RwLock::default(),
+            concurrent_writes,
+            prefixed_spaces: RwLock::default(),
             flushing: Mutex::default(),
         })
     }
@@ -98,10 +98,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn note_placed(&self, space: SpaceId) {
-        let is_known = self.placed.read().unwrap_or_else(PoisonError::into_inner).contains(&space);
+    fn note_prefixed(&self, space: SpaceId) {
+        let is_known =
+            self.prefixed_spaces.read().unwrap_or_else(PoisonError::into_inner).contains(&space);
         if !is_known {
-            self.placed.write().unwrap_or_else(PoisonError::into_inner).insert(space);
+            self.prefixed_spaces.write().unwrap_or_else(PoisonError::into_inner).insert(space);
         }
     }
 
@@ -109,10 +110,10 @@ impl<'a> Session<'a> {
     fn push_to(
         &self,
         lane: Lane,
-        batch: &mut Batch<'_>,
+        batch: &mut PushBatch<'_>,
         mut indexes: impl Iterator<Item = usize>,
     ) -> Result<()> {
-        let Batch { space, stream, entries, deadline, .. } = *batch;
+        let PushBatch { space, stream, entries, deadline, .. } = *batch;
         let mut index = indexes.next();
         while index.is_some() {
             let mut run = self.check_out(lane, deadline)?;
@@ -146,13 +147,13 @@ impl<'a> Session<'a> {
     fn draw_version(&self, lane: Lane) -> Result<u64> {
         let shard = &self.engine.shards()[lane.shard];
         let version = shard.versions.next()?;
-        if lane.zone == Zone::Ordinary && keeps(self.options.on_existing) {
+        if lane.space_kind == SpaceKind::Ordinary && keeps(self.options.on_existing) {
             shard.windows.record_judged_version(version);
         }
         Ok(version)
     }
 
-    fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<CheckedOut<'_>> {
+    fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<RunLease<'_>> {
         if let Some(run) = self.pool.try_check_out(lane)? {
             return Ok(run);
         }
@@ -186,10 +187,19 @@ impl<'a> Session<'a> {
         stored
     }
 
-    fn context(&self, deadline: Deadline) -> Context<'_> {
-        let placed = self.placed.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let (engine, options, watches) = (self.engine, &self.options, &self.watches);
-        Context { engine, options, watches, placed, deadline, stopped: AtomicBool::new(false) }
+    fn context(&self, deadline: Deadline) -> LoadContext<'_> {
+        let prefixed_spaces =
+            self.prefixed_spaces.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let (engine, options, concurrent_writes) =
+            (self.engine, &self.options, &self.concurrent_writes);
+        LoadContext {
+            engine,
+            options,
+            concurrent_writes,
+            prefixed_spaces,
+            deadline,
+            stopped: AtomicBool::new(false),
+        }
     }
 }
 
@@ -198,7 +208,7 @@ fn keeps(on_existing: OnExisting) -> bool {
     matches!(on_existing, OnExisting::Keep | OnExisting::Fail)
 }
 
-fn pool_settings(options: &LoadOptions, shards: usize, spill: SpillPlace) -> PoolSettings {
+fn pool_settings(options: &LoadOptions, shards: usize, spill: SpillSettings) -> PoolSettings {
     // What is left over serves the buffers of files.
     let memory = options.memory_bytes_max - options.memory_bytes_max / 8;
     let lanes = 2 * shards;
@@ -214,7 +224,7 @@ fn too_long(what: &str, len: usize, max: usize) -> Error {
 }
 
 /// What a push brings.
-struct Batch<'e> {
+struct PushBatch<'e> {
     space: SpaceId,
     stream: u32,
     entries: &'e Entries,
@@ -223,7 +233,7 @@ struct Batch<'e> {
     is_taken: bool,
 }
 
-impl Session<'_> {
+impl RocksSession<'_> {
     /// Takes entries. Where time is over when some of them are taken the load is stopped: nobody
     /// could tell which.
     pub(super) fn push(
@@ -233,7 +243,7 @@ impl Session<'_> {
         entries: &Entries,
         deadline: Deadline,
     ) -> Result<()> {
-        let mut batch = Batch { space, stream, entries, deadline, is_taken: false };
+        let mut batch = PushBatch { space, stream, entries, deadline, is_taken: false };
         self.push_batch(&mut batch).inspect_err(|error| {
             if batch.is_taken {
                 self.pool.stop(error);
@@ -241,22 +251,28 @@ impl Session<'_> {
         })
     }
 
-    fn push_batch(&self, batch: &mut Batch<'_>) -> Result<()> {
-        let Batch { space, stream, entries, deadline, .. } = *batch;
+    fn push_batch(&self, batch: &mut PushBatch<'_>) -> Result<()> {
+        let PushBatch { space, stream, entries, deadline, .. } = *batch;
         deadline.check("its turn")?;
         self.pool.check()?;
         let info = self.engine.space(space)?;
+        // All of them before the first is copied: a push that is wrong leaves nothing behind.
         self.check(&info, stream, entries)?;
-        let zone = if info.shape.is_shard_prefixed() { Zone::Placed } else { Zone::Ordinary };
-        if zone == Zone::Placed {
-            self.note_placed(space);
+        let space_kind = if info.shape.is_shard_prefixed() {
+            SpaceKind::ShardPrefixed
+        } else {
+            SpaceKind::Ordinary
+        };
+        if space_kind == SpaceKind::ShardPrefixed {
+            self.note_prefixed(space);
         }
+        // What lies together in order then lies together in memory, and the sort has less to do.
         let order = rough_order(&entries.keys);
         let places = (0..entries.len())
             .map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
         let shards = self.engine.shards().len();
         if shards == 1 {
-            return self.push_to(Lane { zone, shard: 0 }, batch, places);
+            return self.push_to(Lane { space_kind, shard: 0 }, batch, places);
         }
         let shard_of = |index: usize| {
             let key = entries.key(index);
@@ -265,9 +281,10 @@ impl Session<'_> {
                 .and_then(|len| self.engine.shard_index_in(&info, &key[..len]))
         };
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
+        // One after another: a pusher that waits for a run must not hold another one.
         for shard in 0..shards {
             let places = places.clone().filter(|place| shard_of[*place] == shard);
-            self.push_to(Lane { zone, shard }, batch, places)?;
+            self.push_to(Lane { space_kind, shard }, batch, places)?;
         }
         Ok(())
     }
@@ -281,7 +298,7 @@ impl Session<'_> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for RocksSession<'_> {
     fn drop(&mut self) {
         self.pool.close();
         self.workers.join();

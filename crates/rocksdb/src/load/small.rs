@@ -1,15 +1,14 @@
-//! Stores a small load through the write-ahead log, where files of their own would cost more than
-//! they save.
+//! Stores a small load through the write-ahead log, where files would cost more than they save.
 //!
 //! Such a load is a sequence of small writes, and waits for other loads as little as they do:
 //!
-//! 1. Take a chunk of the entries. Read what is stored under their keys, holding nothing, so that
-//!    it is in memory in the next step. Wait at the [door](crate::pace) while writes are slowed
-//!    down or stopped.
+//! 1. Take a chunk of the entries. Read what is stored under their keys without any lock, so that
+//!    it is in memory in the next step. Wait at the [throttle](crate::write_throttle) while writes
+//!    are slowed down or stopped.
 //! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does.
 //!    Judge the entries by what is stored, note the keys of those that win in the open windows, and
 //!    commit them in one batch.
-//! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
+//! 3. At the end sync once if that was asked for, and only then report. No lock is held any more,
 //!    so an observer may do what it likes.
 
 use std::sync::Arc;
@@ -18,18 +17,18 @@ use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceInfo};
 
 use super::conflict::{ConflictResolver, EntryOutcome};
-use super::context::Context;
+use super::context::LoadContext;
+use super::lane::SpaceKind;
 use super::merge::SourceMerge;
 use super::range::KeyBounds;
-use super::record::{Record, RecordSpan};
+use super::record::{LoadRecord, RecordSpan};
 use super::sources::Sources;
-use super::tally::Tally;
-use super::zone::Zone;
-use crate::attempt::Attempt;
+use super::tally::StreamTally;
+use crate::attempt_outcome::AttemptOutcome;
 use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::shard::{Shard, Stripe};
-use crate::stall::Patience;
+use crate::stall::StallDeadline;
 
 /// How much is judged and committed together, unless one entry alone is more.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -40,24 +39,24 @@ const READ_AHEAD_MIN: usize = 16;
 
 /// Stores what lies in a range of `sources`.
 pub(super) fn store(
-    context: &Context<'_>,
+    context: &LoadContext<'_>,
     shard: &Shard,
     sources: &Sources,
-    zone: Zone,
+    space_kind: SpaceKind,
     range: &KeyBounds,
 ) -> Result<()> {
-    let mut small = Small {
+    let mut small = SmallLoad {
         context,
         shard,
-        zone,
-        judge: context.judge(shard, zone),
+        space_kind,
+        resolver: context.resolver(shard, space_kind),
         before: None,
-        fates: Vec::new(),
-        tally: Tally::default(),
+        outcomes: Vec::new(),
+        tally: StreamTally::default(),
         existing: ExistingEntries::default(),
     };
     let mut merge = sources.merge(range, context.precedence())?;
-    let mut chunk = Chunk::default();
+    let mut chunk = SmallChunk::default();
     while chunk.fill(&mut merge)? {
         context.check()?;
         small.store_chunk(&chunk)?;
@@ -65,6 +64,7 @@ pub(super) fn store(
             break;
         }
     }
+    // Before any report, and after a refusal: what entries yielded to must be as durable.
     small.sync()?;
     if !small.is_refused() {
         context.report_stored(small.tally);
@@ -72,56 +72,62 @@ pub(super) fn store(
     small.existing.report(context)
 }
 
-struct Small<'a> {
-    context: &'a Context<'a>,
+struct SmallLoad<'a> {
+    context: &'a LoadContext<'a>,
     shard: &'a Shard,
-    zone: Zone,
-    judge: ConflictResolver<'a>,
+    space_kind: SpaceKind,
+    resolver: ConflictResolver<'a>,
     /// The last key of the chunk before, and what became of its first entry.
     before: Option<(Vec<u8>, EntryOutcome)>,
     /// One for each entry of the chunk.
-    fates: Vec<EntryOutcome>,
-    tally: Tally,
+    outcomes: Vec<EntryOutcome>,
+    tally: StreamTally,
     /// Entries whose key is stored, by whomever.
     existing: ExistingEntries,
 }
 
-impl<'a> Small<'a> {
+impl<'a> SmallLoad<'a> {
     /// Judges and commits a chunk. Where nothing may exist, it is not stored if something does.
-    fn store_chunk(&mut self, chunk: &Chunk) -> Result<()> {
-        if self.zone == Zone::Ordinary && chunk.len() >= READ_AHEAD_MIN {
-            self.judge.read_ahead(chunk.records())?;
+    fn store_chunk(&mut self, chunk: &SmallChunk) -> Result<()> {
+        if self.space_kind == SpaceKind::Ordinary && chunk.len() >= READ_AHEAD_MIN {
+            self.resolver.read_ahead(chunk.records())?;
         }
         let shard = self.shard;
-        let patience = Patience::until(self.context.deadline);
-        shard.pace.write(chunk.arena.len(), patience, || self.attempt(chunk))?;
-        for (record, fate) in chunk.records().zip(&self.fates) {
-            self.tally.add(&record, *fate);
-            if fate.is_reported() {
+        let stall_deadline = StallDeadline::until(self.context.deadline);
+        shard.throttle.write(chunk.arena.len(), stall_deadline, || self.attempt(chunk))?;
+        for (record, outcome) in chunk.records().zip(&self.outcomes) {
+            self.tally.add(&record, *outcome);
+            if outcome.is_reported() {
                 self.existing.push(&record);
             }
         }
-        self.before = self.judge.last();
+        self.before = self.resolver.last();
         Ok(())
     }
 
-    fn attempt(&mut self, chunk: &Chunk) -> Result<Attempt<()>> {
+    fn attempt(&mut self, chunk: &SmallChunk) -> Result<AttemptOutcome<()>> {
         let _stripes = self.stripes(chunk)?;
         let _gate = self.shard.gate_by(self.context.deadline)?;
+        // Everything is looked at anew under the locks: what was read ahead may be old by now.
         let now_ms = self.context.engine.clock().now_ms();
-        self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
-        self.fates.clear();
+        self.resolver.refresh(
+            self.context.rules(self.shard, self.space_kind),
+            now_ms,
+            self.before.as_ref(),
+        );
+        self.outcomes.clear();
         let (mut batch, mut spaces) = (WriteBatch::default(), SpaceSet::default());
         let mut space = None;
         let mut is_taken = true;
         for record in chunk.records() {
             if space != Some(record.space()) {
                 space = Some(record.space());
-                is_taken = self.context.takes_entries(record.space(), self.zone)?;
+                is_taken = self.context.takes_entries(record.space(), self.space_kind)?;
             }
-            let fate = if is_taken { self.judge.judge(&record)? } else { EntryOutcome::Superseded };
-            self.fates.push(fate);
-            match fate {
+            let outcome =
+                if is_taken { self.resolver.resolve(&record)? } else { EntryOutcome::Superseded };
+            self.outcomes.push(outcome);
+            match outcome {
                 EntryOutcome::Inserted | EntryOutcome::Replaced => {
                     self.put(&mut batch, &record, record.value);
                     spaces.add_key(record.key);
@@ -133,7 +139,8 @@ impl<'a> Small<'a> {
                 EntryOutcome::Existed | EntryOutcome::Duplicate
                     if self.context.options.on_existing == OnExisting::Fail =>
                 {
-                    return Ok(Attempt::Done(()));
+                    // The load is refused: the chunk is not stored, and the tally not reported.
+                    return Ok(AttemptOutcome::Done(()));
                 }
                 EntryOutcome::Existed
                 | EntryOutcome::Duplicate
@@ -142,15 +149,15 @@ impl<'a> Small<'a> {
             }
         }
         if batch.is_empty() {
-            return Ok(Attempt::Done(()));
+            return Ok(AttemptOutcome::Done(()));
         }
         self.shard.attempt(false, spaces, batch)
     }
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to
     /// yield to entries of shard-prefixed spaces.
-    fn stripes(&self, chunk: &Chunk) -> Result<Vec<Stripe<'a>>> {
-        if self.zone == Zone::Placed {
+    fn stripes(&self, chunk: &SmallChunk) -> Result<Vec<Stripe<'a>>> {
+        if self.space_kind == SpaceKind::ShardPrefixed {
             return Ok(Vec::new());
         }
         let mut numbers = Vec::with_capacity(chunk.len());
@@ -168,8 +175,8 @@ impl<'a> Small<'a> {
         numbers.into_iter().map(|number| shard.stripe_by(number, deadline)).collect()
     }
 
-    fn put(&self, batch: &mut WriteBatch, record: &Record<'_>, value: &[u8]) {
-        if self.zone == Zone::Ordinary {
+    fn put(&self, batch: &mut WriteBatch, record: &LoadRecord<'_>, value: &[u8]) {
+        if self.space_kind == SpaceKind::Ordinary {
             self.shard.windows.record(record.key);
         }
         batch.put_cf(self.shard.rows(), record.key, value);
@@ -195,12 +202,12 @@ impl<'a> Small<'a> {
 
 /// Consecutive entries of a merge, copied out of it.
 #[derive(Default)]
-struct Chunk {
+struct SmallChunk {
     arena: Vec<u8>,
     spans: Vec<RecordSpan>,
 }
 
-impl Chunk {
+impl SmallChunk {
     /// Takes the next entries; says whether there were any.
     fn fill(&mut self, merge: &mut SourceMerge<'_>) -> Result<bool> {
         self.arena.clear();
@@ -220,7 +227,7 @@ impl Chunk {
         self.spans.len()
     }
 
-    fn records(&self) -> impl Iterator<Item = Record<'_>> {
+    fn records(&self) -> impl Iterator<Item = LoadRecord<'_>> {
         self.spans.iter().map(|span| span.of(&self.arena))
     }
 }
@@ -234,7 +241,7 @@ struct ExistingEntries {
 }
 
 impl ExistingEntries {
-    fn push(&mut self, record: &Record<'_>) {
+    fn push(&mut self, record: &LoadRecord<'_>) {
         self.keys.push(record.key);
         self.values.push(record.value);
         self.origins.push((record.stream, record.position));
@@ -244,7 +251,7 @@ impl ExistingEntries {
         self.origins.is_empty()
     }
 
-    fn report(&self, context: &Context<'_>) -> Result<()> {
+    fn report(&self, context: &LoadContext<'_>) -> Result<()> {
         let entries = self.keys.iter().zip(self.values.iter());
         for ((key, value), (stream, position)) in entries.zip(&self.origins) {
             context.report_existed_entry(*stream, *position, key, value)?;

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 use tonnage_engine::Slices;
 
-use super::record::{Precedence, Record, RecordSpan, common_len, prefix_number};
+use super::record::{LoadRecord, Precedence, RecordSpan, common_len, prefix_number};
 
 /// Key bytes in a number; the offset takes the rest.
 const PREFIX_LEN: usize = 12;
@@ -114,7 +114,7 @@ impl<'a> Sorter<'a> {
         left.key.cmp(right.key).then_with(|| left.cmp_origin(&right, self.precedence))
     }
 
-    fn record(&self, item: u128) -> Record<'a> {
-        Record::at(self.arena, offset(item) as usize)
+    fn record(&self, item: u128) -> LoadRecord<'a> {
+        LoadRecord::at(self.arena, offset(item) as usize)
     }
 }

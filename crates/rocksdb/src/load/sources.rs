@@ -2,7 +2,7 @@
 
 use tonnage_engine::Result;
 
-use super::cursor::Cursor;
+use super::cursor::SourceCursor;
 use super::merge::SourceMerge;
 use super::range::{KeyBounds, Samples};
 use super::record::{Precedence, common_len};
@@ -29,8 +29,8 @@ impl Sources {
         range: &KeyBounds,
         precedence: Precedence,
     ) -> Result<SourceMerge<'_>> {
-        let runs = self.runs.iter().map(|run| Cursor::over_run(run, range));
-        let files = self.files.iter().map(|file| Cursor::over_file(file, range));
+        let runs = self.runs.iter().map(|run| SourceCursor::over_run(run, range));
+        let files = self.files.iter().map(|file| SourceCursor::over_file(file, range));
         SourceMerge::new(runs.chain(files).collect(), shared_len(range), precedence)
     }
 

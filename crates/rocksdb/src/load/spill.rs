@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tonnage_engine::{Error, Result, Slices};
 
-use super::record::{Record, RecordSpan};
-use super::zone::Lane;
+use super::lane::Lane;
+use super::record::{LoadRecord, RecordSpan};
 
 const FRAME_HEAD_LEN: usize = 8;
 /// The most memory for the index of one file; past it every second key is forgotten.
@@ -32,7 +32,7 @@ pub(super) fn next_file_number() -> u64 {
 
 /// Where spill files go, and how large their frames are.
 #[derive(Clone, Debug)]
-pub(super) struct SpillPlace {
+pub(super) struct SpillSettings {
     pub(super) directory: PathBuf,
     pub(super) frame_bytes: usize,
 }
@@ -40,7 +40,7 @@ pub(super) struct SpillPlace {
 /// Writes records, which come in order, to a spill file.
 pub(super) struct SpillWriter {
     file: File,
-    place: PathBuf,
+    path: PathBuf,
     frame_bytes: usize,
     frame: Vec<u8>,
     offset: u64,
@@ -49,16 +49,16 @@ pub(super) struct SpillWriter {
 
 impl SpillWriter {
     /// Makes a file.
-    pub(super) fn create(place: &SpillPlace) -> Result<Self> {
+    pub(super) fn create(settings: &SpillSettings) -> Result<Self> {
         let path =
-            place.directory.join(format!("spill-{}-{}", std::process::id(), next_file_number()));
+            settings.directory.join(format!("spill-{}-{}", std::process::id(), next_file_number()));
         let file =
-            create_unlinked(&place.directory, &path).map_err(|error| failed(&path, error))?;
+            create_unlinked(&settings.directory, &path).map_err(|error| failed(&path, error))?;
         let mut writer = Self {
             file,
-            place: path,
-            frame_bytes: place.frame_bytes,
-            frame: Vec::with_capacity(place.frame_bytes + FRAME_HEAD_LEN),
+            path,
+            frame_bytes: settings.frame_bytes,
+            frame: Vec::with_capacity(settings.frame_bytes + FRAME_HEAD_LEN),
             offset: 0,
             index: SparseIndex::default(),
         };
@@ -73,7 +73,7 @@ impl SpillWriter {
 
     /// Appends a record.
     #[inline]
-    pub(super) fn push(&mut self, record: Record<'_>) -> Result<()> {
+    pub(super) fn push(&mut self, record: LoadRecord<'_>) -> Result<()> {
         if self.frame.len() > FRAME_HEAD_LEN
             && self.frame.len() + record.encoded.len() > self.frame_bytes
         {
@@ -91,7 +91,7 @@ impl SpillWriter {
         let (len, checksum) = (records.len() as u32, crc32fast::hash(records));
         self.frame[..4].copy_from_slice(&len.to_le_bytes());
         self.frame[4..FRAME_HEAD_LEN].copy_from_slice(&checksum.to_le_bytes());
-        self.file.write_all(&self.frame).map_err(|error| failed(&self.place, error))?;
+        self.file.write_all(&self.frame).map_err(|error| failed(&self.path, error))?;
         self.offset += self.frame.len() as u64;
         self.start_frame();
         Ok(())
@@ -105,7 +105,7 @@ impl SpillWriter {
         Ok(SpillFile {
             lane,
             file: self.file,
-            place: self.place,
+            path: self.path,
             len: self.offset,
             index: self.index,
         })
@@ -120,19 +120,19 @@ fn create_unlinked(directory: &Path, path: &Path) -> io::Result<File> {
 }
 
 #[cold]
-fn failed(place: &Path, error: io::Error) -> Error {
+fn failed(path: &Path, error: io::Error) -> Error {
     let text = format!(
         "{}: {error} (the load needs room there for what does not fit into its memory)",
-        place.display()
+        path.display()
     );
     Error::unavailable(text).with_source(error)
 }
 
 #[cold]
-fn damaged(place: &Path, offset: u64) -> Error {
+fn damaged(path: &Path, offset: u64) -> Error {
     let text = format!(
         "{}: what was written at byte {offset} reads back differently: load again, and check the disk",
-        place.display()
+        path.display()
     );
     Error::corruption(text)
 }
@@ -142,7 +142,7 @@ fn damaged(place: &Path, offset: u64) -> Error {
 pub(super) struct SpillFile {
     pub(super) lane: Lane,
     file: File,
-    place: PathBuf,
+    path: PathBuf,
     len: u64,
     index: SparseIndex,
 }
@@ -194,28 +194,28 @@ impl SpillReader<'_> {
             return Ok(None);
         }
         let span = RecordSpan::read(&self.frame, self.next_record)
-            .ok_or_else(|| damaged(&self.file.place, self.next_frame))?;
+            .ok_or_else(|| damaged(&self.file.path, self.next_frame))?;
         self.next_record = span.end();
         Ok(Some(span))
     }
 
     fn read_frame(&mut self) -> Result<bool> {
-        let SpillFile { file, place, len, .. } = self.file;
+        let SpillFile { file, path, len, .. } = self.file;
         if self.next_frame >= *len {
             return Ok(false);
         }
         let mut head = [0; FRAME_HEAD_LEN];
-        file.read_exact_at(&mut head, self.next_frame).map_err(|error| failed(place, error))?;
+        file.read_exact_at(&mut head, self.next_frame).map_err(|error| failed(path, error))?;
         let [l0, l1, l2, l3, c0, c1, c2, c3] = head;
         let frame_len = u64::from(u32::from_le_bytes([l0, l1, l2, l3]));
         let records_start = self.next_frame + FRAME_HEAD_LEN as u64;
         if frame_len == 0 || records_start + frame_len > *len {
-            return Err(damaged(place, self.next_frame));
+            return Err(damaged(path, self.next_frame));
         }
         self.frame.resize(frame_len as usize, 0);
-        file.read_exact_at(&mut self.frame, records_start).map_err(|error| failed(place, error))?;
+        file.read_exact_at(&mut self.frame, records_start).map_err(|error| failed(path, error))?;
         if crc32fast::hash(&self.frame) != u32::from_le_bytes([c0, c1, c2, c3]) {
-            return Err(damaged(place, self.next_frame));
+            return Err(damaged(path, self.next_frame));
         }
         self.next_frame = records_start + frame_len;
         self.next_record = 0;

@@ -3,31 +3,36 @@
 use tonnage_engine::StoredRun;
 
 use super::conflict::EntryOutcome;
-use super::record::Record;
+use super::record::LoadRecord;
 
 /// Counts entries by stream until they may be reported.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct StreamTally {
     /// By ascending stream.
     runs: Vec<StoredRun>,
     /// The run counted last: the next entry is often of the same stream.
     last: usize,
 }
 
-impl Tally {
+impl StreamTally {
     /// Counts an entry.
     #[inline]
-    pub(super) fn add(&mut self, record: &Record<'_>, fate: EntryOutcome) {
-        if let Some(count) = self.count(record, fate) {
+    pub(super) fn add(&mut self, record: &LoadRecord<'_>, outcome: EntryOutcome) {
+        if let Some(count) = self.count(record, outcome) {
             *count += 1;
         }
-        if fate.is_stored() {
+        if outcome.is_stored() {
             self.run(record.stream).bytes += record.logical_bytes();
         }
     }
 
-    /// Counts an entry that was counted already: another fate has come over it.
-    pub(super) fn change(&mut self, record: &Record<'_>, before: EntryOutcome, now: EntryOutcome) {
+    /// Counts an entry that was counted already: another outcome has come over it.
+    pub(super) fn change(
+        &mut self,
+        record: &LoadRecord<'_>,
+        before: EntryOutcome,
+        now: EntryOutcome,
+    ) {
         if let Some(count) = self.count(record, before) {
             *count -= 1;
         }
@@ -39,12 +44,12 @@ impl Tally {
 
     /// What an entry is counted in; nothing where it is reported by itself.
     #[inline]
-    fn count(&mut self, record: &Record<'_>, fate: EntryOutcome) -> Option<&mut u64> {
-        if fate.is_reported() {
+    fn count(&mut self, record: &LoadRecord<'_>, outcome: EntryOutcome) -> Option<&mut u64> {
+        if outcome.is_reported() {
             return None;
         }
         let run = self.run(record.stream);
-        Some(match fate {
+        Some(match outcome {
             EntryOutcome::Inserted => &mut run.inserted,
             EntryOutcome::Overtaken => &mut run.overtaken,
             _ => &mut run.replaced,

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use tonnage_engine::{ErrorKind, Header, SpaceId};
 
+use super::lane::{Lane, SpaceKind};
 use super::range::KeyBounds;
 use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
-use super::spill::{SpillFile, SpillPlace, SpillWriter};
-use super::zone::{Lane, Zone};
+use super::spill::{SpillFile, SpillSettings, SpillWriter};
 
-const LANE: Lane = Lane { zone: Zone::Ordinary, shard: 0 };
+const LANE: Lane = Lane { space_kind: SpaceKind::Ordinary, shard: 0 };
 
 /// An entry of a test: space, key, stream, position.
 type Row = (u32, Vec<u8>, u32, u64);
@@ -36,12 +36,12 @@ fn run_of(rows: &[Row], precedence: Precedence) -> SortedRun {
     run.sort(precedence)
 }
 
-fn place(directory: &TempDir) -> SpillPlace {
-    SpillPlace { directory: directory.path().join("spill"), frame_bytes: 200 }
+fn spill_settings(directory: &TempDir) -> SpillSettings {
+    SpillSettings { directory: directory.path().join("spill"), frame_bytes: 200 }
 }
 
-fn spill_of(run: &SortedRun, place: &SpillPlace) -> SpillFile {
-    let mut writer = SpillWriter::create(place).unwrap();
+fn spill_of(run: &SortedRun, spill_settings: &SpillSettings) -> SpillFile {
+    let mut writer = SpillWriter::create(spill_settings).unwrap();
     (0..run.len()).for_each(|index| writer.push(run.record(index)).unwrap());
     writer.finish(LANE).unwrap()
 }
@@ -122,7 +122,7 @@ proptest! {
         for (part, rows) in rows.chunks(rows.len() / parts + 1).enumerate() {
             let run = run_of(rows, precedence);
             match part % 2 {
-                0 => sources.files.push(spill_of(&run, &place(&directory))),
+                0 => sources.files.push(spill_of(&run, &spill_settings(&directory))),
                 _ => sources.runs.push(run),
             }
         }
@@ -136,7 +136,7 @@ proptest! {
         let mut sources = Sources::default();
         sources.runs.extend((!in_memory.is_empty()).then(|| run_of(in_memory, Precedence::First)));
         let on_disk = (!on_disk.is_empty()).then(|| run_of(on_disk, Precedence::First));
-        sources.files.extend(on_disk.map(|run| spill_of(&run, &place(&directory))));
+        sources.files.extend(on_disk.map(|run| spill_of(&run, &spill_settings(&directory))));
 
         let ranges = sources.samples().cut(&KeyBounds::default(), range_bytes, 2);
         let parts: Vec<Vec<Row>> = ranges.iter().map(|range| merged(&sources, range, Precedence::First)).collect();
@@ -177,10 +177,10 @@ fn keys_that_differ_late_are_sorted() {
 #[test]
 fn a_spill_file_has_no_name() {
     let directory = tempfile::tempdir().unwrap();
-    let place = place(&directory);
-    let file = spill_of(&run_of(&[(1, vec![1], 0, 0)], Precedence::First), &place);
+    let spill_settings = spill_settings(&directory);
+    let file = spill_of(&run_of(&[(1, vec![1], 0, 0)], Precedence::First), &spill_settings);
     assert!(file.bytes() > 0);
-    assert_eq!(std::fs::read_dir(&place.directory).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(&spill_settings.directory).unwrap().count(), 0);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_damaged_spill_file_is_noticed() {
     let rows: Vec<Row> = (0..100).map(|row| (1, vec![row as u8], 0, row)).collect();
     let run = run_of(&rows, Precedence::First);
     for flipped in [0, 9, 150, 1_000] {
-        let file = spill_of(&run, &place(&directory));
+        let file = spill_of(&run, &spill_settings(&directory));
         file.flip_bit(flipped);
         let sources = Sources { runs: Vec::new(), files: vec![file] };
         let mut merge = match sources.merge(&KeyBounds::default(), Precedence::First) {
@@ -216,7 +216,7 @@ fn the_index_of_a_large_spill_file_stays_small() {
     let key = |row: u64| [&[b'k'; 20_000][..], &row.to_be_bytes()].concat();
     let rows: Vec<Row> = (0..500).map(|row| (1, key(row), 0, row)).collect();
     let run = run_of(&rows, Precedence::First);
-    let file = spill_of(&run, &place(&directory));
+    let file = spill_of(&run, &spill_settings(&directory));
     let index: Vec<(Vec<u8>, u64)> =
         file.index().map(|(key, bytes)| (key.to_vec(), bytes)).collect();
     assert!((2..100).contains(&index.len()), "{}", index.len());

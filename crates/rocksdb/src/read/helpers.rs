@@ -1,4 +1,4 @@
-//! How many threads may read for others.
+//! The bound on threads that read for other threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ pub(crate) struct ReadHelpers {
 }
 
 /// Some of them, until this is dropped.
-pub(super) struct TakenHelpers<'a> {
+pub(super) struct HelperPermits<'a> {
     from: &'a ReadHelpers,
     pub(super) count: usize,
 }
@@ -22,17 +22,17 @@ impl ReadHelpers {
     }
 
     /// So many, or as many as there are.
-    pub(super) fn take(&self, wanted: usize) -> TakenHelpers<'_> {
+    pub(super) fn take(&self, wanted: usize) -> HelperPermits<'_> {
         let mut count = 0;
         let _ = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| {
             count = wanted.min(free);
             Some(free - count)
         });
-        TakenHelpers { from: self, count }
+        HelperPermits { from: self, count }
     }
 }
 
-impl Drop for TakenHelpers<'_> {
+impl Drop for HelperPermits<'_> {
     fn drop(&mut self) {
         self.from.free.fetch_add(self.count, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What a lookup needs, and what it sees.
+//! The arguments of a lookup, and the moment that it sees.
 
 use std::sync::OnceLock;
 

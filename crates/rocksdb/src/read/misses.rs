@@ -1,4 +1,4 @@
-//! Whether keys find their blocks in the cache.
+//! Counts cache hits and misses, to tell whether keys find their blocks in the cache.
 
 use rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 

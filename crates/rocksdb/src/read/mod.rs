@@ -1,21 +1,21 @@
-//! Looking up keys.
+//! Looks up keys.
 //!
-//! 0. Sorted keys that lie close together are walked to ([`walk`]); all others are looked up. Of
-//!    these the first few show whether their blocks are in the cache; if most are not, several
-//!    threads read the rest ([`spread`]).
-//! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are
-//!    laid end to end in one buffer.
-//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by
-//!    shard and each shard gets one.
+//! 0. One iterator walks to sorted keys that lie close together ([`walk`]). All others are looked
+//!    up. The first few of these show whether their blocks are in the cache. If most are not,
+//!    several threads read the rest ([`parallel`]).
+//! 1. Keys are taken in chunks, smaller ones where rows are large. The physical keys of a chunk lie
+//!    end to end in one buffer.
+//! 2. With one shard a chunk is one batched multi-get. With several, each shard gets its keys in
+//!    one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
-//!    order of the keys, as far as they keep to the bytes asked for.
-//! 4. What takes more than one look at a shard takes them all at one [moment](lookup::View), so that it
+//!    order of the keys, as far as they fit into the bytes asked for.
+//! 4. A read that looks at a shard more than once looks at one [moment](lookup::View) of it. So it
 //!    sees all of an atomic batch or nothing of it.
 
 pub(crate) mod helpers;
 mod lookup;
 mod misses;
-mod spread;
+mod parallel;
 pub(crate) mod walk;
 
 use std::cell::{Cell, RefCell};
@@ -94,27 +94,27 @@ impl Lookup<'_> {
             crate::shard::physical_key(self.space.id, key, physical);
             let shard = &self.engine.shards()[self.shard_of(key)?];
             let value = shard.db().get_pinned_cf_opt(shard.rows(), &*physical, options);
-            if let Some(value) = value.map_err(|error| translate(shard.place(), error))? {
-                self.give(shard, key, &value, index as u32, rows)?;
+            if let Some(value) = value.map_err(|error| translate(shard.display_name(), error))? {
+                self.push_row(shard, key, &value, index as u32, rows)?;
             }
             Ok(index + 1)
         })
     }
 
     fn read_many(&self, keys: &Slices, rows: &mut Rows) -> Result<usize> {
-        let distance = self.distance(keys);
-        if distance == KeyDensity::Dense {
-            return self.walk(keys, self.options.keys.start, distance, &View::newest(), rows);
+        let density = self.density(keys);
+        if density == KeyDensity::Dense {
+            return self.walk(keys, self.options.keys.start, density, &View::newest(), rows);
         }
-        let mut chunk = Chunk::new(self.space.id, self.engine.shards().len());
+        let mut chunk = LookupChunk::new(self.space.id, self.engine.shards().len());
         if self.options.keys.len() <= chunk.keys {
             // One look: nothing is written between its keys.
             let wanted = self.options.keys.clone();
-            return self.look_up_keys(keys, wanted, distance, &View::newest(), &mut chunk, rows);
+            return self.look_up_keys(keys, wanted, density, &View::newest(), &mut chunk, rows);
         }
         let drops = self.file_drops();
         let end =
-            self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)?;
+            self.look_up(keys, density, &View::of_one_moment(self.engine), &mut chunk, rows)?;
         if self.file_drops() == drops {
             return Ok(end);
         }
@@ -124,7 +124,7 @@ impl Lookup<'_> {
         let shards = self.engine.shards().iter();
         let _gates: Vec<_> =
             shards.map(|shard| shard.gate_by(self.options.deadline)).collect::<Result<_>>()?;
-        self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)
+        self.look_up(keys, density, &View::of_one_moment(self.engine), &mut chunk, rows)
     }
 
     /// How often files were dropped so far, in all shards.
@@ -136,9 +136,9 @@ impl Lookup<'_> {
     fn look_up<'c>(
         &'c self,
         keys: &Slices,
-        distance: KeyDensity,
+        density: KeyDensity,
         view: &View<'_>,
-        chunk: &mut Chunk<'c>,
+        chunk: &mut LookupChunk<'c>,
         rows: &mut Rows,
     ) -> Result<usize> {
         let Range { start: mut first, end } = self.options.keys;
@@ -146,12 +146,12 @@ impl Lookup<'_> {
         loop {
             let weighed = end.min(first + count);
             let misses = CacheMisses::since_now();
-            let reached = self.look_up_keys(keys, first..weighed, distance, view, chunk, rows)?;
+            let reached = self.look_up_keys(keys, first..weighed, density, view, chunk, rows)?;
             if reached < weighed || weighed == end {
                 return Ok(reached);
             }
             if misses.are_many_for(weighed - first) {
-                return self.read_cold(keys, weighed, distance, view, rows);
+                return self.read_cold(keys, weighed, density, view, rows);
             }
             first = weighed;
             count *= 2;
@@ -162,31 +162,36 @@ impl Lookup<'_> {
         &'c self,
         keys: &Slices,
         wanted: Range<usize>,
-        distance: KeyDensity,
+        density: KeyDensity,
         view: &View<'_>,
-        chunk: &mut Chunk<'c>,
+        chunk: &mut LookupChunk<'c>,
         rows: &mut Rows,
     ) -> Result<usize> {
         let shards = self.engine.shards().len();
         let options: Vec<ReadOptions> = (0..shards)
             .map(|shard| {
                 let mut options = view.options(shard);
-                options.fill_cache(distance.fills_cache());
+                options.fill_cache(density.fills_cache());
                 options
             })
             .collect();
         let mut first = wanted.start;
         while first < wanted.end {
             let end = wanted.end.min(first + chunk.keys);
+            // The clock was looked at when the call began: the first chunk need not look again.
             if first > self.options.keys.start {
                 self.options.deadline.check("rows from the disk")?;
             }
-            chunk.deal(self, keys, first, end)?;
+            chunk.distribute(self, keys, first, end)?;
             chunk.get(self, &options)?;
+            // By key, not by shard: rows keep the order of the keys, and end with the first that
+            // does not fit.
             for (index, slot) in (first..end).zip(&chunk.slots) {
                 let group = &mut chunk.groups[slot.shard];
-                if let Some(value) = group.values[slot.place].take()
-                    && !self.give(
+                // Taken out of the list, so that its block is unpinned as soon as the row is
+                // copied.
+                if let Some(value) = group.values[slot.index].take()
+                    && !self.push_row(
                         &self.engine.shards()[slot.shard],
                         keys.get(index),
                         &value,
@@ -210,7 +215,7 @@ impl Lookup<'_> {
     }
 
     /// Takes a row into the answer unless it expired. False when it does not fit any more.
-    pub(crate) fn give(
+    pub(crate) fn push_row(
         &self,
         shard: &Shard,
         key: &[u8],
@@ -218,7 +223,8 @@ impl Lookup<'_> {
         origin: u32,
         rows: &mut Rows,
     ) -> Result<bool> {
-        let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
+        let (header, payload) =
+            Header::split(value).map_err(|error| error.at(shard.display_name()))?;
         if header.expires_at_ms != NEVER_MS
             && !header.is_live(*self.now_ms.get_or_init(|| self.engine.clock().now_ms()))
         {
@@ -238,27 +244,27 @@ impl Lookup<'_> {
 /// What a multi-get finds is pinned in memory until it is copied, and RocksDB knows the size of a
 /// row only when it has it. So a thread's first chunk in a space is a single key, and the largest
 /// row of each chunk sets the size of the next. Rows that are not there say nothing.
-struct Chunk<'a> {
+struct LookupChunk<'a> {
     space: SpaceId,
     /// How many keys the next round takes.
     keys: usize,
-    groups: Vec<Group<'a>>,
+    groups: Vec<ShardKeys<'a>>,
     /// Where each key of the round went.
-    slots: Vec<Slot>,
+    slots: Vec<KeySlot>,
 }
 
 #[derive(Default)]
-struct Group<'a> {
+struct ShardKeys<'a> {
     physical: Slices,
     values: Vec<Option<DBPinnableSlice<'a>>>,
 }
 
-struct Slot {
+struct KeySlot {
     shard: usize,
-    place: usize,
+    index: usize,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> LookupChunk<'a> {
     fn new(space: SpaceId, shards: usize) -> Self {
         let (last_space, keys) = CHUNK.get();
         Self::with_keys(space, shards, if space == last_space { keys } else { 1 })
@@ -273,20 +279,26 @@ impl<'a> Chunk<'a> {
         Self {
             space,
             keys,
-            groups: (0..shards).map(|_| Group::default()).collect(),
+            groups: (0..shards).map(|_| ShardKeys::default()).collect(),
             slots: Vec::with_capacity(CHUNK_KEYS_MAX),
         }
     }
 
-    fn deal(&mut self, lookup: &Lookup<'_>, keys: &Slices, first: usize, end: usize) -> Result<()> {
+    fn distribute(
+        &mut self,
+        lookup: &Lookup<'_>,
+        keys: &Slices,
+        first: usize,
+        end: usize,
+    ) -> Result<()> {
         self.slots.clear();
-        self.groups.iter_mut().for_each(Group::clear);
+        self.groups.iter_mut().for_each(ShardKeys::clear);
         let space = lookup.space.id.0.to_be_bytes();
         for index in first..end {
             let key = keys.get(index);
             let shard = lookup.shard_of(key)?;
             let group = &mut self.groups[shard];
-            self.slots.push(Slot { shard, place: group.physical.len() });
+            self.slots.push(KeySlot { shard, index: group.physical.len() });
             group.physical.push_parts(&[&space, key]);
         }
         Ok(())
@@ -300,6 +312,7 @@ impl<'a> Chunk<'a> {
             if group.physical.is_empty() {
                 continue;
             }
+            // RocksDB would sort the keys again where it is not told that they are sorted.
             let sorted = group.physical.iter().is_sorted();
             let found = shard.db().batched_multi_get_cf_opt(
                 shard.rows(),
@@ -308,11 +321,12 @@ impl<'a> Chunk<'a> {
                 options,
             );
             for value in found {
-                let value = value.map_err(|error| translate(shard.place(), error))?;
+                let value = value.map_err(|error| translate(shard.display_name(), error))?;
                 largest = largest.max(value.as_ref().map(|value| value.len()));
                 group.values.push(value);
             }
         }
+        // Keys without a row say nothing of how large rows are: the size stays as it was.
         if let Some(largest) = largest {
             self.keys = (self.keys * CHUNK_GROWTH)
                 .min(PINNED_BYTES / largest.max(1))
@@ -323,7 +337,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-impl Group<'_> {
+impl ShardKeys<'_> {
     fn clear(&mut self) {
         self.physical.clear();
         self.values.clear();

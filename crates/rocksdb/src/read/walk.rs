@@ -11,7 +11,7 @@
 //! Measured with `benches/read.rs`, 4 M rows of 16-byte keys and 100-byte values, two threads, M
 //! keys/s: of every 10th row 1.3 by either way while blocks are not in the cache; of every 40th
 //! 0.36 by look-ups and 0.66 by walking while the files are not in memory either, and 1.1 and 0.7
-//! with all blocks in the cache. Four steps before a seek are as good as any number for near keys,
+//! with all blocks in the cache. Four steps before a seek are as good as any number for dense keys,
 //! and better than more for others.
 
 use rocksdb::DBRawIterator;
@@ -26,7 +26,7 @@ use crate::shard::physical_key;
 const KEYS_MIN: usize = 256;
 /// Bytes of files for each key, compressed, up to which walking is never dearer than finding: about
 /// a dozen rows of a hundred bytes.
-const NEAR_BYTES_MAX: u64 = 768;
+const DENSE_BYTES_MAX: u64 = 768;
 /// And up to which it is cheaper where blocks are not in the cache: two blocks, or a little more.
 /// Reading all of them in order takes a disk less time than finding half of them.
 const SPARSE_BYTES_MAX: u64 = 12 << 10;
@@ -50,7 +50,7 @@ pub(crate) enum KeyDensity {
         bytes_per_key: u64,
     },
     /// To be looked up.
-    Far,
+    Scattered,
 }
 
 impl KeyDensity {
@@ -59,27 +59,27 @@ impl KeyDensity {
         match self {
             Self::Dense => false,
             Self::Sparse { fills_cache, .. } => fills_cache,
-            Self::Far => true,
+            Self::Scattered => true,
         }
     }
 }
 
 impl Lookup<'_> {
-    /// How close together the keys lie; far, unless they are many and sorted.
-    pub(crate) fn distance(&self, keys: &Slices) -> KeyDensity {
+    /// How close together the keys lie; scattered, unless they are many and sorted.
+    pub(crate) fn density(&self, keys: &Slices) -> KeyDensity {
         let wanted = self.options.keys.clone();
         if wanted.len() < KEYS_MIN || !wanted.clone().map(|index| keys.get(index)).is_sorted() {
-            return KeyDensity::Far;
+            return KeyDensity::Scattered;
         }
         let (first, last) = (keys.get(wanted.start), keys.get(wanted.end - 1));
         let bytes = self.file_bytes_between(first, last);
         let bytes_per_key = bytes / wanted.len() as u64;
-        if bytes_per_key <= NEAR_BYTES_MAX {
+        if bytes_per_key <= DENSE_BYTES_MAX {
             KeyDensity::Dense
         } else if bytes_per_key <= SPARSE_BYTES_MAX {
             KeyDensity::Sparse { fills_cache: self.fits_cache(bytes), bytes_per_key }
         } else {
-            KeyDensity::Far
+            KeyDensity::Scattered
         }
     }
 
@@ -107,11 +107,11 @@ impl Lookup<'_> {
         &self,
         keys: &Slices,
         first: usize,
-        distance: KeyDensity,
+        density: KeyDensity,
         view: &View<'_>,
         rows: &mut Rows,
     ) -> Result<usize> {
-        let fill_cache = distance.fills_cache();
+        let fill_cache = density.fills_cache();
         let shards = self.engine.shards();
         let mut walkers: Vec<Option<Walker<'_>>> = shards.iter().map(|_| None).collect();
         let wanted = first..self.options.keys.end;
@@ -132,7 +132,7 @@ impl Lookup<'_> {
             physical_key(self.space.id, key, &mut physical);
             walker.go_to(&physical);
             if let Some(value) = walker.value_at(&physical) {
-                if !self.give(&shards[shard], key, value, index as u32, rows)? {
+                if !self.push_row(&shards[shard], key, value, index as u32, rows)? {
                     return Ok(index);
                 }
             } else {
@@ -140,7 +140,7 @@ impl Lookup<'_> {
                 walker
                     .iterator
                     .status()
-                    .map_err(|error| translate(shards[shard].place(), error))?;
+                    .map_err(|error| translate(shards[shard].display_name(), error))?;
             }
         }
         Ok(self.options.keys.end)

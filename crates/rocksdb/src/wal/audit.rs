@@ -1,25 +1,31 @@
 //! An audit of the write-ahead logs before RocksDB recovers from them.
 //!
-//! RocksDB takes whatever it cannot make sense of at the end of a log for the trace of a crash, and
-//! goes on without it, and with the next log: a flipped bit would make acknowledged rows disappear
-//! without a word, and a later write might survive an earlier one that is lost. In the middle of a
-//! log it refuses what a power failure may well leave there. So this audit reads the logs first,
-//! and tells a *torn* log (a crash left it so: it is cut there) from *damage* (everything else: the
-//! store stays closed, unless its opener asks for what is before the damage).
+//! RocksDB cannot tell a crash from damage. At the end of a log it takes whatever it does not
+//! understand for the trace of a crash, and goes on with the next log. So a flipped bit would make
+//! acknowledged rows disappear without a word, and a later write might survive an earlier one that
+//! is lost. In the middle of a log RocksDB refuses what a power failure may well leave there.
 //!
-//! 1. Logs that RocksDB needs no more, as its MANIFEST says, are passed over.
-//! 2. Records are read in turn while they are sound.
-//! 3. What [`Synced`] says is on the disk must be sound: where it is not, that is damage.
-//! 4. What lies behind that a power failure may have taken, in whole or in part. A log whose end
-//!    was never written ends early or in zeros; a page that was lost while later ones were written
-//!    is zero from some place on to its end. A record that is broken where there are such zeros, or
-//!    by the end of the file, is torn. It is damage after all if it was whole once: its checksum
-//!    fits the bytes that are there under another length or type, or sound records follow.
-//! 5. Anything else is damage: bits flip, but writes that are lost do not leave other bytes behind.
-//! 6. Behind a log that is torn no log counts: what is there was written later than what is lost.
-//!    The same goes for a log that begins later than the one before it ends. Sequence numbers tell:
-//!    each record has as many as it has rows. An ingestion takes some, too; it leaves a note of
-//!    them in the log ([`sequence_note`]).
+//! This audit reads the logs first, and tells two cases apart:
+//!
+//! - *Torn*: a crash left the log so. The audit cuts it there.
+//! - *Damaged*: everything else. The store stays closed, unless its opener asks for what is before
+//!   the damage.
+//!
+//! It takes these steps:
+//!
+//! 1. Skip logs that RocksDB needs no more, as its MANIFEST says.
+//! 2. Read records in turn while they are sound.
+//! 3. What [`SyncedPosition`] says is on the disk must be sound. If it is not, that is damage.
+//! 4. A power failure may have taken what lies behind, in whole or in part. A log whose end was
+//!    never written ends early or in zeros. A page that was lost while later ones were written is
+//!    zero from some byte on to its end. A record that such zeros or the end of the file break is
+//!    torn. It is damage after all if it was whole once: its checksum fits the bytes that are there
+//!    under another length or type, or sound records follow.
+//! 5. Anything else is damage. Bits flip, but lost writes do not leave other bytes behind.
+//! 6. Behind a torn log no log counts: it was written later than what is lost. The same goes for a
+//!    log that begins later than the one before it ends. Sequence numbers tell: each record has as
+//!    many as it has rows. An ingestion takes some, too, and leaves a note of them in the log
+//!    ([`sequence_note`]).
 
 use std::fs::{self, File};
 use std::io;
@@ -29,10 +35,12 @@ use std::path::{Path, PathBuf};
 use tonnage_engine::{Error, Result};
 
 use crate::directory::manifest::unavailable;
-use crate::directory::synced::{self, Synced, log_number};
+use crate::directory::synced::{self, SyncedPosition, log_number};
 use crate::directory::version_edits::LiveState;
 use crate::wal::crc32c::Crc32c;
-use crate::wal::log_format::{HEADER, Header, Records, Stop, TYPES, block_end, checksum};
+use crate::wal::log_format::{
+    FragmentHeader, HEADER, LogStop, Records, TYPES, block_end, checksum,
+};
 
 /// What of a log was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +55,13 @@ pub(crate) struct LogCut {
 /// Audits the logs of the database `db` of a data directory, and cuts off what a crash has torn.
 /// With `to_damage` a damaged log is cut before the damage.
 pub(crate) fn audit(directory: &Path, db: &Path, to_damage: bool) -> Result<Vec<LogCut>> {
-    let synced = Synced::read(directory)?;
+    let synced = SyncedPosition::read(directory)?;
     let live = LiveState::read(db).map_err(|error| unavailable(db, error))?;
     let first = live.as_ref().map_or(0, LiveState::first_log);
     let mut logs = Vec::new();
     for (number, path) in logs_in(db)?.into_iter().filter(|(number, _)| *number >= first) {
         let log = fs::read(&path).map_err(|error| unavailable(&path, error))?;
-        logs.push(Scan::of(number, &log));
+        logs.push(LogScan::of(number, &log));
     }
     // Only where the MANIFEST could be read is it known which logs must be there.
     let missing = synced.filter(|synced| live.is_some() && synced.log >= first && synced.bytes > 0);
@@ -111,13 +119,13 @@ fn log_path(db: &Path, number: u64) -> PathBuf {
 
 /// A place in a log that no crash explains.
 #[derive(Debug, PartialEq, Eq)]
-struct Damage {
+struct LogDamage {
     log: u64,
     offset: usize,
     what: &'static str,
 }
 
-impl Damage {
+impl LogDamage {
     fn error(&self, db: &Path, cuts: &[LogCut]) -> Error {
         let bytes: u64 = cuts.iter().map(|cut| cut.lost).sum();
         Error::corruption(format!(
@@ -132,19 +140,19 @@ impl Damage {
 
 /// What becomes of the logs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Verdict {
+struct LogVerdict {
     /// By ascending log; with damage, what would have to be given up.
     cuts: Vec<LogCut>,
-    damage: Option<Damage>,
+    damage: Option<LogDamage>,
 }
 
 /// What a log holds.
-struct Scan {
+struct LogScan {
     number: u64,
     len: usize,
     /// Where its last whole record ends.
     sound_end: usize,
-    broken: Option<Place>,
+    broken: Option<LogBreak>,
     /// The sequence numbers from that of the first record to that behind the last one; nothing for
     /// a log without records.
     sequences: Option<Range<u64>>,
@@ -153,7 +161,7 @@ struct Scan {
 }
 
 /// Where a log stops to be sound.
-struct Place {
+struct LogBreak {
     offset: usize,
     /// Where what is broken there would have ended.
     end: usize,
@@ -162,7 +170,7 @@ struct Place {
     is_torn: bool,
 }
 
-impl Scan {
+impl LogScan {
     fn of(number: u64, log: &[u8]) -> Self {
         let (mut records, mut payload) = (Records::new(log), Vec::new());
         let (mut sequences, mut taken) = (None::<Range<u64>>, Vec::new());
@@ -171,12 +179,12 @@ impl Scan {
             taken.extend(parse_note(&payload));
             sequences = Some(sequences.map_or(batch.start, |all| all.start)..batch.end);
         }
-        let broken = records.stop.map(|stop| Place::of(log, records.offset, stop));
+        let broken = records.stop.map(|stop| LogBreak::of(log, records.offset, stop));
         Self { number, len: log.len(), sound_end: records.sound_end, broken, sequences, taken }
     }
 
     /// What is wrong with it, given how much of it was synced.
-    fn problem(&self, synced: Option<Synced>) -> Option<Place> {
+    fn problem(&self, synced: Option<SyncedPosition>) -> Option<LogBreak> {
         let bytes = match synced {
             Some(synced) if self.number < synced.log => usize::MAX,
             Some(synced) if self.number == synced.log => synced.bytes as usize,
@@ -184,10 +192,10 @@ impl Scan {
         };
         if bytes < usize::MAX && self.len < bytes {
             let what = "it is shorter than what was synced";
-            return Some(Place { offset: self.len, end: self.len, what, is_torn: false });
+            return Some(LogBreak { offset: self.len, end: self.len, what, is_torn: false });
         }
         let broken = self.broken.as_ref()?;
-        Some(Place { is_torn: broken.is_torn && broken.end > bytes, ..*broken })
+        Some(LogBreak { is_torn: broken.is_torn && broken.end > bytes, ..*broken })
     }
 
     fn cut_at(&self, kept: usize) -> LogCut {
@@ -211,8 +219,8 @@ impl Scan {
 }
 
 /// `missing` is the number of a log that must be there.
-fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict {
-    let mut verdict = Verdict::default();
+fn judge(logs: &[LogScan], synced: Option<SyncedPosition>, needed: Option<u64>) -> LogVerdict {
+    let mut verdict = LogVerdict::default();
     let taken: Vec<_> = logs.iter().flat_map(|log| log.taken.iter().cloned()).collect();
     let mut is_over = false;
     for (index, log) in logs.iter().enumerate() {
@@ -220,7 +228,7 @@ fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict 
         if let Some(needed) = needed
             .filter(|needed| *needed < log.number && before.is_none_or(|log| log.number < *needed))
         {
-            verdict.damage.get_or_insert(Damage { log: needed, offset: 0, what: MISSING });
+            verdict.damage.get_or_insert(LogDamage { log: needed, offset: 0, what: MISSING });
             is_over = true;
         }
         // Stores of before have no notes: nothing can be said of their sequence numbers.
@@ -235,13 +243,13 @@ fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict 
             is_over = true;
             if !place.is_torn {
                 verdict.damage =
-                    Some(Damage { log: log.number, offset: place.offset, what: place.what });
+                    Some(LogDamage { log: log.number, offset: place.offset, what: place.what });
             }
         }
     }
     if let Some(needed) = needed.filter(|needed| logs.last().is_none_or(|log| log.number < *needed))
     {
-        verdict.damage.get_or_insert(Damage { log: needed, offset: 0, what: MISSING });
+        verdict.damage.get_or_insert(LogDamage { log: needed, offset: 0, what: MISSING });
     }
     verdict.cuts.retain(|cut| cut.lost > 0);
     verdict
@@ -249,27 +257,30 @@ fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict 
 
 const MISSING: &str = "it is not there, though some of it was synced";
 
-impl Place {
-    fn of(log: &[u8], offset: usize, stop: Stop) -> Self {
+impl LogBreak {
+    fn of(log: &[u8], offset: usize, stop: LogStop) -> Self {
         match stop {
-            Stop::Blank => Self {
+            LogStop::Blank => Self {
                 offset,
                 end: offset + 1,
                 what: "there are zeros where records were synced",
                 is_torn: true,
             },
-            Stop::Unfinished => Self {
+            LogStop::Unfinished => Self {
                 offset,
                 end: log.len() + 1,
                 what: "its last record has no end",
                 is_torn: true,
             },
-            Stop::Torn => {
+            LogStop::Torn => {
                 let what = "the header of a record that was whole once is damaged";
                 Self { offset, end: log.len() + 1, what, is_torn: !was_whole(log, offset) }
             }
-            Stop::Broken(what) => {
-                let end = offset + HEADER + Header::at(log, offset).map_or(0, |header| header.len);
+            LogStop::Broken(what) => {
+                let end = offset
+                    + HEADER
+                    + FragmentHeader::at(log, offset).map_or(0, |header| header.len);
+                // A broken length may point anywhere, but a fragment ends within its block.
                 let end = end.clamp(offset + HEADER, block_end(offset).max(offset + HEADER));
                 Self { offset, end, what, is_torn: lacks_a_page(log, offset..end) }
             }
@@ -298,7 +309,7 @@ fn lacks_a_page(log: &[u8], range: Range<usize>) -> bool {
 /// Whether the fragment at `offset`, which reaches past the end of the file, did not do so when it
 /// was written.
 fn was_whole(log: &[u8], offset: usize) -> bool {
-    let Some(header) = Header::at(log, offset) else { return false };
+    let Some(header) = FragmentHeader::at(log, offset) else { return false };
     fits_otherwise(header.crc, &log[offset + HEADER..]) || sound_fragment_follows(log, offset + 1)
 }
 
@@ -320,7 +331,7 @@ fn fits_otherwise(crc: u32, payload: &[u8]) -> bool {
 /// so it lies in the last block, and so does all that is looked at here.
 fn sound_fragment_follows(log: &[u8], from: usize) -> bool {
     (from..log.len()).any(|offset| {
-        let Some(header) = Header::at(log, offset) else { return false };
+        let Some(header) = FragmentHeader::at(log, offset) else { return false };
         let end = offset + HEADER + header.len;
         TYPES.contains(&header.kind)
             && end <= log.len()

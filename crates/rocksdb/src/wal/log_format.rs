@@ -22,14 +22,14 @@ const LAST: u8 = 4;
 pub(crate) const TYPES: [u8; 7] = [WHOLE, FIRST, MIDDLE, LAST, 9, 10, 130];
 
 /// The header of a fragment.
-pub(crate) struct Header {
+pub(crate) struct FragmentHeader {
     /// Masked, as it is stored.
     pub(crate) crc: u32,
     pub(crate) len: usize,
     pub(crate) kind: u8,
 }
 
-impl Header {
+impl FragmentHeader {
     pub(crate) fn at(log: &[u8], offset: usize) -> Option<Self> {
         let &[a, b, c, d, low, high, kind] = log.get(offset..)?.first_chunk::<HEADER>()?;
         Some(Self {
@@ -50,7 +50,7 @@ pub(crate) fn block_end(offset: usize) -> usize {
 }
 
 /// What begins at a place in a log.
-enum Found {
+enum LogElement {
     /// A sound fragment that ends at this place.
     Fragment {
         kind: u8,
@@ -60,12 +60,12 @@ enum Found {
     /// Nothing more in this block; the next one begins here.
     BlockEnd(usize),
     End,
-    Stopped(Stop),
+    Stopped(LogStop),
 }
 
 /// Why reading a log ends before the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum LogStop {
     /// From here on there are only zeros.
     Blank,
     /// Part of a fragment that reaches past the end of the file.
@@ -75,36 +75,40 @@ pub(crate) enum Stop {
     Broken(&'static str),
 }
 
-fn look(log: &[u8], offset: usize) -> Found {
+fn read_fragment(log: &[u8], offset: usize) -> LogElement {
     let block_end = block_end(offset);
     if block_end - offset < HEADER {
         let trailer = &log[offset.min(log.len())..block_end.min(log.len())];
         let is_blank = trailer.iter().all(|byte| *byte == 0);
         return if is_blank {
-            Found::BlockEnd(block_end)
+            LogElement::BlockEnd(block_end)
         } else {
             broken("the end of a block is not blank")
         };
     }
     if offset >= log.len() {
-        return Found::End;
+        return LogElement::End;
     }
-    let Some(header) = Header::at(log, offset) else { return Found::Stopped(Stop::Torn) };
+    let Some(header) = FragmentHeader::at(log, offset) else {
+        return LogElement::Stopped(LogStop::Torn);
+    };
+    // Before the checksum, which zeros do not fit: space that was never written to is no damage.
     if header.crc == 0 && header.len == 0 && header.kind == 0 {
         let is_blank = log[offset..].iter().all(|byte| *byte == 0);
         return if is_blank {
-            Found::Stopped(Stop::Blank)
+            LogElement::Stopped(LogStop::Blank)
         } else {
             broken("a record is blank, but more follows")
         };
     }
     let payload = offset + HEADER;
     let end = payload + header.len;
+    // Damage even where the file ends first: no writer makes a fragment that leaves its block.
     if end > block_end {
         return broken("a record reaches past its block");
     }
     if end > log.len() {
-        return Found::Stopped(Stop::Torn);
+        return LogElement::Stopped(LogStop::Torn);
     }
     if !TYPES.contains(&header.kind) {
         return broken("a record has an unknown type");
@@ -112,11 +116,11 @@ fn look(log: &[u8], offset: usize) -> Found {
     if checksum(header.kind, &log[payload..end]) != header.crc {
         return broken("the checksum of a record does not fit");
     }
-    Found::Fragment { kind: header.kind, payload, end }
+    LogElement::Fragment { kind: header.kind, payload, end }
 }
 
-fn broken(what: &'static str) -> Found {
-    Found::Stopped(Stop::Broken(what))
+fn broken(what: &'static str) -> LogElement {
+    LogElement::Stopped(LogStop::Broken(what))
 }
 
 /// Reads the records of a log in turn, as long as they are sound.
@@ -127,7 +131,7 @@ pub(crate) struct Records<'a> {
     /// Where the last whole record ends: all before is sound.
     pub(crate) sound_end: usize,
     /// Why reading ended, once it has; nothing at a proper end of the file.
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<LogStop>,
 }
 
 impl<'a> Records<'a> {
@@ -145,23 +149,24 @@ impl<'a> Records<'a> {
         payload.clear();
         let mut within = false;
         while self.stop.is_none() {
-            let (kind, start, end) = match look(self.log, self.offset) {
-                Found::Fragment { kind, payload, end } => (kind, payload, end),
-                Found::BlockEnd(next) => {
+            let (kind, start, end) = match read_fragment(self.log, self.offset) {
+                LogElement::Fragment { kind, payload, end } => (kind, payload, end),
+                LogElement::BlockEnd(next) => {
                     self.offset = next;
                     continue;
                 }
-                Found::End => {
-                    self.stop = within.then_some(Stop::Unfinished);
+                LogElement::End => {
+                    self.stop = within.then_some(LogStop::Unfinished);
                     return false;
                 }
-                Found::Stopped(stop) => {
+                LogElement::Stopped(stop) => {
                     self.stop = Some(stop);
                     return false;
                 }
             };
             if within != matches!(kind, MIDDLE | LAST) {
-                self.stop = Some(Stop::Broken("the parts of a record do not follow one another"));
+                self.stop =
+                    Some(LogStop::Broken("the parts of a record do not follow one another"));
                 return false;
             }
             self.offset = end;
@@ -197,7 +202,7 @@ mod tests {
         [&header[..], payload].concat()
     }
 
-    fn read(log: &[u8]) -> (Vec<Vec<u8>>, usize, Option<Stop>) {
+    fn read(log: &[u8]) -> (Vec<Vec<u8>>, usize, Option<LogStop>) {
         let (mut records, mut payload, mut found) = (Records::new(log), Vec::new(), Vec::new());
         while records.next(&mut payload, usize::MAX) {
             found.push(payload.clone());
@@ -221,13 +226,13 @@ mod tests {
     fn a_record_without_its_last_fragment_is_unfinished() {
         let whole = fragment(WHOLE, b"a");
         let log = [whole.clone(), fragment(FIRST, b"b")].concat();
-        assert_eq!(read(&log), (vec![b"a".to_vec()], whole.len(), Some(Stop::Unfinished)));
+        assert_eq!(read(&log), (vec![b"a".to_vec()], whole.len(), Some(LogStop::Unfinished)));
     }
 
     #[test]
     fn fragments_out_of_order_are_broken() {
         let log = [fragment(FIRST, b"a"), fragment(WHOLE, b"b")].concat();
-        assert!(matches!(read(&log), (_, 0, Some(Stop::Broken(_)))));
-        assert!(matches!(read(&fragment(LAST, b"a")), (_, 0, Some(Stop::Broken(_)))));
+        assert!(matches!(read(&log), (_, 0, Some(LogStop::Broken(_)))));
+        assert!(matches!(read(&fragment(LAST, b"a")), (_, 0, Some(LogStop::Broken(_)))));
     }
 }

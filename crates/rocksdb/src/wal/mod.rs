@@ -1,4 +1,4 @@
-//! The write-ahead log as RocksDB writes it, read before RocksDB recovers from it.
+//! The write-ahead log as RocksDB writes it. It is read before RocksDB recovers from it.
 
 pub(crate) mod audit;
 mod crc32c;

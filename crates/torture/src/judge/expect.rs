@@ -1,4 +1,4 @@
-//! What a store must and may hold, read from its ledger.
+//! Reads from a ledger what the store must and may hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(super) struct Generations {
 
 /// One stream of a bulk put.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+pub(super) struct ExpectedLoad {
     pub(super) first: i64,
     pub(super) count: i64,
     pub(super) keeps_existing: bool,
@@ -71,7 +71,7 @@ pub(super) struct GroupWrite {
 pub(super) struct ExpectedRows {
     pub(super) tables_kept: bool,
     pub(super) rows: BTreeMap<i64, Generations>,
-    pub(super) loads: BTreeMap<i64, Load>,
+    pub(super) loads: BTreeMap<i64, ExpectedLoad>,
     /// Steps on tables that were tried, and those that must stand.
     pub(super) steps_tried: BTreeSet<(i64, String)>,
     pub(super) steps_kept: BTreeSet<(i64, String)>,
@@ -118,13 +118,15 @@ impl ExpectedRows {
     }
 
     fn tried(&mut self, words: &[&str]) {
+        // The lines are those of `ledger`, and each has its twin in `acknowledged`.
         match *words {
             ["row", key, generation] => {
                 self.rows.entry(number(key)).or_default().tried = number(generation);
             }
             ["load", load, first, count, mode] => {
                 let (first, count) = (number(first), number(count));
-                let load_ = Load { first, count, keeps_existing: mode == "keep", is_kept: false };
+                let load_ =
+                    ExpectedLoad { first, count, keeps_existing: mode == "keep", is_kept: false };
                 self.loads.insert(number(load), load_);
             }
             ["table", step, table] => {
@@ -153,6 +155,7 @@ impl ExpectedRows {
     }
 
     fn acknowledged(&mut self, words: &[&str], is_kept: impl Fn(&str) -> bool) {
+        // Steps without a durability in their line are durable as soon as they are acknowledged.
         match *words {
             ["tables"] => self.tables_kept = true,
             ["row", key, generation, durability] if is_kept(durability) => {

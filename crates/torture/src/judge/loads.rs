@@ -1,24 +1,26 @@
-//! Bulk puts: each row is of a load that covers its key, none older than one that was
-//! acknowledged, and none of a load that keeps where a row was known to exist.
+//! Judges bulk puts. Each row must be of a load that covers its key:
+//!
+//! - no older than a load that was acknowledged,
+//! - not of a load that keeps existing rows, if a row was known to exist.
 
 use std::collections::BTreeMap;
 
-use super::Case;
-use super::read::{Rows, by_key, rows_of};
+use super::JudgedStore;
+use super::read::{RowsByKey, by_key, rows_of};
 use crate::content::{long, row};
 
 /// Loads that were acknowledged, for one key.
 #[derive(Clone, Copy, Default)]
-struct Acknowledged {
+struct AcknowledgedLoads {
     /// The first of all.
     first: i64,
     /// The last one that takes the place of what is there.
     replaced: Option<i64>,
 }
 
-impl Case {
+impl JudgedStore {
     /// Gives the rows of `loaded`.
-    pub(super) fn judge_loads(&mut self) -> tonnage::Result<Rows> {
+    pub(super) fn judge_loads(&mut self) -> tonnage::Result<RowsByKey> {
         let rows = by_key(rows_of(&self.store, "loaded")?);
         let acknowledged = self.acknowledged_by_key();
         for (key, found) in &rows {
@@ -35,11 +37,11 @@ impl Case {
         Ok(rows)
     }
 
-    fn acknowledged_by_key(&self) -> BTreeMap<i64, Acknowledged> {
-        let mut by_key = BTreeMap::<i64, Acknowledged>::new();
+    fn acknowledged_by_key(&self) -> BTreeMap<i64, AcknowledgedLoads> {
+        let mut by_key = BTreeMap::<i64, AcknowledgedLoads>::new();
         for (number, load) in self.expected.loads.iter().filter(|(_, load)| load.is_kept) {
             for key in load.first..load.first + load.count {
-                let first = Acknowledged { first: *number, replaced: None };
+                let first = AcknowledgedLoads { first: *number, replaced: None };
                 let acknowledged = by_key.entry(key).or_insert(first);
                 if !load.keeps_existing {
                     acknowledged.replaced = Some(*number);
@@ -49,9 +51,10 @@ impl Case {
         by_key
     }
 
-    fn judge_loaded(&mut self, key: i64, number: i64, acknowledged: Option<&Acknowledged>) {
-        let covers =
-            |load: &&super::expect::Load| (load.first..load.first + load.count).contains(&key);
+    fn judge_loaded(&mut self, key: i64, number: i64, acknowledged: Option<&AcknowledgedLoads>) {
+        let covers = |load: &&super::expect::ExpectedLoad| {
+            (load.first..load.first + load.count).contains(&key)
+        };
         let Some(load) = self.expected.loads.get(&number).filter(covers).copied() else {
             return self.complain(format_args!("PHANTOM loaded row {key} of load {number}"));
         };

@@ -1,10 +1,10 @@
-//! Judges a store by its ledger: whether it opens, is sound, and holds what it must and nothing
-//! that it may not.
+//! Judges a store by its ledger: it must open, be sound, and hold what it must and nothing that it
+//! may not.
 
+mod checkpoint_moment;
 mod expect;
 mod loads;
-mod moment;
-mod others;
+mod pairs_and_groups;
 mod pushed;
 mod read;
 mod rows;
@@ -18,10 +18,10 @@ use tonnage::{Durability, Store, WriteOptions};
 use crate::content::{TABLES, builder, key_row, row};
 use expect::ExpectedRows;
 pub(crate) use expect::Loss;
-use read::{Rows, by_key, rows_of, rows_through};
+use read::{RowsByKey, by_key, rows_of, rows_through};
 
 /// A store under judgement. What is wrong with it is gathered, one text each.
-struct Case {
+struct JudgedStore {
     store: Store,
     expected: ExpectedRows,
     is_checkpoint: bool,
@@ -38,28 +38,30 @@ pub(crate) fn judge(
     let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
     let ledger = String::from_utf8_lossy(&ledger);
     let mut expected = ExpectedRows::read(&ledger, loss);
+    // A store may be missing as long as nothing acknowledged says that it was made.
     let must_exist = expected.tables_kept || checkpoint.is_some();
     let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
     let store = match opened {
         Ok(store) => store,
         Err(error) => return Ok(vec![format!("OPEN {error}")]),
     };
+    // What a checkpoint must hold follows from what it shows, so it is opened first.
     if let Some(number) = checkpoint {
-        match moment::lines_before(&store, &ledger, number) {
+        match checkpoint_moment::lines_before(&store, &ledger, number) {
             Ok(lines) => expected = ExpectedRows::read_checkpoint(&ledger, lines),
             Err(error) => return Ok(vec![format!("READ {error}")]),
         }
     }
     let is_checkpoint = checkpoint.is_some();
     let complaints = expected.wrong.iter().map(|text| format!("WRONG {text}")).collect();
-    let mut case = Case { store, expected, is_checkpoint, complaints };
+    let mut case = JudgedStore { store, expected, is_checkpoint, complaints };
     if let Err(error) = case.judge_all() {
         case.complain(format_args!("READ {error}"));
     }
     Ok(case.complaints)
 }
 
-impl Case {
+impl JudgedStore {
     fn complain(&mut self, text: Arguments<'_>) {
         self.complaints.push(text.to_string().replace('\n', " "));
     }
@@ -103,7 +105,7 @@ impl Case {
     }
 
     /// An index leads to exactly the rows that are there.
-    fn judge_index(&mut self, table: &str, index: &str, rows: &Rows) -> tonnage::Result<()> {
+    fn judge_index(&mut self, table: &str, index: &str, rows: &RowsByKey) -> tonnage::Result<()> {
         let led = rows_through(&self.store, table, index)?;
         if led.0 != *rows || led.1 > 0 {
             let (found, twice) = (led.0.len(), led.1);
@@ -117,7 +119,7 @@ impl Case {
 
     /// The index that comes and goes: it stands if its making was acknowledged last, and can be
     /// made anew in any case.
-    fn judge_changing_index(&mut self, loaded: &Rows) -> tonnage::Result<()> {
+    fn judge_changing_index(&mut self, loaded: &RowsByKey) -> tonnage::Result<()> {
         if self.expected.index_stands && !self.is_checkpoint {
             match self.store.table("loaded")?.index("loaded_vg") {
                 Ok(_) => self.judge_index("loaded", "loaded_vg", loaded)?,

@@ -1,12 +1,13 @@
-//! Batches pushed into an open load: those whose position was acknowledged are there.
+//! Judges batches that were pushed into an open load: rows up to an acknowledged position must be
+//! there.
 
-use super::Case;
-use super::read::{Rows, by_key, rows_of};
+use super::JudgedStore;
+use super::read::{RowsByKey, by_key, rows_of};
 use crate::content::row;
 
-impl Case {
+impl JudgedStore {
     /// Gives the rows of `pushed`.
-    pub(super) fn judge_pushed(&mut self) -> tonnage::Result<Rows> {
+    pub(super) fn judge_pushed(&mut self) -> tonnage::Result<RowsByKey> {
         let rows = by_key(rows_of(&self.store, "pushed")?);
         let pushes: Vec<_> = self.expected.pushes.iter().map(|(n, push)| (*n, *push)).collect();
         for (first, push) in pushes.iter().filter(|(_, push)| push.is_kept) {

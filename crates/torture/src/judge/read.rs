@@ -1,4 +1,4 @@
-//! The rows of a store, as a judge wants them.
+//! Reads the rows of a store, by key and through an index.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use tonnage::{Direction, IndexRange, IndexScanOptions, Row, Store, TableScanOpti
 use crate::content::long;
 
 /// Rows of a table by their key `k`.
-pub(super) type Rows = BTreeMap<i64, Row>;
+pub(super) type RowsByKey = BTreeMap<i64, Row>;
 
 /// All rows of a table, by key, in the order of a forward scan.
 pub(super) fn rows_of(store: &Store, table: &str) -> tonnage::Result<Vec<Row>> {
@@ -16,7 +16,7 @@ pub(super) fn rows_of(store: &Store, table: &str) -> tonnage::Result<Vec<Row>> {
     rows.map(|found| found.map(|found| found.row)).collect()
 }
 
-pub(super) fn by_key(rows: Vec<Row>) -> Rows {
+pub(super) fn by_key(rows: Vec<Row>) -> RowsByKey {
     rows.into_iter().filter_map(|row| Some((long(&row, "k")?, row))).collect()
 }
 
@@ -25,9 +25,9 @@ pub(super) fn rows_through(
     store: &Store,
     table: &str,
     index: &str,
-) -> tonnage::Result<(Rows, usize)> {
+) -> tonnage::Result<(RowsByKey, usize)> {
     let index = store.table(table)?.index(index)?;
-    let (mut found, mut twice) = (Rows::new(), 0);
+    let (mut found, mut twice) = (RowsByKey::new(), 0);
     for batch in index.scan(&IndexRange::default(), &IndexScanOptions::default())? {
         let rows = batch?.rows;
         for at in 0..rows.num_rows() {

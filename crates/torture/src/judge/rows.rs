@@ -1,13 +1,13 @@
-//! Single writes: no generation older than the acknowledged one, none that was not tried, groups
-//! whole.
+//! Judges single writes: no row is older than an acknowledged one, none was never tried, and groups
+//! are whole.
 
-use super::Case;
-use super::read::{Rows, by_key, rows_of};
+use super::JudgedStore;
+use super::read::{RowsByKey, by_key, rows_of};
 use crate::content::{child_row, is_delete, long, row};
 
-impl Case {
+impl JudgedStore {
     /// Gives the rows of `single`.
-    pub(super) fn judge_rows(&mut self) -> tonnage::Result<Rows> {
+    pub(super) fn judge_rows(&mut self) -> tonnage::Result<RowsByKey> {
         let rows = by_key(rows_of(&self.store, "single")?);
         let children = by_key(rows_of(&self.store, "single.child")?);
         for (key, found) in &rows {
@@ -34,7 +34,7 @@ impl Case {
         }
     }
 
-    fn judge_absent_rows(&mut self, rows: &Rows) {
+    fn judge_absent_rows(&mut self, rows: &RowsByKey) {
         let mut lost = Vec::new();
         for (key, known) in &self.expected.rows {
             let Some(kept) = known.kept.filter(|_| !rows.contains_key(key)) else { continue };
@@ -48,7 +48,7 @@ impl Case {
     }
 
     /// A row with an even key and its child are written and deleted together.
-    fn judge_children(&mut self, rows: &Rows, children: &Rows) {
+    fn judge_children(&mut self, rows: &RowsByKey, children: &RowsByKey) {
         for (key, found) in rows.iter().filter(|(key, _)| *key % 2 == 0) {
             let generation = long(found, "g").unwrap_or(-1);
             match children.get(key) {

@@ -1,9 +1,9 @@
-//! Tables and indexes that were made, altered and dropped: what was acknowledged stands.
+//! Judges tables and indexes that were made, altered and dropped: acknowledged changes must hold.
 
-use super::{Case, by_key, rows_of};
+use super::{JudgedStore, by_key, rows_of};
 use crate::content::{long, member_row};
 
-impl Case {
+impl JudgedStore {
     pub(super) fn judge_tables(&mut self) -> tonnage::Result<()> {
         let tried: Vec<i64> = self.expected.steps_tried.iter().map(|(table, _)| *table).collect();
         let mut tried = tried;
@@ -29,6 +29,7 @@ impl Case {
             |step| self.expected.step_tried(number, step),
             |step| self.expected.step_kept(number, step),
         );
+        // First of all: nothing else that was acknowledged of the table matters after its drop.
         if kept("drop") {
             if table.is_some() {
                 self.complain(format_args!("PHANTOM table {name}: its drop was acknowledged"));

@@ -1,5 +1,5 @@
-//! Kills at random moments and at chosen calls, with reopening: of workloads, and of
-//! `tonnage load --resume` if the program is there.
+//! Kills workloads at random moments and at chosen calls, and opens their stores again. Does the
+//! same to `tonnage load --resume` if the program is there.
 
 mod program;
 
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crate::fallible::Fallible;
 use crate::judge::Loss;
-use crate::kind::{Kind, POWER};
-use crate::options::Options;
-use crate::random::Random;
-use crate::report::{Report, Subject};
-use crate::scratch::{Scratch, Work, copy_tree, progress};
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
+use crate::report::{ReportSubject, TortureReport};
+use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::workload_kind::{POWER, WorkloadKind};
 
 /// Stores when nobody says how many.
 const RUNS: u64 = 24;
@@ -20,7 +20,7 @@ const RUNS: u64 = 24;
 /// Kills that one store goes through.
 const KILLS: i64 = 4;
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "kills")?;
     let program = program::find(options);
     if program.is_none() {
@@ -38,18 +38,18 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
 
 /// Works on one store and is killed, again and again; after each kill the store is judged.
 fn one_store(
-    options: &Options,
+    options: &TortureOptions,
     scratch: &Scratch,
-    kind: &Kind,
+    kind: &WorkloadKind,
     seed: u64,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     scratch.clear()?;
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     for round in 0..KILLS {
         let at_call = random.chance(60).then(|| kill_at_call(&mut random));
         let variant = if at_call.is_some() { "at a call" } else { "at any moment" };
-        let work = Work {
+        let work = WorkOptions {
             kind,
             seed: seed + round as u64 * 1_000_000,
             millis: options.millis,
@@ -65,7 +65,10 @@ fn one_store(
         };
         let is_killed = ended.was_killed() || ended.status.is_none();
         report.add("kills", u64::from(is_killed));
-        scratch.mend_ledger()?;
+        // The next round appends to the ledger: a line that was cut short would spoil its first
+        // one.
+        scratch.truncate_ledger()?;
+        // Copied before it is judged: to open a store changes it.
         let after = scratch.path("after");
         copy_tree(&scratch.base(), &after)?;
         let mut complaints =
@@ -73,12 +76,13 @@ fn one_store(
         complaints.extend(scratch.judge(Loss::Process, None)?);
         let name = format!("kills-{}-{seed}-{round}", kind.name());
         let command = scratch.command_to_judge(Loss::Process);
-        let subject = Subject { test: "kills", variant, name, command };
+        let subject = ReportSubject { test: "kills", variant, name, command };
         report.verdict(&subject, &complaints, |directory| {
             fs::copy(scratch.ledger(), directory.join("ledger"))?;
             copy_tree(&after, &directory.join("state"))
         })?;
         fs::remove_dir_all(&after)?;
+        // A store that is wrong once stays wrong: further rounds would complain of the same.
         if !complaints.is_empty() {
             break;
         }
@@ -88,11 +92,11 @@ fn one_store(
 }
 
 /// A process that was to be killed by us after a while has not hung.
-fn end_of(ended: &crate::child::Ended, is_bounded: bool) -> Vec<String> {
+fn end_of(ended: &crate::child::ProcessResult, is_bounded: bool) -> Vec<String> {
     if ended.status.is_none() && !is_bounded { Vec::new() } else { ended.complaints(&[0]) }
 }
 
-fn kill_at_call(random: &mut Random) -> String {
+fn kill_at_call(random: &mut SeededRandom) -> String {
     let (class, most) = *random.choose(&[
         ("write", 2_000),
         ("fsync", 300),

@@ -1,5 +1,5 @@
-//! Kills of `tonnage load --resume`: after the last resumption the table has exactly the rows of
-//! the files, and nothing of earlier attempts lies about.
+//! Kills `tonnage load --resume`. After the last resumption the table must have exactly the rows of
+//! the files, and no files of earlier attempts may be left.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,9 +13,9 @@ use tonnage::{Row, TableScanOptions, Value};
 use crate::child;
 use crate::content::{builder, long};
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::random::Random;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, copy_tree, progress};
 
 const FILES: i64 = 3;
@@ -23,7 +23,7 @@ const ROWS: i64 = 20_000;
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The program asked for, or the one beside this one.
-pub(super) fn find(options: &Options) -> Option<PathBuf> {
+pub(super) fn find(options: &TortureOptions) -> Option<PathBuf> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name("tonnage"));
     options.program.clone().or_else(beside).filter(|program| program.is_file())
 }
@@ -53,10 +53,10 @@ pub(super) fn one_store(
     program: &Path,
     scratch: &Scratch,
     seed: u64,
-    report: &mut Report,
+    report: &mut TortureReport,
 ) -> Fallible<()> {
     scratch.clear()?;
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let files = write_files(scratch)?;
     let mode = *random.choose(&["keep", "replace", "overwrite"]);
     make_table(scratch, random.chance(40), random.chance(40))?;
@@ -67,6 +67,7 @@ pub(super) fn one_store(
     load.args(["--memory", *random.choose(&["4M", "64M"]), "t"]).args(&files);
     let mut complaints = Vec::new();
     let lives = 1 + random.below(6);
+    // The last life has all the time that it needs: only then must the rows be complete.
     for life in 0..=lives {
         let longest = Duration::from_millis(20 + random.below(800));
         let ended = child::run(&mut load, if life < lives { longest } else { LONGEST })?;
@@ -77,6 +78,7 @@ pub(super) fn one_store(
         }
     }
     progress(format_args!("kills: load --resume, {mode}, seed {seed}"));
+    // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
     copy_tree(&scratch.base(), &after)?;
     if complaints.is_empty() {
@@ -84,7 +86,7 @@ pub(super) fn one_store(
     }
     let name = format!("kills-load-{mode}-{seed}");
     let command = format!("torture kills --seed {seed} --runs 4");
-    let subject = Subject { test: "kills", variant: "load --resume", name, command };
+    let subject = ReportSubject { test: "kills", variant: "load --resume", name, command };
     report.verdict(&subject, &complaints, |to| copy_tree(&after, &to.join("state")))?;
     fs::remove_dir_all(&after)?;
     Ok(())
@@ -128,6 +130,7 @@ fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
     if found.len() as i64 != FILES * ROWS {
         complaints.push(format!("LOST rows: {} of {} are there", found.len(), FILES * ROWS));
     }
+    // A finished load leaves no files, and opening the store removes those of killed ones.
     for directory in [scratch.store(), scratch.base().join("disk0")] {
         let left = fs::read_dir(directory.join("load")).map_or(0, Iterator::count);
         if left > 0 {

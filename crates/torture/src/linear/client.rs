@@ -1,4 +1,4 @@
-//! A thread of small writes and reads. What it saw last gives it versions to ask for.
+//! A thread of small writes and reads. The versions that it saw last go into its conditions.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,30 @@ use tonnage::{
     RowOperation, Table, Value, WriteOptions, WriteResult,
 };
 
-use super::history::{Answer, Event, KEYS, Operation, State, WriteCondition};
+use super::history::{
+    HistoryEvent, HistoryOperation, KEYS, ObjectState, WriteAnswer, WriteCondition,
+};
 use super::round::{OBJECTS, Round, write_of};
 use crate::content::long;
-use crate::random::Random;
+use crate::random::SeededRandom;
 
-pub(super) struct Client<'r> {
+pub(super) struct HistoryClient<'r> {
     round: &'r Round<'r>,
     number: usize,
     table: Table,
     index: Index,
-    random: Random,
+    random: SeededRandom,
     /// The version and the write that a row showed last.
     last: BTreeMap<(u64, usize), (u64, u64)>,
     /// Recent puts of this thread: object, key, write.
     recent: Vec<(u64, usize, u64)>,
 }
 
-impl<'r> Client<'r> {
+impl<'r> HistoryClient<'r> {
     pub(super) fn new(round: &'r Round<'r>, number: u64) -> Result<Self> {
         let table = round.store.table("r")?;
         let index = table.index("by_w")?;
-        let random = Random::new(round.seed ^ number << 32);
+        let random = SeededRandom::new(round.seed ^ number << 32);
         let (last, recent) = Default::default();
         Ok(Self { round, number: number as usize, table, index, random, last, recent })
     }
@@ -38,9 +40,9 @@ impl<'r> Client<'r> {
             let (object, key) =
                 (self.random.below(OBJECTS), self.random.below(KEYS as u64) as usize);
             let call = self.round.tick();
-            let (object, operation) = self.one(object, key)?;
+            let (object, operation) = self.run_operation(object, key)?;
             let end = self.round.tick();
-            self.round.note(object, Event { call, end, thread: self.number, operation });
+            self.round.note(object, HistoryEvent { call, end, thread: self.number, operation });
             if self.random.chance(25) {
                 std::thread::yield_now();
             }
@@ -49,20 +51,20 @@ impl<'r> Client<'r> {
     }
 
     /// Carries out something; gives the object that it concerned, which an index read chooses.
-    fn one(&mut self, object: u64, key: usize) -> Result<(u64, Operation)> {
+    fn run_operation(&mut self, object: u64, key: usize) -> Result<(u64, HistoryOperation)> {
         let known = self.last.get(&(object, key)).copied();
         let operation = match (self.random.below(100), known) {
             (0..15, _) => self.put(object, key)?,
             (15..25, _) => {
                 let was_there = self.table.delete(&self.round.key(object, key), &options())?;
-                Operation::Delete { key, was_there }
+                HistoryOperation::Delete { key, was_there }
             }
             (25..40, Some((version, write))) => self.put_if_version(object, key, version, write)?,
             (40..44, Some((version, write))) => {
                 let row = self.round.key(object, key);
                 let done = self.table.delete_if_version(&row, version, &options())?;
                 let (when, answer) = (WriteCondition::Shows(write), answer(done));
-                Operation::Conditional { key, when, write: 0, answer }
+                HistoryOperation::Conditional { key, when, write: 0, answer }
             }
             (44..50, _) => self.put_when(object, key, WriteCondition::Absent)?,
             (50..55, _) => self.put_when(object, key, WriteCondition::Present)?,
@@ -79,12 +81,12 @@ impl<'r> Client<'r> {
         self.last.insert((object, key), (version, write));
     }
 
-    fn put(&mut self, object: u64, key: usize) -> Result<Operation> {
+    fn put(&mut self, object: u64, key: usize) -> Result<HistoryOperation> {
         let write = self.round.write();
         let version = self.table.put(&self.round.row(object, key, write), &options())?;
         self.learn(object, key, version, write);
         self.recent.push((object, key, write));
-        Ok(Operation::Put { key, write })
+        Ok(HistoryOperation::Put { key, write })
     }
 
     fn put_if_version(
@@ -93,14 +95,14 @@ impl<'r> Client<'r> {
         key: usize,
         version: u64,
         shown: u64,
-    ) -> Result<Operation> {
+    ) -> Result<HistoryOperation> {
         let write = self.round.write();
         let row = self.round.row(object, key, write);
         let done = self.table.put_if_version(&row, version, &options())?;
         if let Some(version) = done.version() {
             self.learn(object, key, version, write);
         }
-        Ok(Operation::Conditional {
+        Ok(HistoryOperation::Conditional {
             key,
             when: WriteCondition::Shows(shown),
             write,
@@ -108,7 +110,12 @@ impl<'r> Client<'r> {
         })
     }
 
-    fn put_when(&mut self, object: u64, key: usize, when: WriteCondition) -> Result<Operation> {
+    fn put_when(
+        &mut self,
+        object: u64,
+        key: usize,
+        when: WriteCondition,
+    ) -> Result<HistoryOperation> {
         let write = self.round.write();
         let row = self.round.row(object, key, write);
         let done = match when {
@@ -118,11 +125,16 @@ impl<'r> Client<'r> {
         if let Some(version) = done.version() {
             self.round.learn(object, key, version, write);
         }
-        Ok(Operation::Conditional { key, when, write, answer: answer(done) })
+        Ok(HistoryOperation::Conditional { key, when, write, answer: answer(done) })
     }
 
     /// A row and its neighbour, which is deleted now and then.
-    fn group(&mut self, object: u64, key: usize, known: Option<(u64, u64)>) -> Result<Operation> {
+    fn group(
+        &mut self,
+        object: u64,
+        key: usize,
+        known: Option<(u64, u64)>,
+    ) -> Result<HistoryOperation> {
         let (write, other) = (self.round.write(), (key + 1) % KEYS);
         let deletes = self.random.chance(33);
         let second = match deletes {
@@ -130,6 +142,7 @@ impl<'r> Client<'r> {
             false => RowOperation::put("r", self.round.row(object, other, write)),
         };
         let mut first = RowOperation::put("r", self.round.row(object, key, write));
+        // Half of the groups have no condition, so that nothing may refuse them.
         let known = known.filter(|_| self.random.chance(50));
         if let Some((version, _)) = known {
             first = first.when(Condition::IfVersion(version));
@@ -143,12 +156,12 @@ impl<'r> Client<'r> {
         }
         let writes = [(key, write), (other, if deletes { 0 } else { write })];
         let when = known.map(|(_, shown)| WriteCondition::Shows(shown));
-        Ok(Operation::Group { writes, when, is_stored: done.is_stored() })
+        Ok(HistoryOperation::Group { writes, when, is_stored: done.is_stored() })
     }
 
     /// All rows of an object: a scan of one shard key reads at one moment.
-    fn snapshot(&mut self, object: u64) -> Result<Operation> {
-        let mut state = State::default();
+    fn snapshot(&mut self, object: u64) -> Result<HistoryOperation> {
+        let mut state = ObjectState::default();
         let keys = KeySource::keys([Row::new().with("s", self.round.base + object as i64)]);
         for found in self.table.bulk_get(keys, &BulkGetOptions::default())?.into_rows() {
             let row = found?.row;
@@ -156,11 +169,11 @@ impl<'r> Client<'r> {
                 state[key as usize] = write_of(&row);
             }
         }
-        Ok(Operation::Snapshot(state))
+        Ok(HistoryOperation::Snapshot(state))
     }
 
     /// Whether the index leads to a row that this thread put a while ago.
-    fn index_read(&mut self) -> Result<(u64, Operation)> {
+    fn index_read(&mut self) -> Result<(u64, HistoryOperation)> {
         let from = self.recent.len().saturating_sub(8);
         let (object, key, write) = *self.random.choose(&self.recent[from..]);
         let range = IndexRange::prefix([Value::Long(write as i64)]);
@@ -172,16 +185,16 @@ impl<'r> Client<'r> {
                 is_found |= long(&row, "s") == Some(shard) && long(&row, "k") == Some(key as i64);
             }
         }
-        Ok((object, Operation::IndexRead { key, write, is_found }))
+        Ok((object, HistoryOperation::IndexRead { key, write, is_found }))
     }
 
-    fn get(&mut self, object: u64, key: usize) -> Result<Operation> {
+    fn get(&mut self, object: u64, key: usize) -> Result<HistoryOperation> {
         let Some(found) = self.table.get(&self.round.key(object, key))? else {
-            return Ok(Operation::Get { key, write: 0 });
+            return Ok(HistoryOperation::Get { key, write: 0 });
         };
         let write = write_of(&found.row);
         self.learn(object, key, found.version, write);
-        Ok(Operation::Get { key, write })
+        Ok(HistoryOperation::Get { key, write })
     }
 }
 
@@ -189,9 +202,9 @@ fn options() -> WriteOptions {
     WriteOptions::default()
 }
 
-fn answer(done: WriteResult) -> Answer {
+fn answer(done: WriteResult) -> WriteAnswer {
     match done {
-        WriteResult::Stored { .. } => Answer::Stored,
-        WriteResult::ConditionFailed { current, .. } => Answer::Refused(current),
+        WriteResult::Stored { .. } => WriteAnswer::Stored,
+        WriteResult::ConditionFailed { current, .. } => WriteAnswer::Refused(current),
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tonnage::{BulkPutOptions, OnExisting, Result, Row, row_stream};
 
-use super::client::Client;
-use super::history::{Event, KEYS, Mode, Operation};
-use super::round::{KnownObject, OBJECTS, Round, write_of};
-use crate::random::Random;
+use super::client::HistoryClient;
+use super::history::{HistoryEvent, HistoryOperation, KEYS, LoadMode};
+use super::round::{OBJECTS, ObjectHistory, Round, write_of};
+use crate::random::SeededRandom;
 
 const CLIENTS: u64 = 8;
 const OPERATIONS: u64 = 40;
@@ -21,19 +21,19 @@ pub(super) const TABLE: &str = "\
 
 impl Round<'_> {
     /// Plays the round; gives the objects with their histories, and the number of loads.
-    pub(super) fn play(self) -> Result<(Vec<KnownObject>, u64)> {
+    pub(super) fn play(self) -> Result<(Vec<ObjectHistory>, u64)> {
         let round = &self;
         std::thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|n| {
                     scope.spawn(move || {
-                        Client::new(round, n).and_then(|client| client.run(OPERATIONS))
+                        HistoryClient::new(round, n).and_then(|client| client.run(OPERATIONS))
                     })
                 })
                 .collect();
             let mut others: Vec<_> =
                 (0..LOADERS).map(|n| scope.spawn(move || round.load(n))).collect();
-            others.push(scope.spawn(|| round.define()));
+            others.push(scope.spawn(|| round.run_ddl()));
             let ends: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
             round.stop.store(true, SeqCst);
             let others = others.into_iter().map(|other| other.join());
@@ -41,7 +41,7 @@ impl Round<'_> {
                 end.unwrap_or_else(|_| Err(tonnage::Error::internal("a thread panicked")))
             })
         })?;
-        self.look_at_the_end()?;
+        self.read_final_rows()?;
         let objects = self.objects.into_iter().map(|object| object.into_inner());
         let objects = objects.map(|object| object.unwrap_or_else(PoisonError::into_inner));
         Ok((objects.collect(), self.loads.into_inner()))
@@ -49,17 +49,19 @@ impl Round<'_> {
 
     /// Loads of some rows of all objects; some are large enough to come in by files.
     fn load(&self, loader: u64) -> Result<()> {
-        let mut random = Random::new(self.seed ^ 0xb0 ^ loader << 40);
+        let mut random = SeededRandom::new(self.seed ^ 0xb0 ^ loader << 40);
         while !self.stop.load(SeqCst) {
-            let mode = *random.choose(&[Mode::Keep, Mode::Replace, Mode::Overwrite]);
+            let mode = *random.choose(&[LoadMode::Keep, LoadMode::Replace, LoadMode::Overwrite]);
             let (mut rows, mut entries) = (Vec::new(), Vec::new());
             for (object, key) in
                 (0..OBJECTS).flat_map(|object| (0..KEYS).map(move |key| (object, key)))
             {
+                // Half of the entries are left out, so that loads and small writes meet at some
+                // rows only.
                 if random.chance(50) {
                     let write = self.write();
                     rows.push(self.row(object, key, write));
-                    entries.push((object, Operation::Load { key, write, mode }));
+                    entries.push((object, HistoryOperation::Load { key, write, mode }));
                 }
             }
             if random.chance(50) {
@@ -67,13 +69,14 @@ impl Round<'_> {
             }
             let options = BulkPutOptions {
                 on_existing: match mode {
-                    Mode::Keep => OnExisting::Keep,
-                    Mode::Replace => OnExisting::Replace,
-                    Mode::Overwrite => OnExisting::BlindReplace,
+                    LoadMode::Keep => OnExisting::Keep,
+                    LoadMode::Replace => OnExisting::Replace,
+                    LoadMode::Overwrite => OnExisting::BlindReplace,
                 },
                 memory_bytes_max: Some(1 << 20),
                 ..BulkPutOptions::default()
             };
+            // Right around the call: a wider span would let more orders explain a wrong answer.
             let call = self.tick();
             let rows = rows.into_iter().map(|row| Ok(("r".into(), row)));
             let done = self.store.bulk_put(vec![row_stream("load", rows)], &options);
@@ -81,7 +84,7 @@ impl Round<'_> {
             let end = self.tick();
             for (object, operation) in entries {
                 let thread = 100 + loader as usize;
-                self.note(object, Event { call, end, thread, operation });
+                self.note(object, HistoryEvent { call, end, thread, operation });
             }
             self.loads.fetch_add(1, SeqCst);
             std::thread::sleep(Duration::from_millis(random.below(10)));
@@ -90,7 +93,7 @@ impl Round<'_> {
     }
 
     /// An index and a table that come and go.
-    fn define(&self) -> Result<()> {
+    fn run_ddl(&self) -> Result<()> {
         while !self.stop.load(SeqCst) {
             self.store.execute("CREATE INDEX flicker ON r (pad, w)")?;
             self.store.execute("CREATE TABLE other (a LONG, PRIMARY KEY (a))")?;
@@ -101,15 +104,15 @@ impl Round<'_> {
     }
 
     /// What is there when all is over.
-    fn look_at_the_end(&self) -> Result<()> {
+    fn read_final_rows(&self) -> Result<()> {
         let table = self.store.table("r")?;
         for object in 0..OBJECTS {
             for key in 0..KEYS {
                 let call = self.tick();
                 let found = table.get(&self.key(object, key))?;
                 let write = found.map_or(0, |found| write_of(&found.row));
-                let operation = Operation::Get { key, write };
-                self.note(object, Event { call, end: self.tick(), thread: 200, operation });
+                let operation = HistoryOperation::Get { key, write };
+                self.note(object, HistoryEvent { call, end: self.tick(), thread: 200, operation });
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What happened to an object: three rows under one shard key. Each write has a number of its own,
+//! The history of an object: three rows under one shard key. Each write has a number of its own,
 //! which is in the row; 0 stands for no row.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::fmt;
 pub(super) const KEYS: usize = 3;
 
 /// The write that each row shows.
-pub(super) type State = [u64; KEYS];
+pub(super) type ObjectState = [u64; KEYS];
 
 /// Which write got which version, by row: as far as anybody learned it.
 pub(super) type LearnedVersions = HashMap<(usize, u64), u64>;
@@ -23,7 +23,7 @@ pub(super) enum WriteCondition {
 
 /// What came of a conditional write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum WriteAnswer {
     Stored,
     /// Refused over the row with this version, or over none.
     Refused(Option<u64>),
@@ -31,14 +31,14 @@ pub(super) enum Answer {
 
 /// What a load does with rows that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum LoadMode {
     Keep,
     Replace,
     Overwrite,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Operation {
+pub(super) enum HistoryOperation {
     Put {
         key: usize,
         write: u64,
@@ -53,7 +53,7 @@ pub(super) enum Operation {
         key: usize,
         when: WriteCondition,
         write: u64,
-        answer: Answer,
+        answer: WriteAnswer,
     },
     Get {
         key: usize,
@@ -66,7 +66,7 @@ pub(super) enum Operation {
         is_stored: bool,
     },
     /// All rows, read at once.
-    Snapshot(State),
+    Snapshot(ObjectState),
     /// Whether the index leads from a write to the row.
     IndexRead {
         key: usize,
@@ -77,22 +77,22 @@ pub(super) enum Operation {
     Load {
         key: usize,
         write: u64,
-        mode: Mode,
+        mode: LoadMode,
     },
 }
 
 /// An operation, and the moments between which it took effect.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct HistoryEvent {
     pub(super) call: u64,
     pub(super) end: u64,
     pub(super) thread: usize,
-    pub(super) operation: Operation,
+    pub(super) operation: HistoryOperation,
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for HistoryEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Event { call, end, thread, operation } = self;
+        let HistoryEvent { call, end, thread, operation } = self;
         write!(f, "{call}-{end} thread {thread}: {operation:?}")
     }
 }
@@ -109,28 +109,29 @@ impl WriteCondition {
 
 /// The state after an operation; nothing if its answer does not fit the state before.
 pub(super) fn step(
-    state: &State,
-    operation: &Operation,
+    state: &ObjectState,
+    operation: &HistoryOperation,
     versions: &LearnedVersions,
-) -> Option<State> {
+) -> Option<ObjectState> {
     let mut next = *state;
+    // Each arm checks the answer as well: one that takes any answer would explain a wrong one.
     match operation {
-        Operation::Put { key, write } => next[*key] = *write,
-        Operation::Delete { key, was_there } => {
+        HistoryOperation::Put { key, write } => next[*key] = *write,
+        HistoryOperation::Delete { key, was_there } => {
             if (state[*key] != 0) != *was_there {
                 return None;
             }
             next[*key] = 0;
         }
-        Operation::Conditional { key, when, write, answer } => match answer {
-            Answer::Stored if when.holds(state[*key]) => next[*key] = *write,
-            Answer::Refused(current)
+        HistoryOperation::Conditional { key, when, write, answer } => match answer {
+            WriteAnswer::Stored if when.holds(state[*key]) => next[*key] = *write,
+            WriteAnswer::Refused(current)
                 if !when.holds(state[*key]) && fits(state, *key, *current, versions) => {}
             _ => return None,
         },
-        Operation::Get { key, write } if state[*key] != *write => return None,
-        Operation::Get { .. } => {}
-        Operation::Group { writes, when, is_stored } => {
+        HistoryOperation::Get { key, write } if state[*key] != *write => return None,
+        HistoryOperation::Get { .. } => {}
+        HistoryOperation::Group { writes, when, is_stored } => {
             if when.is_some_and(|when| when.holds(state[writes[0].0]) != *is_stored) {
                 return None;
             }
@@ -138,15 +139,15 @@ pub(super) fn step(
                 writes.iter().for_each(|(key, write)| next[*key] = *write);
             }
         }
-        Operation::Snapshot(seen) if seen != state => return None,
-        Operation::Snapshot(_) => {}
-        Operation::IndexRead { key, write, is_found } => {
+        HistoryOperation::Snapshot(seen) if seen != state => return None,
+        HistoryOperation::Snapshot(_) => {}
+        HistoryOperation::IndexRead { key, write, is_found } => {
             if (state[*key] == *write) != *is_found {
                 return None;
             }
         }
-        Operation::Load { key, write, mode } => {
-            if *mode != Mode::Keep || state[*key] == 0 {
+        HistoryOperation::Load { key, write, mode } => {
+            if *mode != LoadMode::Keep || state[*key] == 0 {
                 next[*key] = *write;
             }
         }
@@ -155,7 +156,7 @@ pub(super) fn step(
 }
 
 /// Whether a refusal told the version that was there.
-fn fits(state: &State, key: usize, current: Option<u64>, versions: &LearnedVersions) -> bool {
+fn fits(state: &ObjectState, key: usize, current: Option<u64>, versions: &LearnedVersions) -> bool {
     match current {
         None => state[key] == 0,
         Some(version) => {

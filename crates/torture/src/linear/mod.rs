@@ -1,5 +1,5 @@
-//! Linearizability: threads of small writes and reads on few rows, beside bulk puts, DDL and the
-//! making of an index. Each row's history must be explained by some order of its operations.
+//! Linearizability. Threads write and read few rows, beside bulk puts, DDL and the making of an
+//! index. Some order of its operations must explain each object's history.
 
 mod client;
 mod drive;
@@ -18,13 +18,13 @@ use tonnage::{IndexRange, IndexScanOptions, Row, Store, TableScanOptions};
 use crate::child;
 use crate::content::{builder, long};
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::random::Random;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::random::SeededRandom;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, progress};
 use drive::TABLE;
-use round::{KnownObject, Round};
-use search::{Verdict, search};
+use round::{ObjectHistory, Round};
+use search::{SearchVerdict, search};
 
 /// Stores when nobody says how many.
 const RUNS: u64 = 8;
@@ -34,7 +34,7 @@ const ROUNDS: i64 = 6;
 
 const LONGEST: Duration = Duration::from_secs(600);
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "linear")?;
     for unit in options.units(RUNS) {
         let seed = options.seed + unit;
@@ -44,13 +44,14 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
         let ended = child::run(&mut command, LONGEST)?;
         ended.counts().for_each(|(name, count)| report.add(name, count));
         progress(format_args!("linear: seed {seed}"));
-        let subject = Subject {
+        let subject = ReportSubject {
             test: "linear",
             variant: "small writes beside loads",
             name: format!("linear-{seed}"),
             command: format!("torture linear --runs 1 --seed {seed}"),
         };
         report.verdict(&subject, &ended.answer(), |directory| {
+            // The child left the histories that nothing explains as files beside the store.
             for entry in fs::read_dir(scratch.base())? {
                 let entry = entry?;
                 if entry.file_type()?.is_file() {
@@ -71,10 +72,11 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
     let store = builder(path).open()?;
     store.execute(TABLE)?;
     let (clock, writes) = (AtomicU64::new(1), AtomicU64::new(1));
-    let mut random = Random::new(seed.parse()?);
+    let mut random = SeededRandom::new(seed.parse()?);
     let mut complaints = Vec::new();
     let (mut objects_judged, mut operations, mut loads, mut given_up) = (0, 0, 0, 0);
     for number in 1..=ROUNDS {
+        // Each round has shard keys of its own: its rows begin as absent, which the search assumes.
         let round = Round::new(&store, number * 10, random.next(), &clock, &writes);
         let (objects, loaded) = round.play()?;
         loads += loaded;
@@ -83,7 +85,7 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
             operations += object.events.len();
             let name = Path::new(directory).join(format!("history-{number}-{n}.txt"));
             match judge(object, &name)? {
-                Ok(Verdict::GaveUp) => given_up += 1,
+                Ok(SearchVerdict::GaveUp) => given_up += 1,
                 Ok(_) => {}
                 Err(complaint) => complaints.push(complaint),
             }
@@ -98,9 +100,9 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
 }
 
 /// Writes down a history that no order explains.
-fn judge(object: &KnownObject, name: &Path) -> Fallible<Result<Verdict, String>> {
+fn judge(object: &ObjectHistory, name: &Path) -> Fallible<Result<SearchVerdict, String>> {
     let verdict = search(&object.events, &object.versions, false);
-    if verdict != Verdict::Unexplained {
+    if verdict != SearchVerdict::Unexplained {
         return Ok(Ok(verdict));
     }
     let mut events: Vec<_> = object.events.iter().collect();
@@ -109,7 +111,7 @@ fn judge(object: &KnownObject, name: &Path) -> Fallible<Result<Verdict, String>>
     fs::write(name, format!("{text}{:?}\n", object.versions))?;
     let file = name.file_name().unwrap_or_default().to_string_lossy();
     Ok(Err(match search(&object.events, &object.versions, true) {
-        Verdict::Explained => format!("OVERTAKEN {file}: explained if loads lose entries"),
+        SearchVerdict::Explained => format!("OVERTAKEN {file}: explained if loads lose entries"),
         _ => format!("UNEXPLAINED {file}"),
     }))
 }

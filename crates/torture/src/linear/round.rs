@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tonnage::{Row, Store, Value};
 
-use super::history::{Event, LearnedVersions};
+use super::history::{HistoryEvent, LearnedVersions};
 
 /// How many objects are written to.
 pub(super) const OBJECTS: u64 = 3;
@@ -18,15 +18,15 @@ pub(super) struct Round<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a AtomicU64,
     pub(super) writes: &'a AtomicU64,
-    pub(super) objects: Vec<Mutex<KnownObject>>,
+    pub(super) objects: Vec<Mutex<ObjectHistory>>,
     pub(super) stop: AtomicBool,
     pub(super) loads: AtomicU64,
 }
 
 /// What is known of one object.
 #[derive(Clone, Default)]
-pub(super) struct KnownObject {
-    pub(super) events: Vec<Event>,
+pub(super) struct ObjectHistory {
+    pub(super) events: Vec<HistoryEvent>,
     pub(super) versions: LearnedVersions,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Round<'a> {
         self.key(object, key).with("w", write as i64).with("pad", pad)
     }
 
-    pub(super) fn note(&self, object: u64, event: Event) {
+    pub(super) fn note(&self, object: u64, event: HistoryEvent) {
         self.object(object).events.push(event);
     }
 
@@ -71,7 +71,7 @@ impl<'a> Round<'a> {
         self.object(object).versions.insert((key, version), write);
     }
 
-    pub(super) fn object(&self, object: u64) -> MutexGuard<'_, KnownObject> {
+    pub(super) fn object(&self, object: u64) -> MutexGuard<'_, ObjectHistory> {
         self.objects[object as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Gives a reader one case after another, and holds its answers against each other.
+//! Gives a reader one case after another, and compares its answers.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -12,9 +12,9 @@ use tonnage_files::{Format, ReadOptions, RecordReader, Sample, Source, infer_com
 use tonnage_sql::{Sql, SqlOptions, SqlTokens};
 
 use super::mutate::mutated;
-use super::sample::{Reader, workbook};
+use super::sample::{ReaderKind, workbook};
 use crate::fallible::Fallible;
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// A case that takes longer hangs, or is far too slow. Generous: machines are shared.
 const CASE_MAX: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
     let [reader, seed, first, cases, seconds, note] = words else {
         return Err("feed READER SEED FIRST CASES SECONDS NOTE".into());
     };
-    let (reader, seed): (Reader, u64) = (Reader::parse(reader)?, seed.parse()?);
+    let (reader, seed): (ReaderKind, u64) = (ReaderKind::parse(reader)?, seed.parse()?);
     let (first, cases): (u64, u64) = (first.parse()?, cases.parse()?);
     let (seconds, note): (u64, File) = (seconds.parse()?, File::create(note)?);
     // What panics is told as a complaint.
@@ -40,12 +40,12 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
             break;
         }
         note.write_all_at(format!("{number:<20}\n").as_bytes(), 0)?;
-        let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9) ^ number);
+        let mut random = SeededRandom::new(seed.wrapping_mul(0x9E37_79B9) ^ number);
         let case = mutated(&samples, reader.words(), &mut random);
         let started = Instant::now();
         let judged = catch_unwind(AssertUnwindSafe(|| judge(reader, &case, &sql)));
         let wrong = match judged {
-            Err(panic) => Some(format!("PANIC {}", message(&panic))),
+            Err(panic) => Some(format!("PANIC {}", panic_message(&panic))),
             Ok(Err(wrong)) => Some(wrong),
             Ok(Ok(())) if started.elapsed() > CASE_MAX => {
                 Some(format!("SLOW {:.0} s", started.elapsed().as_secs_f64()))
@@ -62,7 +62,7 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
     Ok(complaints)
 }
 
-fn message(panic: &Box<dyn std::any::Any + Send>) -> String {
+fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
@@ -74,19 +74,21 @@ fn sql() -> tonnage::Result<Sql> {
 }
 
 /// What is wrong with what a reader made of a case.
-fn judge(reader: Reader, case: &[u8], sql: &Sql) -> Result<(), String> {
+fn judge(reader: ReaderKind, case: &[u8], sql: &Sql) -> Result<(), String> {
     let text = String::from_utf8_lossy(case);
     match reader {
-        Reader::Csv | Reader::Gzip => judge_file(Format::Csv, case),
-        Reader::JsonLines | Reader::Json | Reader::Zstd => judge_file(Format::JsonLines, case),
-        Reader::Parquet => judge_file(Format::Parquet, case),
-        Reader::Arrow => judge_file(Format::ArrowFile, case),
-        Reader::Avro => judge_file(Format::Avro, case),
-        Reader::Xz | Reader::Zip => judge_file(Format::Csv, case),
-        Reader::Workbook => judge_workbook(case),
-        Reader::Key => judge_key(&text),
-        Reader::Ddl => judge_ddl(&text),
-        Reader::Sql => judge_sql(&text, sql),
+        ReaderKind::Csv | ReaderKind::Gzip => judge_file(Format::Csv, case),
+        ReaderKind::JsonLines | ReaderKind::Json | ReaderKind::Zstd => {
+            judge_file(Format::JsonLines, case)
+        }
+        ReaderKind::Parquet => judge_file(Format::Parquet, case),
+        ReaderKind::Arrow => judge_file(Format::ArrowFile, case),
+        ReaderKind::Avro => judge_file(Format::Avro, case),
+        ReaderKind::Xz | ReaderKind::Zip => judge_file(Format::Csv, case),
+        ReaderKind::Workbook => judge_workbook(case),
+        ReaderKind::Key => judge_key(&text),
+        ReaderKind::Ddl => judge_ddl(&text),
+        ReaderKind::Sql => judge_sql(&text, sql),
     }
 }
 

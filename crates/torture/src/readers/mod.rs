@@ -1,8 +1,10 @@
-//! Readers of what comes from outside: files, keys, definitions, SQL. Each is given mutations of
-//! small seeds. It may refuse them, but not panic, hang or contradict itself.
+//! Readers of what comes from outside: files, keys, definitions, SQL. Each reads mutations of small
+//! samples. It may refuse them, but not panic, hang or contradict itself.
 //!
-//! 1. A child reads one case after another until the time is up. Case N of a seed is always the same.
-//! 2. It notes the number of its case before it reads it, so that a hang or a death has a culprit.
+//! 1. A child reads one case after another until the time is up. Case N of a seed is always the
+//!    same.
+//! 2. The child notes the number of a case before it reads the case, so that a hang or a death has
+//!    a culprit.
 //! 3. The parent shows the case, and how to read it again.
 
 mod feed;
@@ -14,20 +16,20 @@ use std::time::Duration;
 
 use crate::child;
 use crate::fallible::Fallible;
-use crate::options::Options;
-use crate::report::{Report, Subject};
+use crate::options::TortureOptions;
+use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, progress};
 pub(crate) use feed::feed;
-use sample::Reader;
+use sample::ReaderKind;
 
 /// Cases of each reader when nobody says how many.
 const RUNS: u64 = 2_000;
 /// How long a child may take beyond its time.
 const LONGEST: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "readers")?;
-    let readers = Reader::ALL.iter().filter(|reader| options.reads(reader.name()));
+    let readers = ReaderKind::ALL.iter().filter(|reader| options.reads(reader.name()));
     let readers: Vec<_> = readers.collect();
     for reader in &readers {
         let (note, seed) = (scratch.path("note"), options.seed);
@@ -36,17 +38,19 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
         let mut command = child::myself("feed")?;
         let words = [reader.name().to_owned(), seed.to_string(), "0".to_owned(), runs.to_string()];
         command.args(words).arg(seconds.unwrap_or(u64::MAX).to_string()).arg(&note);
+        // The child ends by itself in time. The rest is for its start and its last case.
         let longest = Duration::from_secs(seconds.unwrap_or(3_600)) + LONGEST;
         let ended = child::run(&mut command, longest)?;
         let cases: u64 = ended.counts().map(|(_, count)| count).sum();
         progress(format_args!("readers: {}: {cases} cases", reader.name()));
         report.add(&format!("cases of {}", reader.name()), cases);
         let mut complaints = ended.answer();
-        if !ended.complaints(&[0, child::FOUND]).is_empty() {
+        // A child that hung or died could not name its case: the note does.
+        if !ended.complaints(&[0, child::FOUND_EXIT_CODE]).is_empty() {
             let case = fs::read_to_string(&note).unwrap_or_default();
             complaints.push(format!("it was at case {}", case.trim()));
         }
-        let subject = Subject {
+        let subject = ReportSubject {
             test: "readers",
             variant: reader.name(),
             name: format!("readers-{}-{seed}", reader.name()),

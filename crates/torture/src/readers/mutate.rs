@@ -1,6 +1,6 @@
 //! Mutations of a sample.
 
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// The longest case.
 const BYTES_MAX: usize = 64 << 10;
@@ -25,7 +25,7 @@ const NUMBERS: [&str; 14] = [
 ];
 
 /// A case: one of the samples, changed a few times.
-pub(super) fn mutated(samples: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
+pub(super) fn mutated(samples: &[Vec<u8>], words: &[&str], random: &mut SeededRandom) -> Vec<u8> {
     let mut bytes = random.choose(samples).clone();
     for _ in 0..=random.below(6) {
         change(&mut bytes, samples, words, random);
@@ -34,9 +34,10 @@ pub(super) fn mutated(samples: &[Vec<u8>], words: &[&str], random: &mut Random) 
     bytes
 }
 
-fn change(bytes: &mut Vec<u8>, samples: &[Vec<u8>], words: &[&str], random: &mut Random) {
+fn change(bytes: &mut Vec<u8>, samples: &[Vec<u8>], words: &[&str], random: &mut SeededRandom) {
     let at = random.below(bytes.len() as u64 + 1) as usize;
     let behind = at + random.below((bytes.len() - at).min(24) as u64 + 1) as usize;
+    // Changes that do not fit at this place fall through to the last two.
     match random.below(11) {
         0 => bytes.truncate(at),
         1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),

@@ -15,7 +15,7 @@ use crate::fallible::Fallible;
 
 /// What reads something from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum ReaderKind {
     Csv,
     JsonLines,
     Json,
@@ -71,40 +71,40 @@ const SQL: [&str; 8] = [
     "SELECT a FROM t UNION ALL (SELECT 2) EXCEPT SELECT 3; SHOW TABLES; PREPARE p AS SELECT $1",
 ];
 
-impl Reader {
-    pub(super) const ALL: [Reader; 14] = [
-        Reader::Csv,
-        Reader::JsonLines,
-        Reader::Json,
-        Reader::Parquet,
-        Reader::Arrow,
-        Reader::Avro,
-        Reader::Gzip,
-        Reader::Zstd,
-        Reader::Xz,
-        Reader::Zip,
-        Reader::Workbook,
-        Reader::Key,
-        Reader::Ddl,
-        Reader::Sql,
+impl ReaderKind {
+    pub(super) const ALL: [ReaderKind; 14] = [
+        ReaderKind::Csv,
+        ReaderKind::JsonLines,
+        ReaderKind::Json,
+        ReaderKind::Parquet,
+        ReaderKind::Arrow,
+        ReaderKind::Avro,
+        ReaderKind::Gzip,
+        ReaderKind::Zstd,
+        ReaderKind::Xz,
+        ReaderKind::Zip,
+        ReaderKind::Workbook,
+        ReaderKind::Key,
+        ReaderKind::Ddl,
+        ReaderKind::Sql,
     ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Reader::Csv => "csv",
-            Reader::JsonLines => "jsonl",
-            Reader::Json => "json",
-            Reader::Parquet => "parquet",
-            Reader::Arrow => "arrow",
-            Reader::Avro => "avro",
-            Reader::Gzip => "gzip",
-            Reader::Zstd => "zstd",
-            Reader::Xz => "xz",
-            Reader::Zip => "zip",
-            Reader::Workbook => "xlsx",
-            Reader::Key => "key",
-            Reader::Ddl => "ddl",
-            Reader::Sql => "sql",
+            ReaderKind::Csv => "csv",
+            ReaderKind::JsonLines => "jsonl",
+            ReaderKind::Json => "json",
+            ReaderKind::Parquet => "parquet",
+            ReaderKind::Arrow => "arrow",
+            ReaderKind::Avro => "avro",
+            ReaderKind::Gzip => "gzip",
+            ReaderKind::Zstd => "zstd",
+            ReaderKind::Xz => "xz",
+            ReaderKind::Zip => "zip",
+            ReaderKind::Workbook => "xlsx",
+            ReaderKind::Key => "key",
+            ReaderKind::Ddl => "ddl",
+            ReaderKind::Sql => "sql",
         }
     }
 
@@ -117,51 +117,53 @@ impl Reader {
     pub(super) fn samples(self) -> Fallible<Vec<Vec<u8>>> {
         let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
         Ok(match self {
-            Reader::Csv => texts(&CSV),
-            Reader::JsonLines => texts(&JSON_LINES),
-            Reader::Json => texts(&JSON),
-            Reader::Parquet => vec![written(Format::Parquet, Compression::None)?],
-            Reader::Arrow => vec![
+            ReaderKind::Csv => texts(&CSV),
+            ReaderKind::JsonLines => texts(&JSON_LINES),
+            ReaderKind::Json => texts(&JSON),
+            ReaderKind::Parquet => vec![written(Format::Parquet, Compression::None)?],
+            ReaderKind::Arrow => vec![
                 written(Format::ArrowFile, Compression::None)?,
                 written(Format::ArrowStream, Compression::None)?,
             ],
-            Reader::Avro => ["null", "deflate"].map(avro).to_vec(),
-            Reader::Gzip => {
+            ReaderKind::Avro => ["null", "deflate"].map(avro).to_vec(),
+            // Twice in a row as well: a file of several members is legal, and is read to its end.
+            ReaderKind::Gzip => {
                 let one = written(Format::Csv, Compression::Gzip)?;
                 vec![one.clone(), one.repeat(2)]
             }
-            Reader::Zstd => {
+            ReaderKind::Zstd => {
                 let one = written(Format::JsonLines, Compression::Zstd)?;
                 vec![one.clone(), one.repeat(2)]
             }
-            Reader::Xz => vec![XZ.to_vec(), XZ.repeat(2)],
-            Reader::Zip => vec![
+            ReaderKind::Xz => vec![XZ.to_vec(), XZ.repeat(2)],
+            ReaderKind::Zip => vec![
                 packed(&[("rows.csv", CSV[0].as_bytes())])?,
                 packed(&[("a/rows.jsonl", JSON_LINES[0].as_bytes()), ("b.csv", b"k,v\n1,2\n")])?,
                 packed(&[("rows.csv.gz", &written(Format::Csv, Compression::Gzip)?)])?,
             ],
-            Reader::Workbook => {
+            ReaderKind::Workbook => {
                 let mut samples = SHEETS.map(|sheet| sheet.as_bytes().to_vec()).to_vec();
                 samples.push(workbook(SHEETS[0].as_bytes())?);
                 samples
             }
-            Reader::Key => texts(&KEYS),
-            Reader::Ddl => texts(&DDL),
-            Reader::Sql => texts(&SQL),
+            ReaderKind::Key => texts(&KEYS),
+            ReaderKind::Ddl => texts(&DDL),
+            ReaderKind::Sql => texts(&SQL),
         })
     }
 
     /// Words that mean something to it.
     pub(super) fn words(self) -> &'static [&'static str] {
+        // Words that chance seldom makes, and that change what a parser does next.
         match self {
-            Reader::Csv => {
+            ReaderKind::Csv => {
                 &["\"\"", ",,", "\r\n", "\n\n", "NULL", "true", "2022-13-01", "\u{feff}"]
             }
-            Reader::JsonLines | Reader::Json => &[
+            ReaderKind::JsonLines | ReaderKind::Json => &[
                 "null", "true", "[[[[[[[[", "{\"a\":", "\\u", "\\ud800", "\"\"", "[]", "{}", ",,",
                 "1e",
             ],
-            Reader::Workbook => &[
+            ReaderKind::Workbook => &[
                 "<row r=\"1048577\">",
                 "<c r=\"XFE1\">",
                 "<c r=\"ZZZZZZZ9999999999\">",
@@ -184,8 +186,8 @@ impl Reader {
                 "t=\"e\"",
                 "<dimension ref=\"A1:XFD1048576\"/>",
             ],
-            Reader::Key => &["/-/", "//", "%", "%zz", "/-", "-/"],
-            Reader::Ddl => &[
+            ReaderKind::Key => &["/-/", "//", "%", "%zz", "/-", "-/"],
+            ReaderKind::Ddl => &[
                 " PRIMARY KEY ",
                 " SHARD(",
                 " STRING",
@@ -205,7 +207,7 @@ impl Reader {
                 " ENUM(",
                 " IF NOT EXISTS ",
             ],
-            Reader::Sql => &[
+            ReaderKind::Sql => &[
                 " SELECT ",
                 " FROM t ",
                 " WHERE ",
@@ -237,13 +239,15 @@ impl Reader {
                 " CAST(",
                 " ARRAY[",
             ],
-            Reader::Parquet
-            | Reader::Arrow
-            | Reader::Avro
-            | Reader::Gzip
-            | Reader::Zstd
-            | Reader::Xz
-            | Reader::Zip => &[],
+            // Binary files have lengths and checksums, which an inserted word breaks like any other
+            // byte.
+            ReaderKind::Parquet
+            | ReaderKind::Arrow
+            | ReaderKind::Avro
+            | ReaderKind::Gzip
+            | ReaderKind::Zstd
+            | ReaderKind::Xz
+            | ReaderKind::Zip => &[],
         }
     }
 }
@@ -341,6 +345,7 @@ fn avro(codec: &str) -> Vec<u8> {
 /// A few rows of several types in a format.
 fn written(format: Format, compression: Compression) -> Fallible<Vec<u8>> {
     let rows = 40;
+    // Columns with nulls and without: formats lay the two out in different ways.
     let columns: [(&str, ArrayRef); 5] = [
         ("id", Arc::new(Int64Array::from_iter_values(0..rows))),
         (

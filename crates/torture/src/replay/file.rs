@@ -3,39 +3,39 @@
 use std::ops::Range;
 
 use super::Model;
-use crate::random::Random;
+use crate::random::SeededRandom;
 use crate::trace::Trace;
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;
 
 #[derive(Default)]
-pub(super) struct File {
+pub(super) struct ReplayedFile {
     durable: Vec<u8>,
-    pending: Vec<Change>,
+    pending: Vec<FileChange>,
     len: u64,
 }
 
-enum Change {
+enum FileChange {
     Write { offset: u64, data: Range<usize> },
     Truncate(u64),
     Grow(u64),
 }
 
-impl File {
+impl ReplayedFile {
     pub(super) fn write(&mut self, offset: u64, data: Range<usize>) {
         self.len = self.len.max(offset + data.len() as u64);
-        self.pending.push(Change::Write { offset, data });
+        self.pending.push(FileChange::Write { offset, data });
     }
 
     pub(super) fn truncate(&mut self, len: u64) {
         self.len = len;
-        self.pending.push(Change::Truncate(len));
+        self.pending.push(FileChange::Truncate(len));
     }
 
     pub(super) fn grow(&mut self, len: u64) {
         self.len = self.len.max(len);
-        self.pending.push(Change::Grow(len));
+        self.pending.push(FileChange::Grow(len));
     }
 
     pub(super) fn sync(&mut self, trace: &Trace) {
@@ -48,12 +48,17 @@ impl File {
     /// error again: they are never written.
     pub(super) fn drop_pending(&mut self) {
         if !self.pending.is_empty() {
-            self.pending = vec![Change::Truncate(self.len)];
+            self.pending = vec![FileChange::Truncate(self.len)];
         }
     }
 
     /// What the disk holds after a power loss.
-    pub(super) fn content(&self, model: Model, trace: &Trace, random: &mut Random) -> Vec<u8> {
+    pub(super) fn content(
+        &self,
+        model: Model,
+        trace: &Trace,
+        random: &mut SeededRandom,
+    ) -> Vec<u8> {
         if self.pending.is_empty() {
             return self.durable.clone();
         }
@@ -77,23 +82,23 @@ impl File {
     }
 
     /// The first of the pending changes; the next write is torn at a sector or a page.
-    fn prefix(&self, trace: &Trace, random: &mut Random) -> Vec<u8> {
+    fn prefix(&self, trace: &Trace, random: &mut SeededRandom) -> Vec<u8> {
         let all = self.pending.len();
         let kept = if random.chance(70) { random.below(all as u64 + 1) as usize } else { all };
         let mut content = self.durable.clone();
         self.pending[..kept].iter().for_each(|change| apply(&mut content, change, trace));
-        if let Some(Change::Write { offset, data }) = self.pending.get(kept) {
+        if let Some(FileChange::Write { offset, data }) = self.pending.get(kept) {
             let unit = *random.choose(&[SECTOR, PAGE]);
             let end = *offset as usize + random.below(data.len() as u64 + 1) as usize;
             let len = (end / unit * unit).saturating_sub(*offset as usize);
-            let torn = Change::Write { offset: *offset, data: data.start..data.start + len };
+            let torn = FileChange::Write { offset: *offset, data: data.start..data.start + len };
             apply(&mut content, &torn, trace);
         }
         content
     }
 
     /// Any of the pages written, in the file's final length: pages reach the disk in any order.
-    fn pages(&self, trace: &Trace, random: &mut Random) -> Vec<u8> {
+    fn pages(&self, trace: &Trace, random: &mut SeededRandom) -> Vec<u8> {
         let whole = self.whole(trace);
         let mut content = self.durable.clone();
         content.resize(whole.len(), 0);
@@ -108,15 +113,15 @@ impl File {
     }
 }
 
-fn apply(content: &mut Vec<u8>, change: &Change, trace: &Trace) {
+fn apply(content: &mut Vec<u8>, change: &FileChange, trace: &Trace) {
     match change {
-        Change::Write { data, .. } if data.is_empty() => {}
-        Change::Write { offset, data } => {
+        FileChange::Write { data, .. } if data.is_empty() => {}
+        FileChange::Write { offset, data } => {
             let (start, end) = (*offset as usize, *offset as usize + data.len());
             content.resize(content.len().max(end), 0);
             content[start..end].copy_from_slice(trace.bytes(data));
         }
-        Change::Truncate(len) => content.resize(*len as usize, 0),
-        Change::Grow(len) => content.resize(content.len().max(*len as usize), 0),
+        FileChange::Truncate(len) => content.resize(*len as usize, 0),
+        FileChange::Grow(len) => content.resize(content.len().max(*len as usize), 0),
     }
 }

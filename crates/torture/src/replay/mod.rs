@@ -25,11 +25,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use file::File;
-use tree::{Change, NodeNumber, Tree};
+use file::ReplayedFile;
+use tree::{NameChange, NameTree, NodeNumber};
 
-use crate::random::Random;
-use crate::trace::{Record, Trace};
+use crate::random::SeededRandom;
+use crate::trace::{Trace, TraceRecord};
 
 /// What a file system keeps of what was not made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,18 +70,18 @@ pub(crate) struct Replay<'t> {
     nodes: Vec<FileContent>,
     by_inode: HashMap<u64, NodeNumber>,
     /// Names as processes see them.
-    now: Tree,
+    now: NameTree,
     /// Names that are durable when only an fsync of a directory makes its names so, and the rest.
-    strict: Tree,
-    strict_pending: Vec<Change>,
+    strict: NameTree,
+    strict_pending: Vec<NameChange>,
     /// Names that are durable when any fsync makes all earlier ones so, and the rest.
-    journal: Tree,
-    journal_pending: Vec<Change>,
+    journal: NameTree,
+    journal_pending: Vec<NameChange>,
     ledger: Vec<u8>,
 }
 
 enum FileContent {
-    File(File),
+    File(ReplayedFile),
     /// A directory, with its present path.
     Directory(String),
 }
@@ -94,10 +94,10 @@ impl<'t> Replay<'t> {
             played: 0,
             nodes: Vec::new(),
             by_inode: HashMap::new(),
-            now: Tree::default(),
-            strict: Tree::default(),
+            now: NameTree::default(),
+            strict: NameTree::default(),
             strict_pending: Vec::new(),
-            journal: Tree::default(),
+            journal: NameTree::default(),
             journal_pending: Vec::new(),
             ledger: Vec::new(),
         })
@@ -116,30 +116,33 @@ impl<'t> Replay<'t> {
         &self.ledger
     }
 
-    fn play(&mut self, record: &'t Record) {
+    fn play(&mut self, record: &'t TraceRecord) {
+        // Names go through `change` alone, which keeps the three trees of names in step.
         match record {
-            Record::CreateFile { inode, path } => {
-                self.create(*inode, path, FileContent::File(File::default()));
+            TraceRecord::CreateFile { inode, path } => {
+                self.create(*inode, path, FileContent::File(ReplayedFile::default()));
             }
-            Record::CreateDirectory { inode, path } => {
+            TraceRecord::CreateDirectory { inode, path } => {
                 self.create(*inode, path, FileContent::Directory(path.clone()));
             }
-            Record::Write { inode, offset, data } => {
+            TraceRecord::Write { inode, offset, data } => {
                 self.file(*inode, |file, _| file.write(*offset, data.clone()));
             }
-            Record::Truncate { inode, len } => self.file(*inode, |file, _| file.truncate(*len)),
-            Record::Grow { inode, len } => self.file(*inode, |file, _| file.grow(*len)),
-            Record::SyncFailed { inode } => self.file(*inode, |file, _| file.drop_pending()),
-            Record::Rename { from, to } => self.rename(from, to),
-            Record::Link { from, to } => {
+            TraceRecord::Truncate { inode, len } => {
+                self.file(*inode, |file, _| file.truncate(*len))
+            }
+            TraceRecord::Grow { inode, len } => self.file(*inode, |file, _| file.grow(*len)),
+            TraceRecord::SyncFailed { inode } => self.file(*inode, |file, _| file.drop_pending()),
+            TraceRecord::Rename { from, to } => self.rename(from, to),
+            TraceRecord::Link { from, to } => {
                 if let Some(node) = self.now.get(from) {
-                    self.change(Change::Add { path: to.clone(), node });
+                    self.change(NameChange::Add { path: to.clone(), node });
                 }
             }
-            Record::Remove { path } => self.change(Change::Remove { path: path.clone() }),
-            Record::Sync { inode } => self.sync(*inode),
-            Record::Ledger(line) => self.ledger.extend_from_slice(self.trace.bytes(line)),
-            Record::Begin => self.make_all_durable(),
+            TraceRecord::Remove { path } => self.change(NameChange::Remove { path: path.clone() }),
+            TraceRecord::Sync { inode } => self.sync(*inode),
+            TraceRecord::Ledger(line) => self.ledger.extend_from_slice(self.trace.bytes(line)),
+            TraceRecord::Begin => self.make_all_durable(),
         }
     }
 
@@ -147,10 +150,10 @@ impl<'t> Replay<'t> {
         let node = self.nodes.len();
         self.nodes.push(content);
         self.by_inode.insert(inode, node);
-        self.change(Change::Add { path: path.to_owned(), node });
+        self.change(NameChange::Add { path: path.to_owned(), node });
     }
 
-    fn file(&mut self, inode: u64, change: impl FnOnce(&mut File, &'t Trace)) {
+    fn file(&mut self, inode: u64, change: impl FnOnce(&mut ReplayedFile, &'t Trace)) {
         if let Some(node) = self.by_inode.get(&inode)
             && let FileContent::File(file) = &mut self.nodes[*node]
         {
@@ -158,7 +161,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: NameChange) {
         self.now.apply(&change);
         self.strict_pending.push(change.clone());
         self.journal_pending.push(change);
@@ -177,7 +180,7 @@ impl<'t> Replay<'t> {
             }
             self.strict_pending.iter_mut().for_each(|change| change.follow(from, to));
         }
-        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), node });
+        self.change(NameChange::Rename { from: from.to_owned(), to: to.to_owned(), node });
     }
 
     fn sync(&mut self, inode: u64) {
@@ -191,7 +194,7 @@ impl<'t> Replay<'t> {
                     self.strict_pending.push(change);
                     continue;
                 }
-                if let Change::Rename { from, .. } = &change {
+                if let NameChange::Rename { from, .. } = &change {
                     self.strict_pending.retain(|earlier| !earlier.is_of(from));
                 }
                 self.strict.apply(&change);
@@ -214,7 +217,7 @@ impl<'t> Replay<'t> {
     }
 
     /// Names after a power loss.
-    fn names(&self, model: Model, random: &mut Random) -> Tree {
+    fn names(&self, model: Model, random: &mut SeededRandom) -> NameTree {
         match model {
             Model::Kill => self.now.clone(),
             Model::Strict => self.strict.clone(),
@@ -230,7 +233,7 @@ impl<'t> Replay<'t> {
 
     /// Writes a state to a directory that is not there yet.
     pub(crate) fn build(&self, out: &Path, model: Model, seed: u64) -> io::Result<()> {
-        let mut random = Random::new(seed);
+        let mut random = SeededRandom::new(seed);
         let tree = self.names(model, &mut random);
         fs::create_dir_all(out)?;
         let mut made: HashMap<NodeNumber, PathBuf> = HashMap::new();

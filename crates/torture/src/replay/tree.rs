@@ -7,30 +7,32 @@ pub(super) type NodeNumber = usize;
 
 /// What a path leads to.
 #[derive(Clone, Default)]
-pub(super) struct Tree(BTreeMap<String, NodeNumber>);
+pub(super) struct NameTree(BTreeMap<String, NodeNumber>);
 
 /// A change of one or two names.
 #[derive(Clone)]
-pub(super) enum Change {
+pub(super) enum NameChange {
     Add { path: String, node: NodeNumber },
     Remove { path: String },
     Rename { from: String, to: String, node: NodeNumber },
 }
 
-impl Change {
+impl NameChange {
     /// Whether the change becomes durable with this directory.
     pub(super) fn is_in(&self, directory: &str) -> bool {
         match self {
-            Change::Add { path, .. } | Change::Remove { path } => parent(path) == directory,
-            Change::Rename { from, to, .. } => parent(from) == directory || parent(to) == directory,
+            NameChange::Add { path, .. } | NameChange::Remove { path } => parent(path) == directory,
+            NameChange::Rename { from, to, .. } => {
+                parent(from) == directory || parent(to) == directory
+            }
         }
     }
 
     /// Whether the change is of a name that was renamed after it.
     pub(super) fn is_of(&self, name: &str) -> bool {
         match self {
-            Change::Add { path, .. } | Change::Remove { path } => path == name,
-            Change::Rename { to, .. } => to == name,
+            NameChange::Add { path, .. } | NameChange::Remove { path } => path == name,
+            NameChange::Rename { to, .. } => to == name,
         }
     }
 
@@ -42,8 +44,8 @@ impl Change {
             }
         };
         match self {
-            Change::Add { path, .. } | Change::Remove { path } => go(path),
-            Change::Rename { from, to, .. } => {
+            NameChange::Add { path, .. } | NameChange::Remove { path } => go(path),
+            NameChange::Rename { from, to, .. } => {
                 go(from);
                 go(to);
             }
@@ -51,7 +53,7 @@ impl Change {
     }
 }
 
-impl Tree {
+impl NameTree {
     pub(super) fn get(&self, path: &str) -> Option<NodeNumber> {
         self.0.get(path).copied()
     }
@@ -61,15 +63,15 @@ impl Tree {
         self.0.iter().map(|(path, node)| (path.as_str(), *node))
     }
 
-    pub(super) fn apply(&mut self, change: &Change) {
+    pub(super) fn apply(&mut self, change: &NameChange) {
         match change {
-            Change::Add { path, node } => {
+            NameChange::Add { path, node } => {
                 self.0.insert(path.clone(), *node);
             }
-            Change::Remove { path } => {
+            NameChange::Remove { path } => {
                 self.0.remove(path);
             }
-            Change::Rename { from, to, node } => self.rename(from, to, *node),
+            NameChange::Rename { from, to, node } => self.rename(from, to, *node),
         }
     }
 

@@ -6,10 +6,10 @@ use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Durability, EntryStream, OnExisting, StreamReport, row_stream,
 };
 
-use super::scene::Scene;
+use super::context::WorkloadContext;
 use crate::content::row;
 use crate::ledger::{Ledger, durability_name};
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// Streams of one load never meet: each has its own hundred thousand keys.
 const STREAM_KEYS: i64 = 100_000;
@@ -23,27 +23,27 @@ struct CompletedStreams {
 impl BulkPutCallbacks for CompletedStreams {
     fn completed(&self, stream: &StreamReport) {
         let durability = durability_name(self.durability);
-        self.ledger.say(format_args!("ok load {} {durability}", stream.name));
+        self.ledger.write_line(format_args!("ok load {} {durability}", stream.name));
     }
 }
 
-pub(super) fn run(scene: &Scene<'_>) {
-    let mut random = Random::new(scene.plan.seed * 77 + 5);
+pub(super) fn run(context: &WorkloadContext<'_>) {
+    let mut random = SeededRandom::new(context.plan.seed * 77 + 5);
     for load in 1.. {
-        if !scene.goes_on() {
+        if !context.goes_on() {
             return;
         }
-        put(scene, scene.round * 100_000 + load, &mut random);
+        put(context, context.round * 100_000 + load, &mut random);
     }
 }
 
-fn put(scene: &Scene<'_>, load: i64, random: &mut Random) {
+fn put(context: &WorkloadContext<'_>, load: i64, random: &mut SeededRandom) {
     let soft = random.chance(16);
-    let durability = if soft { Durability::Write } else { scene.durability() };
-    let keeps = random.chance(if scene.has("keep") { 60 } else { 20 });
+    let durability = if soft { Durability::Write } else { context.durability() };
+    let keeps = random.chance(if context.has("keep") { 60 } else { 20 });
     let mode = if keeps { "keep" } else { *random.choose(&["replace", "overwrite"]) };
     let streams = 1 + random.below(3) as i64;
-    let streams = (0..streams).map(|n| stream(scene, load * 10 + n, n, mode, random)).collect();
+    let streams = (0..streams).map(|n| stream(context, load * 10 + n, n, mode, random)).collect();
     let options = BulkPutOptions {
         durability,
         on_existing: match mode {
@@ -54,25 +54,25 @@ fn put(scene: &Scene<'_>, load: i64, random: &mut Random) {
         memory_bytes_max: Some(1 << 20),
         flush_bytes_max: if random.chance(50) { 1 << 20 } else { 16 << 30 },
         stream_parallelism: Some(2),
-        callbacks: Arc::new(CompletedStreams { ledger: scene.ledger.clone(), durability }),
+        callbacks: Arc::new(CompletedStreams { ledger: context.ledger.clone(), durability }),
         ..BulkPutOptions::default()
     };
-    if let Err(error) = scene.store.bulk_put(streams, &options) {
-        scene.failed("bulk", error.error);
+    if let Err(error) = context.store.bulk_put(streams, &options) {
+        context.note_failure("bulk", error.error);
     }
 }
 
 fn stream(
-    scene: &Scene<'_>,
+    context: &WorkloadContext<'_>,
     number: i64,
     stream: i64,
     mode: &str,
-    random: &mut Random,
+    random: &mut SeededRandom,
 ) -> Box<dyn EntryStream> {
-    let sizes: &[i64] = if scene.has("small") { &[20, 300] } else { &[20, 300, 3_000, 9_000] };
+    let sizes: &[i64] = if context.has("small") { &[20, 300] } else { &[20, 300, 3_000, 9_000] };
     let first = stream * STREAM_KEYS + random.below(6_000) as i64;
     let count = *random.choose(sizes);
-    scene.ledger.say(format_args!("try load {number} {first} {count} {mode}"));
+    context.ledger.write_line(format_args!("try load {number} {first} {count} {mode}"));
     let rows = (first..first + count).map(move |key| Ok(("loaded".into(), row(key, number))));
     row_stream(number.to_string(), rows)
 }

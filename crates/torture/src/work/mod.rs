@@ -1,12 +1,12 @@
 //! The process that is tortured: workloads on one store, with every step in the ledger.
 
 mod bulk;
+mod context;
 mod ddl;
-mod others;
 mod pairs;
 mod purge;
 mod push;
-mod scene;
+mod rebuild_and_checkpoint;
 mod single;
 
 use std::path::Path;
@@ -18,11 +18,11 @@ use tonnage::{Result, Store};
 
 use crate::content::{TABLES, builder};
 use crate::ledger::Ledger;
-use scene::Scene;
-pub(crate) use scene::WorkPlan;
+pub(crate) use context::WorkPlan;
+use context::WorkloadContext;
 
 /// A part of a workload, in a thread of its own.
-type Part = fn(&Scene<'_>);
+type WorkloadPart = fn(&WorkloadContext<'_>);
 
 /// Works as planned, in one phase or (with `reopen`) in three, with the store closed between them.
 pub(crate) fn work(plan: &WorkPlan) -> std::io::Result<()> {
@@ -31,7 +31,7 @@ pub(crate) fn work(plan: &WorkPlan) -> std::io::Result<()> {
     let failures = AtomicU64::new(0);
     for phase in 0..phases {
         if let Err(error) = work_phase(plan, &ledger, &failures, plan.round * 10 + phase, phases) {
-            ledger.failed("open", error);
+            ledger.write_failure("open", error);
             break;
         }
     }
@@ -46,46 +46,49 @@ fn work_phase(
     phases: i64,
 ) -> Result<()> {
     let store = open(plan)?;
-    ledger.say(format_args!("try tables"));
+    // Written before the call: what was tried may be there, whether or not an answer came.
+    ledger.write_line(format_args!("try tables"));
     store.execute(TABLES)?;
-    ledger.say(format_args!("ok tables"));
+    ledger.write_line(format_args!("ok tables"));
     let stop = AtomicBool::new(false);
-    let scene = Scene { plan, store: &store, ledger, stop: &stop, failures, round };
+    let context = WorkloadContext { plan, store: &store, ledger, stop: &stop, failures, round };
     let millis = plan.millis / phases as u64;
     std::thread::scope(|scope| {
-        let (scene, kind) = (&scene, &plan.kind);
+        let (context, kind) = (&context, &plan.kind);
         if kind.has("single") {
-            (0..2).for_each(|thread| drop(scope.spawn(move || single::run(scene, thread))));
+            (0..2).for_each(|thread| drop(scope.spawn(move || single::run(context, thread))));
         }
-        let parts: [(&str, Part); 7] = [
+        // These names are also in `workload_kind::PARTS`, from which runs are put together.
+        let parts: [(&str, WorkloadPart); 7] = [
             ("bulk", bulk::run),
             ("push", push::run),
             ("ddl", ddl::run),
             ("pairs", pairs::run),
-            ("rebuild", others::rebuild),
+            ("rebuild", rebuild_and_checkpoint::rebuild),
             ("purge", purge::run),
-            ("checkpoint", others::checkpoint),
+            ("checkpoint", rebuild_and_checkpoint::checkpoint),
         ];
         for (_, run) in parts.into_iter().filter(|(part, _)| kind.has(part)) {
-            scope.spawn(move || run(scene));
+            scope.spawn(move || run(context));
         }
-        wait(scene, Duration::from_millis(millis), plan.ledger_bytes_max / phases as u64);
+        wait(context, Duration::from_millis(millis), plan.ledger_bytes_max / phases as u64);
     });
     if plan.kind.has("settle")
         && let Err(error) = store.settle()
     {
-        ledger.failed("settle", error);
+        ledger.write_failure("settle", error);
     }
     Ok(())
 }
 
 /// Stops the workload after a while, or when enough was done.
-fn wait(scene: &Scene<'_>, life: Duration, bytes_max: u64) {
-    let (begun, bytes) = (Instant::now(), scene.ledger.bytes());
-    while scene.goes_on() && begun.elapsed() < life && scene.ledger.bytes() - bytes < bytes_max {
+fn wait(context: &WorkloadContext<'_>, life: Duration, bytes_max: u64) {
+    let (begun, bytes) = (Instant::now(), context.ledger.bytes());
+    while context.goes_on() && begun.elapsed() < life && context.ledger.bytes() - bytes < bytes_max
+    {
         std::thread::sleep(Duration::from_millis(2));
     }
-    scene.stop.store(true, Ordering::SeqCst);
+    context.stop.store(true, Ordering::SeqCst);
 }
 
 fn open(plan: &WorkPlan) -> Result<Store> {

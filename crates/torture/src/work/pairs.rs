@@ -1,36 +1,39 @@
-//! Key/value pairs put with little durability; a sync then makes everything before it durable.
+//! Puts key/value pairs with little durability. A sync then makes everything before it durable.
 
 use std::time::Duration;
 
 use tonnage::{Durability, WriteOptions};
 
-use super::scene::Scene;
+use super::context::WorkloadContext;
 use crate::content::{pair_key, pair_value};
 use crate::ledger::durability_name;
 
 const PAIRS: i64 = 20;
 
-pub(super) fn run(scene: &Scene<'_>) {
-    let pairs = scene.store.kv();
+pub(super) fn run(context: &WorkloadContext<'_>) {
+    let pairs = context.store.kv();
     for turn in 1.. {
-        if !scene.goes_on() {
+        if !context.goes_on() {
             return;
         }
-        let generation = scene.round * 1_000_000 + turn;
+        let generation = context.round * 1_000_000 + turn;
         let durability = if turn % 2 == 0 { Durability::None } else { Durability::Write };
         let options = WriteOptions { durability, ..WriteOptions::default() };
         let durability = durability_name(durability);
         for key in 0..PAIRS {
-            scene.ledger.say(format_args!("try pair {key} {generation}"));
+            context.ledger.write_line(format_args!("try pair {key} {generation}"));
             match pairs.put(&pair_key(key), &pair_value(key, generation), &options) {
-                Ok(_) => scene.ledger.say(format_args!("ok pair {key} {generation} {durability}")),
-                Err(error) => scene.failed("pair", error),
+                Ok(_) => context
+                    .ledger
+                    .write_line(format_args!("ok pair {key} {generation} {durability}")),
+                Err(error) => context.note_failure("pair", error),
             }
         }
-        scene.ledger.say(format_args!("try sync {generation}"));
-        match scene.store.sync() {
-            Ok(()) => scene.ledger.say(format_args!("ok sync {generation}")),
-            Err(error) => scene.failed("sync", error),
+        // The line marks how much the sync covers: all that was acknowledged before it.
+        context.ledger.write_line(format_args!("try sync {generation}"));
+        match context.store.sync() {
+            Ok(()) => context.ledger.write_line(format_args!("ok sync {generation}")),
+            Err(error) => context.note_failure("sync", error),
         }
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use tonnage::{Durability, Result, RowOperation, Table, WriteOptions, WriteResult};
 
-use super::scene::Scene;
+use super::context::WorkloadContext;
 use crate::content::{child_key_row, child_row, is_delete, key_row, row};
 use crate::ledger::durability_name;
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// Keys that one thread writes.
 const KEYS: u64 = 60;
 
 /// What a thread knows of a key that nobody else writes.
 #[derive(Default)]
-struct Known {
+struct KnownRow {
     generation: i64,
     /// The version of the stored row, unless a write failed since.
     version: Option<u64>,
@@ -22,31 +22,38 @@ struct Known {
     is_absent: bool,
 }
 
-pub(super) fn run(scene: &Scene<'_>, thread: i64) {
-    let table = match scene.store.table("single") {
+pub(super) fn run(context: &WorkloadContext<'_>, thread: i64) {
+    let table = match context.store.table("single") {
         Ok(table) => table,
-        Err(error) => return scene.failed("single", error),
+        Err(error) => return context.note_failure("single", error),
     };
-    let mut random = Random::new(scene.plan.seed * 31 + thread as u64);
-    let mut keys: BTreeMap<i64, Known> = BTreeMap::new();
-    while scene.goes_on() {
-        let key = thread * 1_000_000 + scene.round * 1000 + random.below(KEYS) as i64;
-        let first = || Known { is_absent: true, ..Known::default() };
-        write(scene, &table, key, keys.entry(key).or_insert_with(first), &mut random);
+    let mut random = SeededRandom::new(context.plan.seed * 31 + thread as u64);
+    let mut keys: BTreeMap<i64, KnownRow> = BTreeMap::new();
+    while context.goes_on() {
+        let key = thread * 1_000_000 + context.round * 1000 + random.below(KEYS) as i64;
+        let first = || KnownRow { is_absent: true, ..KnownRow::default() };
+        write(context, &table, key, keys.entry(key).or_insert_with(first), &mut random);
     }
 }
 
-fn write(scene: &Scene<'_>, table: &Table, key: i64, known: &mut Known, random: &mut Random) {
+fn write(
+    context: &WorkloadContext<'_>,
+    table: &Table,
+    key: i64,
+    known: &mut KnownRow,
+    random: &mut SeededRandom,
+) {
     known.generation += 1;
     let generation = known.generation;
     let options = WriteOptions {
-        durability: if random.chance(20) { Durability::Write } else { scene.durability() },
+        durability: if random.chance(20) { Durability::Write } else { context.durability() },
         ..WriteOptions::default()
     };
     let is_conditional = random.chance(40);
-    scene.ledger.say(format_args!("try row {key} {generation}"));
+    context.ledger.write_line(format_args!("try row {key} {generation}"));
+    // A condition is for one row alone: with an even key it would leave the child behind.
     let done = if is_delete(generation) || key % 2 == 0 {
-        group(scene, key, generation, &options)
+        group(context, key, generation, &options)
     } else if is_conditional && known.is_absent {
         table.put_if_absent(&row(key, generation), &options)
     } else if let Some(version) = known.version.filter(|_| is_conditional) {
@@ -54,12 +61,12 @@ fn write(scene: &Scene<'_>, table: &Table, key: i64, known: &mut Known, random: 
     } else {
         table.put(&row(key, generation), &options).map(|version| WriteResult::Stored { version })
     };
-    learn(scene, key, known, done, options.durability);
+    learn(context, key, known, done, options.durability);
 }
 
 /// A row and its child, written or deleted together.
 fn group(
-    scene: &Scene<'_>,
+    context: &WorkloadContext<'_>,
     key: i64,
     generation: i64,
     options: &WriteOptions,
@@ -75,13 +82,13 @@ fn group(
             RowOperation::put("single.child", child_row(key, generation)),
         ]
     };
-    scene.store.atomic_write(&operations, options)
+    context.store.atomic_write(&operations, options)
 }
 
 fn learn(
-    scene: &Scene<'_>,
+    context: &WorkloadContext<'_>,
     key: i64,
-    known: &mut Known,
+    known: &mut KnownRow,
     done: Result<WriteResult>,
     durability: Durability,
 ) {
@@ -91,15 +98,17 @@ fn learn(
             known.is_absent = is_delete(generation);
             known.version = Some(version).filter(|_| !known.is_absent);
             let durability = durability_name(durability);
-            scene.ledger.say(format_args!("ok row {key} {generation} {durability}"));
+            context.ledger.write_line(format_args!("ok row {key} {generation} {durability}"));
         }
         // Nobody else writes this key, so the condition held.
         Ok(WriteResult::ConditionFailed { current, .. }) => {
-            scene.wrong(format_args!("row {key} {generation} was refused over {current:?}"));
+            context.note_wrong_answer(format_args!(
+                "row {key} {generation} was refused over {current:?}"
+            ));
         }
         Err(error) => {
-            *known = Known { generation, ..Known::default() };
-            scene.failed("single", error);
+            *known = KnownRow { generation, ..KnownRow::default() };
+            context.note_failure("single", error);
         }
     }
 }

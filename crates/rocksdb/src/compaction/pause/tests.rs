@@ -9,9 +9,9 @@ use super::*;
 const SOON: Duration = Duration::from_secs(60);
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let patience = Instant::now();
+    let started = Instant::now();
     while !is_so() {
-        assert!(patience.elapsed() < SOON, "{what}");
+        assert!(started.elapsed() < SOON, "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -50,8 +50,8 @@ fn pile_up(db: &DB, files: u32) {
     }
 }
 
-fn respite(db: &Arc<DB>) -> CompactionPause {
-    CompactionPause::new(Arc::clone(db), Arc::new(Pace::new(Arc::clone(db))))
+fn pause(db: &Arc<DB>) -> CompactionPause {
+    CompactionPause::new(Arc::clone(db), Arc::new(WriteThrottle::new(Arc::clone(db))))
 }
 
 /// Only the limits for files at level 0 were lifted. After a large load the bytes that waited for
@@ -66,16 +66,16 @@ fn what_waits_for_compaction_already_holds_no_small_write_up() {
         ("hard_pending_compaction_bytes_limit", "1000"),
     ];
     db.set_options_cf(db.cf_handle(ROWS).unwrap(), &limits).unwrap();
-    assert!(Backlog::of(&db).bytes > 1_000);
-    let respite = respite(&db);
-    assert_eq!(respite.shared.state().phase, PausePhase::CatchingUp);
+    assert!(CompactionBacklog::of(&db).bytes > 1_000);
+    let pause = pause(&db);
+    assert_eq!(pause.shared.state().phase, PausePhase::CatchingUp);
     for stopped in ["rocksdb.is-write-stopped", "rocksdb.actual-delayed-write-rate"] {
         assert_eq!(db.property_int_value(stopped).unwrap(), Some(0), "{stopped}");
     }
     write(&db, 7);
     drop(release);
-    wait_until("compaction catches up", || respite.shared.state().phase == PausePhase::Steady);
-    assert_eq!(respite.shared.files_at_top(), 0);
+    wait_until("compaction catches up", || pause.shared.state().phase == PausePhase::Steady);
+    assert_eq!(pause.shared.files_at_top(), 0);
 }
 
 /// A load that merged for hours kept compaction off for as long, however many files small writes
@@ -85,11 +85,11 @@ fn compaction_goes_on_under_many_files_though_a_load_still_merges() {
     let place = tempfile::tempdir().unwrap();
     let (db, release) = open(&place);
     drop(release);
-    let respite = respite(&db);
-    let merging = respite.load();
-    assert_eq!(respite.shared.state().phase, PausePhase::Resting);
+    let pause = pause(&db);
+    let merging = pause.begin_load();
+    assert_eq!(pause.shared.state().phase, PausePhase::Paused);
     pile_up(&db, FILES_MAX as u32 + 1);
-    wait_until("compaction goes on", || respite.shared.state().phase != PausePhase::Resting);
+    wait_until("compaction goes on", || pause.shared.state().phase != PausePhase::Paused);
     drop(merging);
 }
 
@@ -106,9 +106,9 @@ fn options_file(place: &tempfile::TempDir) -> u64 {
 fn a_load_that_leaves_little_to_compact_has_the_options_written_twice() {
     let place = tempfile::tempdir().unwrap();
     let (db, _release) = open(&place);
-    let respite = respite(&db);
+    let pause = pause(&db);
     let before = options_file(&place);
-    drop(respite.load());
-    wait_until("the rest ends", || respite.shared.state().phase == PausePhase::Steady);
+    drop(pause.begin_load());
+    wait_until("the rest ends", || pause.shared.state().phase == PausePhase::Steady);
     assert_eq!(options_file(&place) - before, 2 * 2);
 }

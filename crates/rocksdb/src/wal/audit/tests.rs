@@ -30,28 +30,28 @@ fn batches(sequences: Range<u64>) -> Vec<u8> {
 
 const RECORD: usize = 107;
 
-fn verdict(logs: &[(u64, &[u8])], synced: Option<Synced>) -> Verdict {
-    let scans: Vec<_> = logs.iter().map(|(number, log)| Scan::of(*number, log)).collect();
+fn verdict(logs: &[(u64, &[u8])], synced: Option<SyncedPosition>) -> LogVerdict {
+    let scans: Vec<_> = logs.iter().map(|(number, log)| LogScan::of(*number, log)).collect();
     judge(&scans, synced, synced.map(|synced| synced.log))
 }
 
-fn synced(log: u64, bytes: usize) -> Option<Synced> {
-    Some(Synced { log, bytes: bytes as u64 })
+fn synced(log: u64, bytes: usize) -> Option<SyncedPosition> {
+    Some(SyncedPosition { log, bytes: bytes as u64 })
 }
 
 /// The verdict on one log of which nothing is known.
-fn alone(log: &[u8]) -> Verdict {
+fn alone(log: &[u8]) -> LogVerdict {
     verdict(&[(1, log)], None)
 }
 
-fn sound() -> Verdict {
-    Verdict::default()
+fn sound() -> LogVerdict {
+    LogVerdict::default()
 }
 
-fn torn(cuts: &[(u64, usize, usize)]) -> Verdict {
+fn torn(cuts: &[(u64, usize, usize)]) -> LogVerdict {
     let cuts =
         cuts.iter().map(|&(log, kept, lost)| LogCut { log, kept: kept as u64, lost: lost as u64 });
-    Verdict { cuts: cuts.collect(), damage: None }
+    LogVerdict { cuts: cuts.collect(), damage: None }
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! Deleting stale entries of indexes that a check has found.
+//! Deletes stale index entries that a check has found.
 //!
-//! 1. The rows that entries lead to are read once more ([`OpenStore::read_settled`]): a serial read
-//!    ends decisions under way, so that none is carried out later; then every copy is asked, so that
-//!    a row which one copy alone has is seen.
-//! 2. An entry goes only if it is old: rows follow their entries within less than an hour
+//! 1. The rows that entries lead to are read once more ([`ClusterStore::read_settled`]). A serial
+//!    read ends decisions under way, so that none is carried out later. Then every copy is asked,
+//!    so that a row is seen even if one copy alone has it.
+//! 2. Only old entries are deleted: rows follow their entries within less than an hour
 //!    ([`crate::entry_age`]).
-//! 3. It is deleted under its own time stamp. So the same entry stored again, before or after, is
-//!    out of reach: that of a row which changes back meanwhile.
+//! 3. An entry is deleted under its own time stamp. So the deletion does not reach the same entry
+//!    if a row that changed back has stored it again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use scylla::statement::Consistency;
 use tonnage_engine::{Deadline, Error, ReadOptions, Result, Rows, Slices, SpaceId};
 
-use crate::blocking::by;
+use crate::blocking::with_deadline;
 use crate::bucket::Bucket;
 use crate::cluster::rows;
 use crate::stamp::Stamp;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 const WHAT: &str = "deleting stale entries";
 
@@ -30,7 +30,7 @@ const ENTRIES: usize = 100;
 /// Partitions that entries are deleted from at a time.
 const PARTITIONS: usize = 8;
 
-impl OpenStore {
+impl ClusterStore {
     /// See [`tonnage_engine::Engine::read_settled`].
     pub(crate) async fn read_settled(
         &self,
@@ -39,7 +39,7 @@ impl OpenStore {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        let serial = self.cluster.reach().serial();
+        let serial = self.cluster.quorum_scope().serial();
         let read = self.read_at(serial, space, keys, options, rows).await?;
         let options =
             ReadOptions { keys: options.keys.start..options.keys.start + read, ..options.clone() };
@@ -54,6 +54,7 @@ impl OpenStore {
         age: Duration,
         deadline: Deadline,
     ) -> Result<u64> {
+        // Ages follow from time stamps, so the clocks of the nodes must agree.
         self.time.check()?;
         let table = self.table_by(space, deadline).await?;
         let mut by_partition: BTreeMap<Bucket, Vec<&[u8]>> = BTreeMap::new();
@@ -62,11 +63,12 @@ impl OpenStore {
             by_partition.entry(self.bucket(&entry[..len])).or_default().push(entry);
         }
         let table = &*table;
+        // A request deletes from one partition: entries of several cannot share one.
         let of_partitions = by_partition.into_iter().map(|(bucket, keys)| async move {
             let mut deleted = 0;
             for keys in keys.chunks(ENTRIES) {
                 let some = self.delete_some(table, bucket, keys, age);
-                deleted += by(deadline, "the cluster to delete entries", some).await?;
+                deleted += with_deadline(deadline, "the cluster to delete entries", some).await?;
             }
             Ok::<u64, Error>(deleted)
         });
@@ -79,13 +81,13 @@ impl OpenStore {
 
     async fn delete_some(
         &self,
-        table: &Table,
+        table: &SpaceTable,
         bucket: Bucket,
         keys: &[&[u8]],
         age: Duration,
     ) -> Result<u64> {
         let p = bucket.partition_key();
-        let statement = table.statement(&self.cluster, Text::Judged).await?;
+        let statement = table.statement(&self.cluster, CqlStatement::RowsWithStamps).await?;
         let answer = self.cluster.ask(WHAT, statement, (&p[..], keys)).await?;
         let mut old: Vec<(i64, [u8; 4], &[u8])> = Vec::new();
         for row in rows::<(&[u8], Option<&[u8]>, Option<i64>)>(WHAT, &answer)? {
@@ -95,8 +97,8 @@ impl OpenStore {
             }
         }
         let Some(latest) = old.iter().map(|(stamp, ..)| *stamp).max() else { return Ok(0) };
-        let statement = table.statement(&self.cluster, Text::RemoveStored).await?;
-        let level = self.cluster.reach().majority();
+        let statement = table.statement(&self.cluster, CqlStatement::RemoveStored).await?;
+        let level = self.cluster.quorum_scope().majority();
         // Each deletion has the stamp of its entry; that of the request counts for none of them.
         self.cluster.store_all(level, WHAT, statement, &old, Stamp(latest)).await?;
         Ok(old.len() as u64)

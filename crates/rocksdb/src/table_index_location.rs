@@ -1,9 +1,9 @@
 //! Where the filters and indexes of a shard's data files are kept, while the shard grows.
 //!
 //! 1. When a store is opened its size decides ([`TableIndexes::for_data`]).
-//! 2. One that is small then is weighed again after each file that a load stores, and every few
-//!    seconds. Once its data files have outgrown the bound RocksDB is told to keep what files are
-//!    written and opened from then on have of both in the cache.
+//! 2. The size of a small one is checked again after each file that a load stores, and every few
+//!    seconds. Once its data files have outgrown the bound, RocksDB keeps in the cache what files
+//!    written and opened from then on have of both.
 //! 3. What the files that are open by then have outside of the cache stays there, and grows no
 //!    more. It goes with them: when compaction replaces them, and with the next opening.
 
@@ -15,7 +15,7 @@ use rocksdb::DB;
 use crate::settings::TableIndexes;
 
 /// Where filters and indexes of one shard are kept now.
-pub(crate) struct IndexPlace {
+pub(crate) struct TableIndexLocation {
     db: Arc<DB>,
     /// The column family of rows.
     family: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct IndexPlace {
     in_cache: AtomicBool,
 }
 
-impl IndexPlace {
+impl TableIndexLocation {
     /// For a database that was just opened with these.
     pub(crate) fn new(
         db: Arc<DB>,
@@ -37,24 +37,24 @@ impl IndexPlace {
     }
 
     /// For files that are written now.
-    pub(crate) fn now(&self) -> TableIndexes {
+    pub(crate) fn current(&self) -> TableIndexes {
         match self.in_cache.load(Ordering::Relaxed) {
             true => TableIndexes::InCache,
             false => TableIndexes::WithFile,
         }
     }
 
-    /// Weighs the data files, unless their filters and indexes are in the cache already. Where
-    /// RocksDB cannot be told now it is told the next time.
-    pub(crate) fn weigh(&self) {
+    /// Checks the size of the data files, unless filters and indexes are in the cache already. An
+    /// option that RocksDB does not take now is set the next time.
+    pub(crate) fn check_size(&self) {
         if self.in_cache.load(Ordering::Relaxed) {
             return;
         }
         let Some(rows) = self.db.cf_handle(self.family) else { return };
         let bytes = self.db.property_int_value_cf(rows, "rocksdb.live-sst-files-size");
         let indexes = TableIndexes::for_data(bytes.ok().flatten().unwrap_or(0), self.cache_bytes);
-        let is_told = || self.db.set_options_cf(rows, &[TableIndexes::in_cache_option()]).is_ok();
-        if indexes == TableIndexes::InCache && is_told() {
+        let is_set = || self.db.set_options_cf(rows, &[TableIndexes::in_cache_option()]).is_ok();
+        if indexes == TableIndexes::InCache && is_set() {
             self.in_cache.store(true, Ordering::Relaxed);
         }
     }

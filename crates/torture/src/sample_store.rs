@@ -1,4 +1,4 @@
-//! A small store with something of everything, and a reading of all of it.
+//! A small store that holds something of everything, and a digest of all of it.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn load(store: &Store, ids: std::ops::Range<i64>, generation: i64, mode: OnExist
 }
 
 /// Reads a part of the store.
-type Reading = fn(&Store) -> Result<Digest>;
+type StoreReading = fn(&Store) -> Result<Digest>;
 
 /// One line for each reading: its name, then `ok` with a digest, or `error` with its text.
 pub(crate) fn read(path: &Path) -> Vec<String> {
@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path) -> Vec<String> {
         Ok(store) => store,
         Err(error) => return vec![format!("open error {}", one_line(&error.to_string()))],
     };
-    let readings: [(&str, Reading); 8] = [
+    let readings: [(&str, StoreReading); 8] = [
         ("scan", |store| scan(store, "t")),
         ("children", |store| scan(store, "t.c")),
         ("gets", gets),
@@ -70,7 +70,7 @@ pub(crate) fn read(path: &Path) -> Vec<String> {
         ("pair-scan", pair_scan),
         ("check", check),
     ];
-    let line = |(name, read): (&str, Reading)| match read(&store) {
+    let line = |(name, read): (&str, StoreReading)| match read(&store) {
         Ok(digest) => format!("{name} ok {:016x}", digest.0),
         Err(error) => format!("{name} error {}", one_line(&error.to_string())),
     };

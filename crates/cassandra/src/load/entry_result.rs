@@ -1,4 +1,4 @@
-//! What becomes of an entry.
+//! The result of one entry of a load: inserted, replaced, overtaken, existed, or undecided.
 
 use tonnage_engine::OnExisting;
 
@@ -6,17 +6,17 @@ use crate::header::RowHeader;
 
 /// What becomes of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum EntryResult {
     Inserted,
     Replaced,
     /// A row that someone else wrote after the entry was pushed stays in its place.
     Overtaken,
     Existed,
     /// Not decided: the load stopped before.
-    Open,
+    Undecided,
 }
 
-impl Fate {
+impl EntryResult {
     /// The fate of an entry that was pushed under a version and meets a row.
     pub(crate) fn of(
         version: u64,
@@ -24,21 +24,21 @@ impl Fate {
         on_existing: OnExisting,
         now_ms: u64,
     ) -> Self {
-        let Some(row) = stored else { return Fate::Inserted };
+        let Some(row) = stored else { return EntryResult::Inserted };
         let (is_later, is_live) = (row.version > version, row.is_live(now_ms));
         match on_existing {
-            OnExisting::Keep | OnExisting::Fail if is_live || is_later => Fate::Existed,
+            OnExisting::Keep | OnExisting::Fail if is_live || is_later => EntryResult::Existed,
             OnExisting::Replace | OnExisting::BlindReplace if is_later && !row.is_conditional => {
-                Fate::Overtaken
+                EntryResult::Overtaken
             }
-            _ if is_live => Fate::Replaced,
-            _ => Fate::Inserted,
+            _ if is_live => EntryResult::Replaced,
+            _ => EntryResult::Inserted,
         }
     }
 
     /// Whether the entry is stored.
     pub(crate) fn is_stored(self) -> bool {
-        matches!(self, Fate::Inserted | Fate::Replaced)
+        matches!(self, EntryResult::Inserted | EntryResult::Replaced)
     }
 }
 
@@ -54,20 +54,20 @@ mod tests {
     #[test]
     fn an_entry_gives_way_to_later_writes_but_for_those_on_a_condition() {
         for on_existing in [OnExisting::Replace, OnExisting::BlindReplace] {
-            let fate = |stored| Fate::of(5, stored, on_existing, 1);
-            assert_eq!(fate(None), Fate::Inserted);
-            assert_eq!(fate(row(4, false, 0)), Fate::Replaced);
-            assert_eq!(fate(row(6, false, 0)), Fate::Overtaken);
-            assert_eq!(fate(row(6, true, 0)), Fate::Replaced);
+            let result = |stored| EntryResult::of(5, stored, on_existing, 1);
+            assert_eq!(result(None), EntryResult::Inserted);
+            assert_eq!(result(row(4, false, 0)), EntryResult::Replaced);
+            assert_eq!(result(row(6, false, 0)), EntryResult::Overtaken);
+            assert_eq!(result(row(6, true, 0)), EntryResult::Replaced);
         }
     }
 
     #[test]
     fn a_row_that_expired_is_in_the_way_only_if_it_was_written_later() {
         let (before, after) = (row(4, false, 10), row(6, false, 10));
-        assert_eq!(Fate::of(5, before, OnExisting::Keep, 9), Fate::Existed);
-        assert_eq!(Fate::of(5, before, OnExisting::Keep, 10), Fate::Inserted);
-        assert_eq!(Fate::of(5, after, OnExisting::Keep, 10), Fate::Existed);
-        assert_eq!(Fate::of(5, after, OnExisting::Replace, 10), Fate::Overtaken);
+        assert_eq!(EntryResult::of(5, before, OnExisting::Keep, 9), EntryResult::Existed);
+        assert_eq!(EntryResult::of(5, before, OnExisting::Keep, 10), EntryResult::Inserted);
+        assert_eq!(EntryResult::of(5, after, OnExisting::Keep, 10), EntryResult::Existed);
+        assert_eq!(EntryResult::of(5, after, OnExisting::Replace, 10), EntryResult::Overtaken);
     }
 }

@@ -1,7 +1,7 @@
-//! What one request looks up: keys of a partition, or of several partitions of one node.
+//! Groups keys into requests: keys of one partition, or of several partitions of one node.
 //!
-//! A request costs more than a row that it finds. So partitions with few keys share requests:
-//! `p IN (...) AND c IN (...)`. Each partition is searched for all keys then. A key belongs to one
+//! A request costs more than a row that it finds. So partitions with few keys share requests: `p IN
+//! (...) AND c IN (...)`. Cassandra then searches each partition for all keys. A key belongs to one
 //! partition only, so nothing is found twice.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::bucket::Bucket;
 const PAIRS_MAX: usize = 100;
 
 /// The keys that one request looks up.
-pub(crate) struct Group {
+pub(crate) struct KeyGroup {
     /// The node that has all its partitions, if there are several.
     pub(crate) node: Option<Arc<Node>>,
     pub(crate) buckets: Vec<Bucket>,
@@ -25,7 +25,7 @@ pub(crate) struct Group {
     pub(crate) indexes: Vec<usize>,
 }
 
-impl Group {
+impl KeyGroup {
     fn on(node: Option<Arc<Node>>) -> Self {
         Self { node, buckets: Vec::new(), indexes: Vec::new() }
     }
@@ -40,9 +40,9 @@ impl Group {
     }
 
     /// Each partition alone. The keys are sorted by partition, then by key.
-    pub(crate) fn alone(order: &[(Bucket, usize)]) -> Vec<Group> {
+    pub(crate) fn alone(order: &[(Bucket, usize)]) -> Vec<KeyGroup> {
         let group = |of_partition: &[(Bucket, usize)]| {
-            let mut group = Group::on(None);
+            let mut group = KeyGroup::on(None);
             group.take(of_partition);
             group
         };
@@ -54,14 +54,14 @@ impl Group {
         keys: &Slices,
         order: &[(Bucket, usize)],
         node_of: impl Fn(Bucket) -> Option<Arc<Node>>,
-    ) -> Vec<Group> {
+    ) -> Vec<KeyGroup> {
         let (mut full, mut open) = (Vec::new(), HashMap::new());
         for of_partition in order.chunk_by(|left, right| left.0 == right.0) {
             let node = node_of(of_partition[0].0);
             let name = node.as_ref().map(|node| node.host_id);
-            let group = open.entry(name).or_insert_with(|| Group::on(node.clone()));
+            let group = open.entry(name).or_insert_with(|| KeyGroup::on(node.clone()));
             if !group.buckets.is_empty() && !group.has_room(of_partition.len()) {
-                full.push(std::mem::replace(group, Group::on(node)));
+                full.push(std::mem::replace(group, KeyGroup::on(node)));
             }
             group.take(of_partition);
         }
@@ -105,10 +105,10 @@ mod tests {
     fn partitions_share_a_request_until_it_searches_for_a_hundred_pairs() {
         let named: Vec<_> = (0..25).map(|partition| [partition, 7]).collect();
         let (keys, order) = keys(&named);
-        let groups = Group::by_node(&keys, &order, |_| None);
+        let groups = KeyGroup::by_node(&keys, &order, |_| None);
         let sizes: Vec<_> = groups.iter().map(|group| group.buckets.len()).collect();
         assert_eq!(sizes, [10, 10, 5]);
-        assert!(Group::alone(&order).iter().all(|group| group.buckets.len() == 1));
+        assert!(KeyGroup::alone(&order).iter().all(|group| group.buckets.len() == 1));
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let mut named: Vec<_> = (0..200).map(|key| [5, key]).collect();
         named.extend([[3, 0], [4, 0], [6, 0]]);
         let (keys, order) = keys(&named);
-        let groups = Group::by_node(&keys, &order, |_| None);
+        let groups = KeyGroup::by_node(&keys, &order, |_| None);
         let sizes: Vec<_> =
             groups.iter().map(|group| (group.buckets.len(), group.indexes.len())).collect();
         assert_eq!(sizes, [(2, 2), (1, 200), (1, 1)]);
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_key_is_found_wherever_it_was_asked_for() {
         let (keys, order) = keys(&[[9, 1], [2, 8], [9, 1], [2, 3], [9, 0]]);
-        let groups = Group::by_node(&keys, &order, |_| None);
+        let groups = KeyGroup::by_node(&keys, &order, |_| None);
         let [group] = &groups[..] else { panic!("{} groups", groups.len()) };
         assert_eq!(group.wanted(&keys), [&[2, 3][..], &[2, 8], &[9, 0], &[9, 1]]);
         let mut twice: Vec<_> = group.indexes_of(&keys, &[9, 1]).collect();

@@ -1,7 +1,7 @@
-//! What became of an attempt to write, which never waits inside RocksDB.
+//! The result of an attempt to write, which never waits inside RocksDB.
 
 /// The outcome of an attempt.
-pub(crate) enum Attempt<T> {
+pub(crate) enum AttemptOutcome<T> {
     /// It was answered.
     Done(T),
     /// Writes are stopped, and nothing of it is stored.

@@ -1,4 +1,5 @@
-//! Partitions that are larger than Cassandra likes, found by whoever reads all rows in order.
+//! Finds partitions that are larger than Cassandra likes, from the rows that a verification reads
+//! in order.
 
 use crate::bucket::Bucket;
 
@@ -7,25 +8,25 @@ use crate::bucket::Bucket;
 const BYTES_MAX: u64 = 100 << 20;
 
 /// How many large partitions of a space are told.
-const TOLD_MAX: usize = 10;
+const WARNINGS_MAX: usize = 10;
 
 /// The partitions of one space, as their rows come by.
-pub(crate) struct Partitions {
+pub(crate) struct PartitionSizes {
     place: String,
     is_index: bool,
-    current: Option<Current>,
+    current: Option<CurrentPartition>,
     large: Vec<String>,
 }
 
 /// The partition whose rows come by.
-struct Current {
+struct CurrentPartition {
     bucket: Bucket,
     bytes: u64,
     shard_key: Vec<u8>,
     has_others: bool,
 }
 
-impl Partitions {
+impl PartitionSizes {
     pub(crate) fn of(place: String, is_index: bool) -> Self {
         Self { place, is_index, current: None, large: Vec::new() }
     }
@@ -37,7 +38,12 @@ impl Partitions {
             _ => {
                 self.end();
                 let shard_key = shard_key.to_vec();
-                self.current.insert(Current { bucket, bytes: 0, shard_key, has_others: false })
+                self.current.insert(CurrentPartition {
+                    bucket,
+                    bytes: 0,
+                    shard_key,
+                    has_others: false,
+                })
             }
         };
         current.bytes += bytes as u64;
@@ -46,7 +52,7 @@ impl Partitions {
 
     fn end(&mut self) {
         let Some(current) = self.current.take() else { return };
-        if current.bytes <= BYTES_MAX || self.large.len() == TOLD_MAX {
+        if current.bytes <= BYTES_MAX || self.large.len() == WARNINGS_MAX {
             return;
         }
         let remedy = match (self.is_index, current.has_others) {
@@ -75,7 +81,7 @@ mod tests {
     use super::*;
 
     fn warnings(rows: &[(u32, &[u8], u64)]) -> Vec<String> {
-        let mut partitions = Partitions::of("space 't'".to_owned(), false);
+        let mut partitions = PartitionSizes::of("space 't'".to_owned(), false);
         for (bucket, shard_key, mebibytes) in rows {
             partitions.add(Bucket(*bucket), shard_key, (*mebibytes as usize) << 20);
         }

@@ -21,27 +21,27 @@ use std::thread::{self, ScopedJoinHandle};
 use tonnage_engine::{ReadOptions, Result, Rows, Slices};
 
 use crate::read::walk::KeyDensity;
-use crate::read::{Chunk, Lookup, View};
+use crate::read::{Lookup, LookupChunk, View};
 
 /// Threads that look keys up for one call, its own among them: most wait for the disk.
-const FINDERS_OF_CALL: usize = 16;
+const LOOKUPS_OF_CALL: usize = 16;
 /// Threads that walk for one call: each reads many blocks at once.
-const WALKERS_OF_CALL: usize = 8;
+const WALKS_OF_CALL: usize = 8;
 /// Fewer keys to be looked up are not worth a thread.
 const PART_KEYS_MIN: usize = 32;
 /// Fewer bytes of files to be walked through are not.
 const PART_BYTES_MIN: u64 = 512 << 10;
 
 /// What all parts have in common.
-struct Spread<'a> {
+struct ParallelRead<'a> {
     lookup: &'a Lookup<'a>,
     keys: &'a Slices,
-    distance: KeyDensity,
+    density: KeyDensity,
     view: &'a View<'a>,
 }
 
 /// One part of the keys; it is sent to the thread that reads it.
-struct Part {
+struct ReadPart {
     options: ReadOptions,
     chunk_keys: usize,
 }
@@ -53,13 +53,13 @@ impl Lookup<'_> {
         &self,
         keys: &Slices,
         first: usize,
-        distance: KeyDensity,
+        density: KeyDensity,
         view: &View<'_>,
         rows: &mut Rows,
     ) -> Result<usize> {
         let wanted = first..self.fitting_end(first, rows);
-        let spread = Spread { lookup: self, keys, distance, view };
-        let helpers = self.engine.read_helpers.take(distance.readers(wanted.len()) - 1);
+        let parallel = ParallelRead { lookup: self, keys, density, view };
+        let helpers = self.engine.read_helpers.take(density.readers(wanted.len()) - 1);
         let count = helpers.count + 1;
         // Rows differ in size: a part may take twice what is its due.
         let bytes = self.options.bytes_max.saturating_sub(rows.bytes()) / count;
@@ -70,16 +70,16 @@ impl Lookup<'_> {
         thread::scope(|scope| {
             let others: Vec<_> = (1..count)
                 .map(|number| {
-                    let (spread, part) = (&spread, part(number));
+                    let (parallel, part) = (&parallel, part(number));
                     let name = "tonnage-read".to_owned();
-                    let read = move || spread.read_apart(&part);
+                    let read = move || parallel.read_part(&part);
                     thread::Builder::new().name(name).spawn_scoped(scope, read)
                 })
                 .collect();
             let mut own = part(0);
             let end = own.options.keys.end;
             own.options.bytes_max = rows.bytes().saturating_add(bytes);
-            let mut reached = spread.read(&own, rows)?;
+            let mut reached = parallel.read(&own, rows)?;
             if reached < end {
                 return Ok(reached);
             }
@@ -104,10 +104,10 @@ impl Lookup<'_> {
         self.options.keys.end.min(first.saturating_add(count))
     }
 
-    fn part(&self, keys: Range<usize>, bytes_max: usize) -> Part {
-        Part {
+    fn part(&self, keys: Range<usize>, bytes_max: usize) -> ReadPart {
+        ReadPart {
             options: ReadOptions { keys, bytes_max, ..self.options.clone() },
-            chunk_keys: Chunk::keys_next(),
+            chunk_keys: LookupChunk::keys_next(),
         }
     }
 
@@ -133,32 +133,32 @@ impl KeyDensity {
         match self {
             Self::Dense => 1,
             Self::Sparse { bytes_per_key, .. } => {
-                walkers(bytes_per_key).clamp(1, WALKERS_OF_CALL as u64) as usize
+                walkers(bytes_per_key).clamp(1, WALKS_OF_CALL as u64) as usize
             }
-            Self::Far => (keys / PART_KEYS_MIN).clamp(1, FINDERS_OF_CALL),
+            Self::Scattered => (keys / PART_KEYS_MIN).clamp(1, LOOKUPS_OF_CALL),
         }
     }
 }
 
-impl Spread<'_> {
-    fn read_apart(&self, part: &Part) -> Result<(usize, Rows)> {
+impl ParallelRead<'_> {
+    fn read_part(&self, part: &ReadPart) -> Result<(usize, Rows)> {
         let mut rows = Rows::new();
         let end = self.read(part, &mut rows)?;
         Ok((end, rows))
     }
 
-    fn read(&self, part: &Part, rows: &mut Rows) -> Result<usize> {
+    fn read(&self, part: &ReadPart, rows: &mut Rows) -> Result<usize> {
         let Lookup { engine, space, .. } = *self.lookup;
         let now_ms = self.lookup.now_ms.clone();
         let lookup = Lookup { engine, space, options: &part.options, now_ms };
         let range = part.options.keys.clone();
-        match self.distance {
-            KeyDensity::Far => {
+        match self.density {
+            KeyDensity::Scattered => {
                 let shards = engine.shards().len();
-                let mut chunk = Chunk::with_keys(space.id, shards, part.chunk_keys);
-                lookup.look_up_keys(self.keys, range, self.distance, self.view, &mut chunk, rows)
+                let mut chunk = LookupChunk::with_keys(space.id, shards, part.chunk_keys);
+                lookup.look_up_keys(self.keys, range, self.density, self.view, &mut chunk, rows)
             }
-            _ => lookup.walk(self.keys, range.start, self.distance, self.view, rows),
+            _ => lookup.walk(self.keys, range.start, self.density, self.view, rows),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What batches of one call leave for each other.
+//! The rows that earlier batches of a call put or delete, as later batches of the call must see
+//! them.
 
 use std::collections::HashMap;
 
@@ -7,13 +8,13 @@ use tonnage_engine::{Header, Operation, SpaceId, WriteBatch};
 /// What batches leave for those after them in the same call: the header of each row put, nothing
 /// for each row deleted.
 #[derive(Default)]
-pub(crate) struct Left<'b> {
+pub(crate) struct BatchEffects<'b> {
     rows: HashMap<(SpaceId, &'b [u8]), Option<Header>>,
     /// Whether anybody will ask.
     is_wanted: bool,
 }
 
-impl<'b> Left<'b> {
+impl<'b> BatchEffects<'b> {
     /// What is left for batches after these; nothing is kept unless they ask.
     pub(crate) fn new(is_wanted: bool) -> Self {
         Self { rows: HashMap::new(), is_wanted }

@@ -5,33 +5,33 @@ use tonnage_engine::Acks;
 
 /// Whose majority decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum QuorumScope {
     /// That of all copies.
     Everywhere,
     /// That of the copies in one data centre.
     Home,
 }
 
-impl Reach {
+impl QuorumScope {
     pub(crate) fn one(self) -> Consistency {
         match self {
-            Reach::Everywhere => Consistency::One,
-            Reach::Home => Consistency::LocalOne,
+            QuorumScope::Everywhere => Consistency::One,
+            QuorumScope::Home => Consistency::LocalOne,
         }
     }
 
     pub(crate) fn majority(self) -> Consistency {
         match self {
-            Reach::Everywhere => Consistency::Quorum,
-            Reach::Home => Consistency::LocalQuorum,
+            QuorumScope::Everywhere => Consistency::Quorum,
+            QuorumScope::Home => Consistency::LocalQuorum,
         }
     }
 
     /// That of a read that ends whatever is under way.
     pub(crate) fn serial(self) -> Consistency {
         match self {
-            Reach::Everywhere => Consistency::Serial,
-            Reach::Home => Consistency::LocalSerial,
+            QuorumScope::Everywhere => Consistency::Serial,
+            QuorumScope::Home => Consistency::LocalSerial,
         }
     }
 
@@ -65,11 +65,16 @@ mod tests {
 
     #[test]
     fn only_all_copies_mean_other_data_centres_too() {
-        let names = |reach: Reach| {
-            [reach.of(Acks::None), reach.of(Acks::Majority), reach.of(Acks::All), reach.serial()]
-                .map(name)
+        let names = |quorum_scope: QuorumScope| {
+            [
+                quorum_scope.of(Acks::None),
+                quorum_scope.of(Acks::Majority),
+                quorum_scope.of(Acks::All),
+                quorum_scope.serial(),
+            ]
+            .map(name)
         };
-        assert_eq!(names(Reach::Everywhere), ["ONE", "QUORUM", "ALL", "SERIAL"]);
-        assert_eq!(names(Reach::Home), ["LOCAL_ONE", "LOCAL_QUORUM", "ALL", "LOCAL_SERIAL"]);
+        assert_eq!(names(QuorumScope::Everywhere), ["ONE", "QUORUM", "ALL", "SERIAL"]);
+        assert_eq!(names(QuorumScope::Home), ["LOCAL_ONE", "LOCAL_QUORUM", "ALL", "LOCAL_SERIAL"]);
     }
 }

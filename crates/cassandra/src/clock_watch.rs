@@ -1,20 +1,20 @@
-//! Looks at the clocks of the nodes again and again, as long as the store is open.
+//! Measures the clocks of the nodes every two seconds, as long as the store is open.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::store::OpenStore;
+use crate::store::ClusterStore;
 
 /// A node that has just joined, or is back, takes part at once: so its clock must be known soon.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// Begins to watch. Ends by itself when the store is closed.
-pub(crate) fn watch_clocks(store: &Arc<OpenStore>) {
+pub(crate) fn watch_clocks(store: &Arc<ClusterStore>) {
     let weak = Arc::downgrade(store);
-    store.background.handle().spawn(watch(weak));
+    store.runtime.handle().spawn(watch(weak));
 }
 
-async fn watch(store: Weak<OpenStore>) {
+async fn watch(store: Weak<ClusterStore>) {
     loop {
         tokio::time::sleep(PERIOD).await;
         let Some(store) = store.upgrade() else { return };

@@ -44,16 +44,16 @@ fn pile_up(engine: &RocksEngine, space: SpaceId, files: u64) {
         put(engine, space, key, 100).unwrap();
         shard.db().flush_cf(shard.rows()).unwrap();
     }
-    assert_eq!(Backlog::of(shard.db()).files, files);
+    assert_eq!(CompactionBacklog::of(shard.db()).files, files);
 }
 
 #[test]
 fn large_and_small_batches_get_through_while_writers_are_slowed_down() {
     let (_place, engine, space) = open();
     pile_up(&engine, space, STEADY.slow_files + 4);
-    let pace = &engine.store().shards()[0].pace;
-    pace.next_look_us.store(0, Ordering::SeqCst);
-    let rate = pace.rate();
+    let throttle = &engine.store().shards()[0].throttle;
+    throttle.next_check_us.store(0, Ordering::SeqCst);
+    let rate = throttle.rate();
     assert!(rate > 0 && rate < RATE_MAX as u64, "{rate}");
     thread::scope(|threads| {
         for writer in 0..8 {
@@ -67,14 +67,14 @@ fn large_and_small_batches_get_through_while_writers_are_slowed_down() {
     assert!(details.contains(&("actual_delayed_write_rate".to_owned(), rate)), "{details:?}");
 }
 
-/// Stops writes for good, and lets the door know it.
+/// Stops writes for good, and lets the throttle know it.
 fn stop(engine: &RocksEngine, space: SpaceId) {
     pile_up(engine, space, 1);
     set(engine, &[("level0_slowdown_writes_trigger", "1"), ("level0_stop_writes_trigger", "1")]);
-    let pace = &engine.store().shards()[0].pace;
-    pace.next_look_us.store(0, Ordering::SeqCst);
-    pace.look_if_due();
-    assert_eq!(pace.door(), Door::Stopped);
+    let throttle = &engine.store().shards()[0].throttle;
+    throttle.next_check_us.store(0, Ordering::SeqCst);
+    throttle.check_if_due();
+    assert_eq!(throttle.state(), ThrottleState::Stopped);
 }
 
 /// Writers held their stripes and the gate while they waited for a minute, one after another: the
@@ -126,9 +126,9 @@ fn whoever_waits_at_the_door_goes_on_when_writes_do() {
 #[test]
 fn slots_come_in_turn_at_the_rate() {
     let now = Instant::now();
-    let mut slots = Slots::new(now);
+    let mut slots = WriteSlots::new(now);
     let second = RATE_MAX as usize;
-    let give = |slots: &mut Slots, bytes| {
+    let give = |slots: &mut WriteSlots, bytes| {
         slots.take(bytes, now, now + SOON).unwrap().saturating_duration_since(now)
     };
     assert_eq!(give(&mut slots, second), Duration::ZERO);
@@ -150,9 +150,9 @@ fn slots_come_in_turn_at_the_rate() {
 #[test]
 fn the_rate_follows_compaction() {
     let now = Instant::now();
-    let mut slots = Slots::new(now);
+    let mut slots = WriteSlots::new(now);
     let mut mebibytes = |files, gibibytes: u64| {
-        let is_slow = slots.judge(Backlog { files, bytes: gibibytes << 30 }, now);
+        let is_slow = slots.update_rate(CompactionBacklog { files, bytes: gibibytes << 30 }, now);
         is_slow.then(|| (slots.rate / f64::from(1 << 20)).round())
     };
     assert_eq!(mebibytes(19, 63), None, "within the limits");
@@ -163,7 +163,10 @@ fn the_rate_follows_compaction() {
     assert_eq!(mebibytes(28, 250), mebibytes(0, 250), "the longer way counts");
     assert_eq!(mebibytes(1_000, 1_000), Some(1.0));
     slots.limits = None;
-    assert!(!slots.judge(Backlog { files: 1_000, bytes: 1 << 50 }, now), "while compaction rests");
+    assert!(
+        !slots.update_rate(CompactionBacklog { files: 1_000, bytes: 1 << 50 }, now),
+        "while compaction rests"
+    );
 }
 
 /// A call used to wait for a lock as long as others held it, whatever its caller had time for.

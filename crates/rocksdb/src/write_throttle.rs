@@ -1,13 +1,13 @@
-//! How fast small writes may come while compaction falls behind, and the door where they wait.
+//! Slows small writes down, or stops them, while compaction is behind.
 //!
 //! RocksDB can slow writers down by itself, but only while they wait inside, which none may
-//! ([`patience`](crate::stall)). Those that it refuses instead are charged as if they had been
+//! ([`stall`](crate::stall)). Those that it refuses instead are charged as if they had been
 //! let in: a batch of a mebibyte never got through, and many small ones went at a thirteenth of the
-//! rate. So its own delays are off ([`Limits::options`]), and writers are slowed down here, before
-//! they take any lock:
+//! rate. So its own delays are off ([`BacklogLimits::options`]), and writers are slowed down here,
+//! before they take any lock:
 //!
-//! 1. Every [`LOOK`] one of those who pass looks at the files at level 0, at the bytes that wait
-//!    for compaction, and whether RocksDB has stopped writes.
+//! 1. Every [`CHECK_INTERVAL`] one of those who pass looks at the files at level 0, at the bytes
+//!    that wait for compaction, and whether RocksDB has stopped writes.
 //! 2. **Open.** Within the limits everybody passes.
 //! 3. **Slow.** Past them writers are given slots, one after another in the order in which they
 //!    came, at a rate. It falls from [`RATE_MAX`] to [`RATE_MIN`] on the way from where slowing
@@ -23,14 +23,14 @@ use std::time::{Duration, Instant};
 use rocksdb::DB;
 use tonnage_engine::{Error, Result};
 
-use crate::attempt::Attempt;
-use crate::backlog::{Backlog, Limits, STEADY};
-use crate::stall::{Naps, Patience};
+use crate::attempt_outcome::AttemptOutcome;
+use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
+use crate::stall::{StallBackoff, StallDeadline};
 
-/// How often somebody looks.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often somebody checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How often while writes are stopped: stops are often short.
-const LOOK_STOPPED: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL_STOPPED: Duration = Duration::from_millis(5);
 /// Bytes a second with which slowing down begins, and those next to the stop. Somewhere between
 /// them compaction keeps up.
 const RATE_MAX: f64 = (128 << 20) as f64;
@@ -41,34 +41,34 @@ const CREDIT: Duration = Duration::from_millis(20);
 #[cfg(test)]
 mod tests;
 
-/// Whether the door is open.
+/// Whether writers pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Door {
+enum ThrottleState {
     Open,
     Slow,
     Stopped,
 }
 
-/// The door of one shard.
-pub(crate) struct Pace {
+/// The throttle of one shard.
+pub(crate) struct WriteThrottle {
     db: Arc<DB>,
-    door: AtomicU8,
+    state: AtomicU8,
     began: Instant,
-    /// When the next look is due, in microseconds since `began`.
-    next_look_us: AtomicU64,
-    slots: Mutex<Slots>,
+    /// When the next check is due, in microseconds since `began`.
+    next_check_us: AtomicU64,
+    slots: Mutex<WriteSlots>,
 }
 
-impl Pace {
-    /// The door of a database that was just opened with the steady limits.
+impl WriteThrottle {
+    /// The throttle of a database that was just opened with the steady limits.
     pub(crate) fn new(db: Arc<DB>) -> Self {
-        let slots = Mutex::new(Slots::new(Instant::now()));
+        let slots = Mutex::new(WriteSlots::new(Instant::now()));
         Self {
             db,
-            door: AtomicU8::new(Door::Open as u8),
+            state: AtomicU8::new(ThrottleState::Open as u8),
             began: Instant::now(),
-            next_look_us: AtomicU64::new(0),
+            next_check_us: AtomicU64::new(0),
             slots,
         }
     }
@@ -76,139 +76,149 @@ impl Pace {
     /// Waits until so many bytes may be written. The caller holds no lock.
     ///
     /// # Errors
-    /// The kind of `patience` when that is not before its end.
+    /// The kind of `stall_deadline` when that is not before its end.
     #[inline]
-    pub(crate) fn admit(&self, bytes: usize, patience: Patience) -> Result<()> {
-        self.look_if_due();
-        match self.door() {
-            Door::Open => Ok(()),
-            _ => self.wait(bytes, patience),
+    pub(crate) fn admit(&self, bytes: usize, stall_deadline: StallDeadline) -> Result<()> {
+        self.check_if_due();
+        match self.state() {
+            ThrottleState::Open => Ok(()),
+            _ => self.wait(bytes, stall_deadline),
         }
     }
 
     /// Lets `attempt` write so many bytes, again whenever it meets writes stopped. It takes its
-    /// locks itself and gives them up before it answers: whoever waits, waits at the door.
+    /// locks itself and gives them up before it answers: nobody waits with a lock in hand.
     ///
     /// # Errors
-    /// Those of `attempt`, and the kind of `patience` when it could not write before its end.
+    /// Those of `attempt`, and the kind of `stall_deadline` when it could not write before
+    /// its end.
     pub(crate) fn write<T>(
         &self,
         bytes: usize,
-        patience: Patience,
-        mut attempt: impl FnMut() -> Result<Attempt<T>>,
+        stall_deadline: StallDeadline,
+        mut attempt: impl FnMut() -> Result<AttemptOutcome<T>>,
     ) -> Result<T> {
-        self.admit(bytes, patience)?;
+        self.admit(bytes, stall_deadline)?;
         loop {
             match attempt()? {
-                Attempt::Done(done) => return Ok(done),
-                Attempt::Stopped(refusal) => self.wait_out(&refusal, patience)?,
+                AttemptOutcome::Done(done) => return Ok(done),
+                AttemptOutcome::Stopped(refusal) => self.wait_out(&refusal, stall_deadline)?,
             }
         }
     }
 
     #[cold]
-    fn wait(&self, bytes: usize, patience: Patience) -> Result<()> {
-        let deadline = patience.end;
-        let (mut slot, mut naps) = (None, Naps::new());
+    fn wait(&self, bytes: usize, stall_deadline: StallDeadline) -> Result<()> {
+        let deadline = stall_deadline.end;
+        let (mut slot, mut backoff) = (None, StallBackoff::new());
         loop {
             let now = Instant::now();
-            match self.door() {
-                Door::Open => return Ok(()),
-                Door::Slow if bytes == 0 => return Ok(()),
-                Door::Stopped if now >= deadline => return Err(self.stopped_for_long(patience)),
-                Door::Stopped => naps.sleep(deadline),
-                Door::Slow => {
+            match self.state() {
+                ThrottleState::Open => return Ok(()),
+                ThrottleState::Slow if bytes == 0 => return Ok(()),
+                ThrottleState::Stopped if now >= deadline => {
+                    return Err(self.stopped_for_long(stall_deadline));
+                }
+                ThrottleState::Stopped => backoff.sleep(deadline),
+                ThrottleState::Slow => {
+                    // Taken once and kept, so that writers go in the order in which they came.
                     if slot.is_none() {
                         slot = self.slots().take(bytes, now, deadline);
                     }
-                    let slot = slot.ok_or_else(|| too_many_waiting(patience))?;
+                    let slot = slot.ok_or_else(|| too_many_waiting(stall_deadline))?;
                     if slot <= now {
                         return Ok(());
                     }
-                    std::thread::sleep((slot - now).min(LOOK));
+                    // In pieces: the state may change long before the slot comes.
+                    std::thread::sleep((slot - now).min(CHECK_INTERVAL));
                 }
             }
-            self.look_if_due();
+            self.check_if_due();
         }
     }
 
-    /// RocksDB refused a write: whoever comes waits at the door, the caller too.
+    /// RocksDB refused a write: whoever comes waits, the caller too.
     #[cold]
-    fn wait_out(&self, refusal: &rocksdb::Error, patience: Patience) -> Result<()> {
+    fn wait_out(&self, refusal: &rocksdb::Error, stall_deadline: StallDeadline) -> Result<()> {
         self.slots().refusal = Some(refusal.to_string());
-        self.door.store(Door::Stopped as u8, Ordering::SeqCst);
-        self.next_look_us
-            .fetch_min(self.micros() + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
-        self.wait(0, patience)?;
-        if Instant::now() < patience.end { Ok(()) } else { Err(self.stopped_for_long(patience)) }
+        self.state.store(ThrottleState::Stopped as u8, Ordering::SeqCst);
+        self.next_check_us
+            .fetch_min(self.micros() + CHECK_INTERVAL_STOPPED.as_micros() as u64, Ordering::SeqCst);
+        self.wait(0, stall_deadline)?;
+        if Instant::now() < stall_deadline.end {
+            Ok(())
+        } else {
+            Err(self.stopped_for_long(stall_deadline))
+        }
     }
 
     /// From now on these limits hold. None while compaction rests.
-    pub(crate) fn set_limits(&self, limits: Option<Limits>) {
+    pub(crate) fn set_limits(&self, limits: Option<BacklogLimits>) {
         self.slots().limits = limits;
-        self.next_look_us.store(0, Ordering::SeqCst);
+        self.next_check_us.store(0, Ordering::SeqCst);
     }
 
     /// Bytes a second to which writers are slowed down; 0 while they are not.
     pub(crate) fn rate(&self) -> u64 {
-        self.look_if_due();
-        if self.door() == Door::Slow { self.slots().rate as u64 } else { 0 }
+        self.check_if_due();
+        if self.state() == ThrottleState::Slow { self.slots().rate as u64 } else { 0 }
     }
 
-    fn door(&self) -> Door {
-        match self.door.load(Ordering::Relaxed) {
-            0 => Door::Open,
-            1 => Door::Slow,
-            _ => Door::Stopped,
+    fn state(&self) -> ThrottleState {
+        match self.state.load(Ordering::Relaxed) {
+            0 => ThrottleState::Open,
+            1 => ThrottleState::Slow,
+            _ => ThrottleState::Stopped,
         }
     }
 
     #[inline]
-    fn look_if_due(&self) {
-        let (now, due) = (self.micros(), self.next_look_us.load(Ordering::Relaxed));
+    fn check_if_due(&self) {
+        let (now, due) = (self.micros(), self.next_check_us.load(Ordering::Relaxed));
         if now >= due {
-            let next = now + LOOK.as_micros() as u64;
+            let next = now + CHECK_INTERVAL.as_micros() as u64;
             if self
-                .next_look_us
+                .next_check_us
                 .compare_exchange(due, next, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok()
             {
-                self.look(now);
+                self.check(now);
             }
         }
     }
 
-    fn look(&self, now_us: u64) {
+    fn check(&self, now_us: u64) {
         let is_stopped =
             self.db.property_int_value("rocksdb.is-write-stopped").ok().flatten() == Some(1);
-        let backlog = Backlog::of(&self.db);
+        let backlog = CompactionBacklog::of(&self.db);
         let mut slots = self.slots();
-        let is_slow = slots.judge(backlog, Instant::now());
-        let door = match (is_stopped, is_slow) {
-            (true, _) => Door::Stopped,
-            (false, true) => Door::Slow,
-            (false, false) => Door::Open,
+        let is_slow = slots.update_rate(backlog, Instant::now());
+        let state = match (is_stopped, is_slow) {
+            (true, _) => ThrottleState::Stopped,
+            (false, true) => ThrottleState::Slow,
+            (false, false) => ThrottleState::Open,
         };
         if is_stopped {
-            self.next_look_us.store(now_us + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
+            self.next_check_us
+                .store(now_us + CHECK_INTERVAL_STOPPED.as_micros() as u64, Ordering::SeqCst);
         } else {
             slots.refusal = None;
         }
-        self.door.store(door as u8, Ordering::SeqCst);
+        self.state.store(state as u8, Ordering::SeqCst);
     }
 
     fn micros(&self) -> u64 {
         self.began.elapsed().as_micros() as u64
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
+    fn slots(&self) -> MutexGuard<'_, WriteSlots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stopped_for_long(&self, patience: Patience) -> Error {
+    fn stopped_for_long(&self, stall_deadline: StallDeadline) -> Error {
         let refusal = self.slots().refusal.clone().unwrap_or_else(|| "write stall".to_owned());
         Error::new(
-            patience.kind,
+            stall_deadline.kind,
             format!(
                 "{}: {refusal} (writes have stalled for a minute: the disk is full, or slower than what is written)",
                 self.db.path().display()
@@ -218,17 +228,17 @@ impl Pace {
 }
 
 #[cold]
-fn too_many_waiting(patience: Patience) -> Error {
+fn too_many_waiting(stall_deadline: StallDeadline) -> Error {
     Error::new(
-        patience.kind,
+        stall_deadline.kind,
         "more writes wait already than can be taken within a minute, since compaction has fallen behind: try again later, or \
          write less at a time",
     )
 }
 
 /// Who may write when, while writers are slowed down.
-struct Slots {
-    limits: Option<Limits>,
+struct WriteSlots {
+    limits: Option<BacklogLimits>,
     /// Bytes a second.
     rate: f64,
     /// When the bytes of all slots given so far will have been written at that rate.
@@ -237,13 +247,13 @@ struct Slots {
     refusal: Option<String>,
 }
 
-impl Slots {
+impl WriteSlots {
     fn new(now: Instant) -> Self {
         Self { limits: Some(STEADY), rate: RATE_MAX, taken_until: now, refusal: None }
     }
 
     /// Whether writers are to be slowed down, and how much.
-    fn judge(&mut self, backlog: Backlog, now: Instant) -> bool {
+    fn update_rate(&mut self, backlog: CompactionBacklog, now: Instant) -> bool {
         let part = |at: u64, slow: u64, stop: u64| {
             (at >= slow).then(|| (at - slow) as f64 / (stop - slow) as f64)
         };

@@ -1,14 +1,13 @@
 //! Headers of rows that this process has just read or written.
 //!
-//! A small write reads its rows first, to make what is stored its condition. Where the process knows
-//! that from a moment ago the read is left out. If the row has changed since, the condition does not
-//! hold, nothing is changed, and the write begins anew with a read.
+//! A small write reads its rows first, and makes what is stored its condition. If the process knows
+//! the rows from a moment ago, the write skips the read. If a row has changed since, the condition
+//! fails, nothing is changed, and the write begins anew with a read.
 //!
-//! - Only headers of small writes are kept. Rows of loads have time stamps that may lie ahead, and a
-//!   write over them must wait.
-//! - A guess that fails costs a round trip more. Where several processes write the same rows that
-//!   comes often, so guesses must earn their keep: those that fail cost four times the credit that
-//!   one which holds brings.
+//! - Only headers of small writes are kept. Rows of loads have time stamps that may lie ahead, and
+//!   a write over them must wait.
+//! - A wrong guess costs a round trip more. That happens often if several processes write the same
+//!   rows. So a guess needs credit: a wrong one costs four times what a right one earns.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +17,7 @@ use tonnage_engine::{SpaceId, placement_hash};
 use crate::header::MARKED_LEN;
 
 /// How many headers are kept, one in each place.
-const PLACES: usize = 1 << 14;
+const SLOTS: usize = 1 << 14;
 
 /// The bounds of credit, and what a guess that fails costs.
 const CREDIT_MAX: i32 = 64;
@@ -26,40 +25,40 @@ const CREDIT_MIN: i32 = -64;
 const FAILURE: i32 = 4;
 
 /// A header as column `h` has it.
-pub(crate) type Header = [u8; MARKED_LEN];
+pub(crate) type StoredHeader = [u8; MARKED_LEN];
 
 /// The hash of a row, and its header, if one is kept here.
-type Place = Option<(u64, Header)>;
+type HeaderSlot = Option<(u64, StoredHeader)>;
 
 /// The headers, by space and key. Of two rows in one place the later stays.
 pub(crate) struct KnownHeaders {
-    places: Box<[Mutex<Place>]>,
+    slots: Box<[Mutex<HeaderSlot>]>,
     credit: AtomicI32,
 }
 
 impl KnownHeaders {
     pub(crate) fn new() -> Self {
-        let places = (0..PLACES).map(|_| Mutex::new(None)).collect();
-        Self { places, credit: AtomicI32::new(CREDIT_MAX) }
+        let slots = (0..SLOTS).map(|_| Mutex::new(None)).collect();
+        Self { slots, credit: AtomicI32::new(CREDIT_MAX) }
     }
 
     /// Keeps a header, if it is that of a small write.
     pub(crate) fn learn(&self, space: SpaceId, key: &[u8], header: &[u8]) {
         let hash = hash(space, key);
-        *self.place(hash) = header.try_into().ok().map(|header| (hash, header));
+        *self.slot(hash) = header.try_into().ok().map(|header| (hash, header));
     }
 
     /// Forgets a row: it was deleted, or is not what was known.
     pub(crate) fn forget(&self, space: SpaceId, key: &[u8]) {
         let hash = hash(space, key);
-        self.place(hash).take_if(|(known, _)| *known == hash);
+        self.slot(hash).take_if(|(known, _)| *known == hash);
     }
 
     /// What is known of a row. Two rows that hash alike are taken for one, which the condition of a
     /// write finds out.
-    pub(crate) fn find(&self, space: SpaceId, key: &[u8]) -> Option<Header> {
+    pub(crate) fn find(&self, space: SpaceId, key: &[u8]) -> Option<StoredHeader> {
         let hash = hash(space, key);
-        self.place(hash).filter(|(known, _)| *known == hash).map(|(_, header)| header)
+        self.slot(hash).filter(|(known, _)| *known == hash).map(|(_, header)| header)
     }
 
     /// Whether a guess may be tried now.
@@ -79,9 +78,9 @@ impl KnownHeaders {
         earned(before.unwrap_or_else(|now| now))
     }
 
-    fn place(&self, hash: u64) -> MutexGuard<'_, Place> {
-        let place = &self.places[hash as usize % PLACES];
-        place.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self, hash: u64) -> MutexGuard<'_, HeaderSlot> {
+        let slot = &self.slots[hash as usize % SLOTS];
+        slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

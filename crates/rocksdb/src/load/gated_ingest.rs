@@ -1,23 +1,23 @@
-//! The moment when a file lands: what others wrote while it was in the making is put right.
+//! Ingests a file, and corrects it by what others wrote while it was being made.
 //!
-//! 1. With writers at work, gather the entries whose keys were touched since the window was opened:
+//! 1. While others write, gather the entries whose keys were touched since the window was opened:
 //!    the suspects.
 //! 2. Shut the gate: nobody writes now. If keys of the file were touched that are no suspects, open
-//!    it and begin again, up to [`ROUNDS_MAX`] times; then all entries are gone through while the
-//!    gate is shut.
-//! 3. Look again at what is stored under the suspects' keys. Where an entry is overtaken, or is to
-//!    have a new version, the right row goes into a second file, the patch.
-//! 4. Have RocksDB take in both files in one step, the patch over the other, and open the gate.
+//!    the gate and begin again, up to [`ROUNDS_MAX`] times. After that, look at all entries while
+//!    the gate is shut.
+//! 3. Look up the keys of the suspects once more. If an entry is overtaken, or gets a new version,
+//!    the right row goes into a second file, the patch.
+//! 4. Have RocksDB ingest both files in one step, the patch over the other, and open the gate.
 
 use rocksdb::Options;
 use tonnage_engine::{Header, Result};
 
-use super::conflict::{EntryOutcome, Rules};
+use super::conflict::{ConflictRules, EntryOutcome};
 use super::file::{FileWriter, ingest};
-use super::output::{Draft, Output};
-use super::record::{Record, RecordSpan};
-use super::tally::Tally;
-use super::zone::Zone;
+use super::lane::SpaceKind;
+use super::output::{PendingOutput, RangeOutput};
+use super::record::{LoadRecord, RecordSpan};
+use super::tally::StreamTally;
 use crate::error::translate;
 use crate::open_window::OpenWindow;
 use crate::shard::Shard;
@@ -29,12 +29,12 @@ const ROUNDS_MAX: usize = 3;
 const SUSPECT_BYTES_MAX: usize = 8 << 20;
 
 /// A file on its way through the gate.
-struct Landing<'a> {
-    output: &'a Output<'a>,
+struct GatedIngest<'a> {
+    output: &'a RangeOutput<'a>,
     window: &'a OpenWindow<'a>,
 }
 
-/// What is known of the entries of a draft, up to one moment.
+/// What is known of the entries of a pending output, up to one moment.
 struct Survey {
     /// Whatever was noted up to this count was looked at.
     mark: u64,
@@ -49,31 +49,32 @@ struct Survey {
     is_whole: bool,
 }
 
-impl Output<'_> {
-    /// Judges the range, writes its file and has it land.
-    pub(super) fn store_draft(&self) -> Result<Draft> {
+impl RangeOutput<'_> {
+    /// Judges the range, writes its file and has it ingested.
+    pub(super) fn ingest_file(&self) -> Result<PendingOutput> {
         let (lower, upper) = (self.range.lower.as_deref(), self.range.upper.as_deref());
         let locked = self.shard.loading.lock_by(lower, upper, self.context.deadline);
-        let _range = locked.map_err(|error| error.at(self.shard.place()))?;
+        let _range = locked.map_err(|error| error.at(self.shard.display_name()))?;
         let window = OpenWindow::open_by(self.shard, self.context.deadline)?;
-        let mut draft = self.write_draft()?;
-        if !draft.is_refused {
-            Landing { output: self, window: &window }.land(&mut draft)?;
+        let mut pending = self.write_file()?;
+        if !pending.is_refused {
+            GatedIngest { output: self, window: &window }.ingest(&mut pending)?;
         }
-        Ok(draft)
+        Ok(pending)
     }
 }
 
-impl Landing<'_> {
-    /// Has the file of a draft ingested while nobody writes.
-    fn land(&self, draft: &mut Draft) -> Result<()> {
+impl GatedIngest<'_> {
+    /// Has the file of a pending output ingested while nobody writes.
+    fn ingest(&self, pending: &mut PendingOutput) -> Result<()> {
         let shard = self.output.shard;
-        let Some(file) = draft.file.take() else { return Ok(()) };
+        let Some(file) = pending.file.take() else { return Ok(()) };
         let options = self.output.file_options();
         let mut survey: Option<Survey> = None;
         for round in 0.. {
+            // Gathered while others write: with the gate shut only the check is left to do.
             if self.window.is_touched_since(survey.as_ref().map(|survey| survey.mark)) {
-                survey = Some(self.survey(&draft.fates)?);
+                survey = Some(self.survey(&pending.outcomes)?);
             }
             let _no_writer = shard.gate_alone_by(self.output.context.deadline)?;
             let knows_all = self.knows_all(survey.as_ref());
@@ -83,18 +84,20 @@ impl Landing<'_> {
             {
                 continue;
             }
-            draft
+            // No space is dropped while the gate is shut: rows of one that is gone stay out.
+            pending
                 .spaces
                 .iter()
                 .try_for_each(|space| self.output.context.engine.space(*space).map(drop))?;
-            let mut patch = Patch::new(self.output, &options);
+            let mut patch = PatchFile::new(self.output, &options);
             match &survey {
-                Some(survey) if knows_all => patch.settle_suspects(survey, draft)?,
+                Some(survey) if knows_all => patch.settle_suspects(survey, pending)?,
                 None if knows_all => {}
-                _ => self.settle_all(&mut patch, draft)?,
+                _ => self.settle_all(&mut patch, pending)?,
             }
             let patch = patch.file.finish()?;
-            self.output.context.lands(shard);
+            // Counted before the rows can be read: windows of other loads do not tell of them.
+            self.output.context.count_ingestion(shard);
             return ingest(
                 &[Some(&file), patch.as_ref()].into_iter().flatten().collect::<Vec<_>>(),
                 shard,
@@ -104,10 +107,11 @@ impl Landing<'_> {
     }
 
     /// Walks over the entries that are in the file.
-    fn survey(&self, fates: &[EntryOutcome]) -> Result<Survey> {
+    fn survey(&self, outcomes: &[EntryOutcome]) -> Result<Survey> {
         let mut survey = Survey {
+            // Before the walk: whatever is touched during it is news to the check under the gate.
             mark: self.window.count(),
-            ours: Vec::with_capacity(fates.len()),
+            ours: Vec::with_capacity(outcomes.len()),
             touched: Vec::new(),
             suspects: Vec::new(),
             arena: Vec::new(),
@@ -115,15 +119,16 @@ impl Landing<'_> {
         };
         let mut merge = self.output.merge()?;
         let mut is_suspect = false;
-        for (index, fate) in fates.iter().enumerate() {
+        for (index, outcome) in outcomes.iter().enumerate() {
             let Some(record) = merge.next()? else { break };
-            if fate.is_stored() {
+            if outcome.is_stored() {
                 let hash = LoadWindows::key_hash(record.key);
                 survey.ours.push(hash);
                 is_suspect = self.window.is_touched_at(hash);
                 survey.touched.extend(is_suspect.then_some(hash));
             } else {
-                is_suspect &= *fate == EntryOutcome::Superseded;
+                // Entries that repeat the key of a suspect share its outcome, so they are suspects.
+                is_suspect &= *outcome == EntryOutcome::Superseded;
             }
             if is_suspect {
                 survey.suspect(index, &record);
@@ -146,28 +151,28 @@ impl Landing<'_> {
 
     /// Looks at every touched key, where the suspects are not known. The caller holds the gate
     /// exclusively.
-    fn settle_all(&self, patch: &mut Patch<'_>, draft: &mut Draft) -> Result<()> {
+    fn settle_all(&self, patch: &mut PatchFile<'_>, pending: &mut PendingOutput) -> Result<()> {
         let mut merge = self.output.merge()?;
-        for fate in &mut draft.fates {
+        for outcome in &mut pending.outcomes {
             let Some(record) = merge.next()? else { break };
-            let is_suspect = match fate.is_stored() {
+            let is_suspect = match outcome.is_stored() {
                 true => self.window.is_touched_at(LoadWindows::key_hash(record.key)),
-                false => *fate == EntryOutcome::Superseded && patch.was_overtaken,
+                false => *outcome == EntryOutcome::Superseded && patch.was_overtaken,
             };
             if is_suspect {
-                patch.settle(&record, fate, &mut draft.tally)?;
+                patch.settle(&record, outcome, &mut pending.tally)?;
             } else {
                 patch.was_overtaken = false;
             }
         }
-        draft.has_losers |= patch.has_losers;
-        draft.has_existing |= patch.has_existing;
+        pending.has_losers |= patch.has_losers;
+        pending.has_existing |= patch.has_existing;
         Ok(())
     }
 }
 
 impl Survey {
-    fn suspect(&mut self, index: usize, record: &Record<'_>) {
+    fn suspect(&mut self, index: usize, record: &LoadRecord<'_>) {
         if self.arena.len() + record.encoded.len() > SUSPECT_BYTES_MAX {
             self.is_whole = false;
         } else {
@@ -179,10 +184,10 @@ impl Survey {
 }
 
 /// The rows that are right where those of the file are not.
-struct Patch<'a> {
+struct PatchFile<'a> {
     shard: &'a Shard,
-    output: &'a Output<'a>,
-    rules: Rules<'a>,
+    output: &'a RangeOutput<'a>,
+    rules: ConflictRules<'a>,
     now_ms: u64,
     file: FileWriter<'a>,
     /// Whether the entry settled last was overtaken: those that repeat its key were then, too.
@@ -191,12 +196,12 @@ struct Patch<'a> {
     has_existing: bool,
 }
 
-impl<'a> Patch<'a> {
-    fn new(output: &'a Output<'a>, options: &'a Options) -> Self {
+impl<'a> PatchFile<'a> {
+    fn new(output: &'a RangeOutput<'a>, options: &'a Options) -> Self {
         Self {
             shard: output.shard,
             output,
-            rules: output.context.rules(output.shard, Zone::Ordinary),
+            rules: output.context.rules(output.shard, SpaceKind::Ordinary),
             now_ms: output.context.engine.clock().now_ms(),
             file: FileWriter::new(options, output.shard),
             was_overtaken: false,
@@ -205,43 +210,47 @@ impl<'a> Patch<'a> {
         }
     }
 
-    fn settle_suspects(&mut self, survey: &Survey, draft: &mut Draft) -> Result<()> {
+    fn settle_suspects(&mut self, survey: &Survey, pending: &mut PendingOutput) -> Result<()> {
         for (index, span) in &survey.suspects {
-            self.settle(&span.of(&survey.arena), &mut draft.fates[*index], &mut draft.tally)?;
+            self.settle(
+                &span.of(&survey.arena),
+                &mut pending.outcomes[*index],
+                &mut pending.tally,
+            )?;
         }
-        draft.has_losers |= self.has_losers;
-        draft.has_existing |= self.has_existing;
+        pending.has_losers |= self.has_losers;
+        pending.has_existing |= self.has_existing;
         Ok(())
     }
 
     /// Decides again about an entry, by what is stored now.
     fn settle(
         &mut self,
-        record: &Record<'_>,
-        fate: &mut EntryOutcome,
-        tally: &mut Tally,
+        record: &LoadRecord<'_>,
+        outcome: &mut EntryOutcome,
+        tally: &mut StreamTally,
     ) -> Result<()> {
-        let now = match *fate {
+        let now = match *outcome {
             EntryOutcome::Superseded if self.was_overtaken => EntryOutcome::Overtaken,
             EntryOutcome::Superseded => EntryOutcome::Superseded,
-            before => self.judge(record, before)?,
+            before => self.resolve(record, before)?,
         };
         self.was_overtaken = now == EntryOutcome::Overtaken;
         self.has_losers |= !now.is_stored();
         self.has_existing |= now.is_reported();
-        tally.change(record, *fate, now);
-        *fate = now;
+        tally.change(record, *outcome, now);
+        *outcome = now;
         Ok(())
     }
 
-    fn judge(&mut self, record: &Record<'_>, before: EntryOutcome) -> Result<EntryOutcome> {
+    fn resolve(&mut self, record: &LoadRecord<'_>, before: EntryOutcome) -> Result<EntryOutcome> {
         let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
         let stored = stored.map_err(|error| translate(self.shard.directory.display(), error))?;
         let header = stored
             .as_deref()
             .map(|value| Header::split(value).map(|(header, _)| header))
             .transpose()?;
-        let now = self.rules.fate(record, header, self.now_ms);
+        let now = self.rules.outcome(record, header, self.now_ms);
         match (now, &stored) {
             (EntryOutcome::Existed | EntryOutcome::Overtaken, Some(stored)) => {
                 self.file.put(record.key, stored)?

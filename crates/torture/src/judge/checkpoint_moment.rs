@@ -1,5 +1,7 @@
-//! A checkpoint is of one moment: what it shows tells how late that moment was, and all that was
-//! acknowledged before must be in it, whatever data directory it is in.
+//! How late the moment of a checkpoint was.
+//!
+//! A checkpoint shows one moment of the store. The writes that it shows tell how late that was. All
+//! that was acknowledged before must be in it, in whatever data directory.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +14,7 @@ use crate::ledger::lines;
 /// The number of lines of the ledger that happened before a checkpoint's moment for certain: those
 /// before it began, and those before the last attempt that it shows.
 pub(super) fn lines_before(store: &Store, ledger: &str, number: i64) -> tonnage::Result<usize> {
-    let shown = Shown::of(store)?;
+    let shown = VisibleContent::of(store)?;
     let number = number.to_string();
     let mut end = 0;
     for (at, line) in lines(ledger).enumerate() {
@@ -35,14 +37,14 @@ pub(super) fn lines_before(store: &Store, ledger: &str, number: i64) -> tonnage:
 }
 
 /// What a store shows, in the words of the ledger.
-struct Shown {
+struct VisibleContent {
     rows: BTreeSet<(String, String)>,
     loads: BTreeSet<String>,
     groups: BTreeSet<String>,
     tables: BTreeSet<String>,
 }
 
-impl Shown {
+impl VisibleContent {
     fn of(store: &Store) -> tonnage::Result<Self> {
         let numbers = |table: &str, column: &str| -> tonnage::Result<BTreeSet<String>> {
             if store.table(table).is_err() {

@@ -7,25 +7,26 @@ use tonnage_engine::{
     Statistics, VerifyReport,
 };
 
-use crate::extent::{Extent, Stretch};
-use crate::partition::Partitions;
+use crate::extent::{Extent, TokenRange};
+use crate::partition_sizes::PartitionSizes;
 use crate::scan::ClusterScan;
-use crate::store::OpenStore;
+use crate::store::ClusterStore;
 
-impl OpenStore {
+impl ClusterStore {
     /// Reads every row, and tells of partitions that are too large. Checksums are verified by the
     /// nodes that answer.
     pub(crate) fn verify_all(self: &Arc<Self>, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
-        for space in self.background.wait(self.spaces())? {
-            let table = match self.background.wait(self.table(space.id)) {
+        for space in self.runtime.wait(self.spaces())? {
+            let table = match self.runtime.wait(self.table(space.id)) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 table => table?,
             };
-            let mut partitions = Partitions::of(table.place(), table.is_shard_prefixed());
-            let whole = vec![Extent::Ring(Stretch::RING)];
+            let mut partitions =
+                PartitionSizes::of(table.display_name(), table.is_shard_prefixed());
+            let whole = vec![Extent::Ring(TokenRange::RING)];
             let options = ScanOptions { deadline, ..ScanOptions::default() };
-            let level = self.cluster.reach().majority();
+            let level = self.cluster.quorum_scope().majority();
             let mut scan = ClusterScan::open(Arc::clone(self), table, whole, options, level)?;
             let mut rows = Rows::new();
             loop {
@@ -54,6 +55,7 @@ impl OpenStore {
         let spaces = self.spaces().await?;
         for space in &spaces {
             rows_estimate += match self.estimate_rows(space.id, &Ranges::whole_space()).await {
+                // Somebody dropped it after the list was read: that is no error of the statistics.
                 Err(error) if error.kind() == ErrorKind::NotFound => 0,
                 estimate => estimate?,
             };

@@ -1,12 +1,12 @@
-//! Key/value pairs, and groups deleted by range.
+//! Judges key/value pairs, and groups that are deleted by range.
 
 use std::collections::BTreeMap;
 
-use super::Case;
+use super::JudgedStore;
 use super::read::rows_of;
 use crate::content::{long, pair_key, pair_value, purged_row};
 
-impl Case {
+impl JudgedStore {
     pub(super) fn judge_pairs(&mut self) -> tonnage::Result<()> {
         let pairs = self.store.kv();
         let expected: Vec<_> = self.expected.pairs.iter().map(|(k, g)| (*k, *g)).collect();
@@ -20,6 +20,7 @@ impl Case {
             let text = String::from_utf8_lossy(&pair.value);
             let generation =
                 text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(-1);
+            // The value follows from key and generation, so one that is made of two shows.
             if pair.value != pair_value(key, generation) {
                 self.complain(format_args!("TORN pair {key}"));
             }
@@ -41,6 +42,7 @@ impl Case {
         for row in rows_of(&self.store, "purged")? {
             let (group, key) = (long(&row, "p").unwrap_or(-1), long(&row, "k").unwrap_or(-1));
             *found.entry(group).or_default() += 1;
+            // A group that nobody tried to put may have no rows at all.
             let count = self.expected.groups.get(&group).map_or(0, |group| group.count);
             if !(0..count).contains(&key) {
                 self.complain(format_args!("PHANTOM row {key} of group {group}"));
@@ -52,6 +54,7 @@ impl Case {
         let groups: Vec<_> = self.expected.groups.iter().map(|(n, group)| (*n, *group)).collect();
         for (number, group) in groups {
             let found = found.get(&number).copied().unwrap_or(0);
+            // A purge without an answer may have gone either way, but never in part.
             if found != 0 && found != group.count {
                 let count = group.count;
                 self.complain(format_args!("TORN group {number}: {found} rows of {count}"));

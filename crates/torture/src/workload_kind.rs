@@ -21,9 +21,9 @@ const PARTS: [&str; 15] = [
 
 /// A workload by its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kind(String);
+pub(crate) struct WorkloadKind(String);
 
-impl Kind {
+impl WorkloadKind {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.split('+').find(|part| !PARTS.contains(part)) {
             Some(part) => Err(format!("no part '{part}': there are {}", PARTS.join(" "))),

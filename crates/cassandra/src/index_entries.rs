@@ -1,9 +1,9 @@
-//! Entries of shard-prefixed spaces, beside the small writes of their rows.
+//! Index entries, written beside the small writes of their rows.
 //!
-//! Entries follow from rows, and whoever reads them checks them against the rows. So nothing need be
-//! decided about them: they are plain writes, each under a time stamp of its own that is later than
-//! all that this process wrote before. Those put are stored by a quorum before the rows are
-//! written. Those deleted go once the rows are.
+//! Entries follow from rows, and whoever reads them checks them against the rows. So nothing need
+//! be decided about them: they are plain writes, each under a time stamp of its own that is later
+//! than all that this process wrote before. A quorum stores new entries before the rows are
+//! written. Deleted entries go after the rows are.
 //!
 //! Rows are decided by conditions, entries never are: the two would get in each other's way.
 
@@ -14,27 +14,27 @@ use std::sync::Arc;
 use futures::future::try_join_all;
 use tonnage_engine::{Acks, Deadline, Operation, Result, SHARD_LEN, WriteBatch};
 
-use crate::blocking::by;
+use crate::blocking::with_deadline;
 use crate::bucket::Bucket;
 use crate::header::{RowHeader, ttl_seconds};
 use crate::stamp::Stamp;
-use crate::store::OpenStore;
-use crate::table::{Table, Text};
+use crate::store::ClusterStore;
+use crate::table::{CqlStatement, SpaceTable};
 
 /// What a batch does to the entries of one space, all of one partition.
-pub(crate) struct PlacedEntries {
-    table: Arc<Table>,
+pub(crate) struct IndexEntries {
+    table: Arc<SpaceTable>,
     bucket: Bucket,
     /// The last operation on each key, if it is a put, and if it is a deletion.
     put: Vec<usize>,
     deleted: Vec<usize>,
 }
 
-impl PlacedEntries {
+impl IndexEntries {
     /// The operations of a run of a batch.
     pub(crate) fn new(
-        store: &OpenStore,
-        table: Arc<Table>,
+        store: &ClusterStore,
+        table: Arc<SpaceTable>,
         batch: &WriteBatch,
         run: Range<usize>,
     ) -> Self {
@@ -47,11 +47,11 @@ impl PlacedEntries {
     }
 }
 
-impl OpenStore {
+impl ClusterStore {
     /// Puts entries into as many copies as asked for, a majority at least, and answers their version.
     pub(crate) async fn put_entries(
         &self,
-        entries: &[PlacedEntries],
+        entries: &[IndexEntries],
         batch: &WriteBatch,
         acks: Acks,
         deadline: Deadline,
@@ -60,13 +60,13 @@ impl OpenStore {
         let put = entries.iter().filter(|of_space| !of_space.put.is_empty());
         let put =
             try_join_all(put.map(|of_space| self.put_of_space(of_space, batch, acks, version)));
-        by(deadline, "an answer of the cluster", put).await?;
+        with_deadline(deadline, "an answer of the cluster", put).await?;
         Ok(version)
     }
 
     async fn put_of_space(
         &self,
-        entries: &PlacedEntries,
+        entries: &IndexEntries,
         batch: &WriteBatch,
         acks: Acks,
         version: u64,
@@ -81,9 +81,9 @@ impl OpenStore {
         };
         let rows: Vec<_> = entries.put.iter().map(row).collect();
         let stored = async {
-            let statement = table.statement(&self.cluster, Text::Load).await?;
+            let statement = table.statement(&self.cluster, CqlStatement::Load).await?;
             let stamp = Stamp::of_version(version);
-            let level = self.cluster.reach().of(acks.max(Acks::Majority));
+            let level = self.cluster.quorum_scope().of(acks.max(Acks::Majority));
             self.cluster.store_all(level, "storing entries", statement, &rows, stamp).await
         };
         stored.await.map_err(|error| self.explain(table, error))
@@ -92,7 +92,7 @@ impl OpenStore {
     /// Removes entries.
     pub(crate) async fn remove_entries(
         &self,
-        entries: &[PlacedEntries],
+        entries: &[IndexEntries],
         batch: &WriteBatch,
     ) -> Result<()> {
         let removed = entries.iter().filter(|of_space| !of_space.deleted.is_empty());
@@ -100,15 +100,15 @@ impl OpenStore {
         Ok(())
     }
 
-    async fn remove_of_space(&self, entries: &PlacedEntries, batch: &WriteBatch) -> Result<()> {
+    async fn remove_of_space(&self, entries: &IndexEntries, batch: &WriteBatch) -> Result<()> {
         let table = &entries.table;
         let p = entries.bucket.partition_key();
         let keys: Vec<_> =
             entries.deleted.iter().map(|operation| (p, batch.key(*operation))).collect();
         let removed = async {
-            let statement = table.statement(&self.cluster, Text::Remove).await?;
+            let statement = table.statement(&self.cluster, CqlStatement::Remove).await?;
             let stamp = Stamp::of_version(self.time.version());
-            let level = self.cluster.reach().majority();
+            let level = self.cluster.quorum_scope().majority();
             self.cluster.store_all(level, "removing entries", statement, &keys, stamp).await
         };
         removed.await.map_err(|error| self.explain(table, error))

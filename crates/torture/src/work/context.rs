@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tonnage::{Durability, Store, WriteOptions};
 
-use crate::kind::Kind;
 use crate::ledger::Ledger;
+use crate::workload_kind::WorkloadKind;
 
 /// Failed calls after which a workload gives up: a store with a bad disk refuses everything.
 const FAILURES_MAX: u64 = 60;
@@ -17,7 +17,7 @@ const FAILURES_MAX: u64 = 60;
 pub(crate) struct WorkPlan {
     pub(crate) store: PathBuf,
     pub(crate) ledger: PathBuf,
-    pub(crate) kind: Kind,
+    pub(crate) kind: WorkloadKind,
     pub(crate) seed: u64,
     pub(crate) millis: u64,
     /// Processes that worked on the store before: keys differ from round to round.
@@ -27,7 +27,7 @@ pub(crate) struct WorkPlan {
 }
 
 /// What the threads of a workload share.
-pub(super) struct Scene<'a> {
+pub(super) struct WorkloadContext<'a> {
     pub(super) plan: &'a WorkPlan,
     pub(super) store: &'a Store,
     pub(super) ledger: &'a Arc<Ledger>,
@@ -37,7 +37,7 @@ pub(super) struct Scene<'a> {
     pub(super) round: i64,
 }
 
-impl Scene<'_> {
+impl WorkloadContext<'_> {
     pub(super) fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::SeqCst)
     }
@@ -56,14 +56,14 @@ impl Scene<'_> {
     }
 
     /// Notes an error; what was tried stays open.
-    pub(super) fn failed(&self, what: &str, error: impl Display) {
-        self.ledger.failed(what, error);
+    pub(super) fn note_failure(&self, what: &str, error: impl Display) {
+        self.ledger.write_failure(what, error);
         if self.failures.fetch_add(1, Ordering::SeqCst) >= FAILURES_MAX {
             self.stop.store(true, Ordering::SeqCst);
         }
     }
 
-    pub(super) fn wrong(&self, text: impl Display) {
-        self.ledger.say(format_args!("wrong {text}"));
+    pub(super) fn note_wrong_answer(&self, text: impl Display) {
+        self.ledger.write_line(format_args!("wrong {text}"));
     }
 }
