@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tonnage_engine::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Levels,
-    LoadOptions, LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
-    ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch,
-    WriteOutcome,
+    LoadOptions, LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions,
+    Scanner, ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
+    WriteBatch, WriteOutcome,
 };
 
 use crate::address::Address;
@@ -184,7 +184,9 @@ impl Engine for CassandraEngine {
         let deleted = self.store.delete_ranges(space, ranges, self.levels.acks, deadline);
         self.store.runtime.wait(deleted)
     }
+}
 
+impl Maintenance for CassandraEngine {
     /// A quorum has whatever was acknowledged. When a node's log reaches its disk is the node's own
     /// setting, which the capability tells.
     fn sync(&self) -> Result<()> {

@@ -1,13 +1,12 @@
 //! The [`Engine`] trait: the storage contract.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
     Capability, Cuts, Deadline, Durability, Error, KeyShape, Levels, LoadOptions, LoadSession,
-    Part, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
-    SpaceId, SpaceInfo, StagedCheckpoint, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Maintenance, Part, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
+    ShardId, Slices, SpaceId, SpaceInfo, WriteBatch, WriteOutcome,
 };
 
 /// What keeps the bytes.
@@ -15,7 +14,7 @@ use crate::{
 /// Every method may be called from several threads. A space that does not exist is `NotFound`; a
 /// key that does not hold the whole shard key of its space, or is longer than the capability says,
 /// is `Invalid`. Rows past their expiry do not exist.
-pub trait Engine: Send + Sync {
+pub trait Engine: Maintenance + Send + Sync {
     /// What this engine offers, and its limits. Fixed while the engine is open.
     fn capability(&self) -> &Capability;
 
@@ -254,49 +253,4 @@ pub trait Engine: Send + Sync {
         durability: Durability,
         deadline: Deadline,
     ) -> Result<()>;
-
-    /// Makes every write acknowledged so far durable, `Durability::None` included.
-    fn sync(&self) -> Result<()>;
-
-    /// Waits until background work has nothing left to do: what is in memory alone is written to
-    /// data files, and these are compacted.
-    ///
-    /// # Errors
-    /// `Unsupported` where the capability says that the engine cannot wait for it.
-    fn settle(&self) -> Result<()> {
-        self.settle_by(Deadline::NONE)
-    }
-
-    /// The same by a deadline.
-    ///
-    /// # Errors
-    /// `TimedOut`: background work goes on, and may be waited for again.
-    fn settle_by(&self, deadline: Deadline) -> Result<()>;
-
-    /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store.
-    /// The copy is of one moment of the whole store, while writing goes on: everything acknowledged
-    /// before the call is in it, and whatever is in it comes with all that was acknowledged before.
-    fn checkpoint(&self, directory: &Path) -> Result<()>;
-
-    /// Takes the same copy, and leaves its files where they are: what an incremental backup reads.
-    ///
-    /// # Errors
-    /// `Unsupported` where the capability says that there are no checkpoints.
-    fn stage_checkpoint(&self) -> Result<StagedCheckpoint> {
-        Err(Error::unsupported("this engine makes no checkpoints, so it has no backups"))
-    }
-
-    /// Reads everything and verifies every checksum. Damage is part of the report, not an error.
-    fn verify(&self) -> Result<VerifyReport> {
-        self.verify_by(Deadline::NONE)
-    }
-
-    /// The same by a deadline.
-    ///
-    /// # Errors
-    /// `TimedOut`, without a report.
-    fn verify_by(&self, deadline: Deadline) -> Result<VerifyReport>;
-
-    /// A reading of the engine's state.
-    fn statistics(&self) -> Result<Statistics>;
 }

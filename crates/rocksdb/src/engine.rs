@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tonnage_engine::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
-    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
-    SpaceId, SpaceInfo, StagedCheckpoint, Statistics, SystemClock, VerifyReport, WriteBatch,
-    WriteOutcome,
+    LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
+    ShardId, Slices, SpaceId, SpaceInfo, StagedCheckpoint, Statistics, SystemClock, VerifyReport,
+    WriteBatch, WriteOutcome,
 };
 
 use crate::open_store::OpenStore;
@@ -163,7 +163,9 @@ impl Engine for RocksEngine {
     ) -> Result<()> {
         self.store.delete_ranges(space, ranges, durability, deadline)
     }
+}
 
+impl Maintenance for RocksEngine {
     fn sync(&self) -> Result<()> {
         self.store.sync_all()
     }

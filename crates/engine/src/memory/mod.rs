@@ -23,9 +23,9 @@ use std::sync::{Arc, PoisonError};
 
 use crate::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
-    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId,
-    ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch,
-    WriteOutcome,
+    LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
+    ShardId, ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
+    WriteBatch, WriteOutcome,
 };
 
 use scanner::MemoryScanner;
@@ -191,7 +191,9 @@ impl Engine for MemoryEngine {
         self.store.space(space)?.delete_ranges(ranges);
         Ok(())
     }
+}
 
+impl Maintenance for MemoryEngine {
     fn sync(&self) -> Result<()> {
         Ok(())
     }

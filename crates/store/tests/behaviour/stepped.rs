@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tonnage::{Deadline, Durability, Result};
 use tonnage_engine::{
-    Capability, Cuts, Engine, KeyShape, Levels, LoadOptions, LoadSession, MemoryEngine, Part,
-    Ranges, ReadOptions, Rows, ScanOptions, ScanPosition, Scanner, ShardId, Slices, SpaceId,
-    SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Cuts, Engine, KeyShape, Levels, LoadOptions, LoadSession, Maintenance,
+    MemoryEngine, Part, Ranges, ReadOptions, Rows, ScanOptions, ScanPosition, Scanner, ShardId,
+    Slices, SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// What an engine does.
@@ -186,7 +186,9 @@ impl Engine for SteppedEngine {
     ) -> Result<()> {
         self.engine.delete_range_by(space, ranges, durability, deadline)
     }
+}
 
+impl Maintenance for SteppedEngine {
     fn sync(&self) -> Result<()> {
         self.engine.sync()
     }
