@@ -121,6 +121,8 @@ impl Globals {
     }
 
     fn builder(&self) -> CliResult<StoreBuilder> {
+        // A server is refused here, not in each verb: every way to open a store itself leads
+        // through this.
         if self.is_server() {
             return Err(Failure::usage(format!(
                 "{}: this works on a store itself, not through a server: run it where the store is, \
@@ -128,6 +130,8 @@ impl Globals {
                 self.store
             )));
         }
+        // An address of the web is the likely mistake: the server prints one beside its Flight
+        // listener.
         if self.store.starts_with("http://") || self.store.starts_with("https://") {
             return Err(Failure::usage(format!(
                 "{}: a server is named by its Flight listener: write grpc://HOST:PORT, as \

@@ -78,6 +78,8 @@ fn added(
     for (key, value) in table {
         let wrong =
             |what: &str| Failure::usage(format!("--config {}: {key}{what}", file.display()));
+        // A key is checked even where the command line wins: else a typing error would show only
+        // later.
         let option = find(options, key).ok_or_else(|| wrong(&unknown(options, key)))?;
         let texts = texts(option, value).map_err(wrong)?;
         if !is_open(option, options, given) {
@@ -88,11 +90,13 @@ fn added(
             Some(name) if is_flag(option) => {
                 named.extend(texts.iter().map(|_| OsString::from(format!("--{name}"))));
             }
+            // Name and value are one argument: a value that begins with a hyphen is then no option.
             Some(name) => {
                 named.extend(texts.iter().map(|text| OsString::from(format!("--{name}={text}"))));
             }
         }
     }
+    // Positions decide: keys of a file stand in any order.
     positional.sort();
     let positional = positional.into_iter().flat_map(|(_, texts)| texts).map(OsString::from);
     Ok((named, positional.collect()))

@@ -83,6 +83,8 @@ impl Console {
             return None;
         }
         let is_json = self.shows == ProgressAs::Json;
+        // Nothing is ever sent: dropping the sender ends the wait at once, so no work waits for a
+        // tick.
         let (stop, stopped) = mpsc::channel::<()>();
         let bar = self.bar.clone();
         let started = Instant::now();
@@ -103,6 +105,7 @@ impl Console {
             if let Some(bar) = bar {
                 bar.finish_and_clear();
             }
+            // Work shorter than one interval reports its figures, too.
             if is_json {
                 stderr::line(json(&look(), started.elapsed(), true));
             }

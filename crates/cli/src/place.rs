@@ -72,11 +72,13 @@ impl Place {
         let path = &table.schema.path;
         match self {
             Place::Store(store) => {
+                // The columns are known before any row: a result without rows has a header, too.
                 let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
                 let rows = store.table(path)?.scan(options)?;
                 Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
             Place::Server(client) => {
+                // The request carries no cancel: the client was made with that of the run.
                 let request = ScanRequest {
                     table: path.clone(),
                     columns: options.columns.clone(),
@@ -107,6 +109,8 @@ impl Place {
                 Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
             Place::Server(client) => {
+                // One whole key needs no stream of keys there and of rows back: a plain get is one
+                // request.
                 if let Some(key) = keys.only_one(&table.schema).filter(|_| options.range.is_none())
                 {
                     return get_one(client, table, &key, options);

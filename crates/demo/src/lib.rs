@@ -131,6 +131,7 @@ fn load(
         grouped(fleet.positions())
     ))?;
     store.execute(fleet::TABLE)?;
+    // A stream makes its positions while they are read: memory does not grow with the fleet.
     let stream = |number| {
         let positions = fleet.stream(number, STREAMS);
         record_batch_stream(format!("stream {number}"), "positions", positions)
@@ -138,6 +139,7 @@ fn load(
     let put_options =
         BulkPutOptions { cancel: options.cancel.clone(), ..BulkPutOptions::default() };
     let report = store.bulk_put((0..STREAMS).map(stream).collect(), &put_options)?;
+    // A rate is worth nothing if rows were lost.
     if report.total.inserted != fleet.positions() {
         let (stored, all) = (report.total.inserted, fleet.positions());
         return Err(Error::internal(format!("{stored} of {all} positions were stored")));
@@ -187,6 +189,7 @@ fn latest(
     ))?;
     rates.bulk("latest position of each ship", rows(&got), seconds);
 
+    // Compared sorted: neither way promises an order among ships.
     if summary_of(&scanned) != summary_of(&got) || rows(&got) != u64::from(fleet.ships) {
         return Err(Error::internal("the two ways to the latest positions do not agree"));
     }

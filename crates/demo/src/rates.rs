@@ -48,6 +48,7 @@ impl fmt::Display for Rates {
             "{:<30} {:>12} {:>14} {:>12} {:>16} {:>8}",
             "", "in bulk", "a second", "one by one", "a second", "faster"
         )?;
+        // The widths are those of the header, and the narrator adds the last line end.
         for (place, (work, bulk, single)) in self.0.iter().enumerate() {
             if place > 0 {
                 writeln!(f)?;

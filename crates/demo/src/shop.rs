@@ -48,6 +48,7 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
     let mut picture_bytes = 0;
     for related in store.table("phones")?.bulk_get(makers, &options)?.into_rows() {
         let related = related?;
+        // A phone comes before its pictures, so a picture belongs to the last phone of the shelf.
         if &*related.table == "phones" {
             shelf.push((related.row, 0));
         } else if let (Some((_, pictures)), Some(Value::Binary(bytes))) =

@@ -43,6 +43,7 @@ fn puts(
     rates: &mut Rates,
     narrator: &mut Narrator<'_>,
 ) -> Result<()> {
+    // A table of its own: in the loaded one all these keys exist.
     store.execute(&fleet::TABLE.replace("positions", "sample"))?;
     let sample = store.table("sample")?;
     let mut sources = Vec::new();
@@ -58,6 +59,7 @@ fn puts(
             break;
         }
     }
+    // The rows are made before the clock starts: only the writes are measured.
     let started = Instant::now();
     for row in &sources {
         sample.put(row, &WriteOptions::default())?;
@@ -82,10 +84,12 @@ fn latest(
     let options = BulkGetOptions {
         direction: Direction::Reverse,
         limit_per_key: Some(1),
+        // One request at a time, as an application that asks one by one has it.
         max_concurrent_requests: Some(1),
         ..BulkGetOptions::default()
     };
     let started = Instant::now();
+    // Spread over the fleet: ships next to each other share blocks, which would then be cached.
     for ship in (0..fleet.ships).step_by((fleet.ships / ships) as usize).take(ships as usize) {
         let key = Row::new().with("ship", Value::Long(fleet.ship_number(ship)));
         let (found, _) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
@@ -108,6 +112,7 @@ fn gets(
     narrator: &mut Narrator<'_>,
 ) -> Result<()> {
     let mut chance = SmallRng::seed_from_u64(fleet.seed);
+    // Every key that is drawn exists, so a get that finds nothing has lost a row.
     let mut random = |count: usize| -> Vec<(i64, i64)> {
         let one = |_| {
             let (ship, step) = (
@@ -125,6 +130,7 @@ fn gets(
     drop(found);
     rates.bulk("get positions by whole key", keys.len() as u64, seconds);
 
+    // Keys of their own: those of the bulk get have just been read.
     let sample = random(GETS);
     let started = Instant::now();
     for (ship, at) in &sample {

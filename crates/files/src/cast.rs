@@ -83,6 +83,8 @@ impl ColumnCast {
                         CastStep::TextToUuid => uuids(column)?,
                         _ => cast_column(column, self.schema.field(place).data_type())?,
                     };
+                    // Faults of all columns are gathered first: a row is rejected once, whatever
+                    // does not fit.
                     let same = same_rows(column, &values)?;
                     let lost = (0..rows).filter(|row| !same.value(*row));
                     faults.extend(lost.map(|row| (row, place)));
@@ -90,6 +92,7 @@ impl ColumnCast {
                 }
             });
         }
+        // Without a wanted column there are still as many rows.
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let fitted = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map_err(internal)?;
@@ -109,6 +112,7 @@ impl ColumnCast {
         mut faults: Vec<(usize, usize)>,
         first_record: u64,
     ) -> Result<Sifted> {
+        // Sorted by row, then column: the fault that stays is that of the first column.
         faults.sort_unstable();
         faults.dedup_by_key(|(row, _)| *row);
         let mut good = vec![true; fitted.num_rows()];
@@ -124,6 +128,7 @@ impl ColumnCast {
                 line: None,
                 column: Some(field.name().clone()),
                 reason: fault.unwrap_or_else(lost),
+                // From the file's batch: in the cast one the value is lost.
                 original: json_line(batch, row),
             });
         }

@@ -62,6 +62,8 @@ fn says_less(from: &DataType, to: &DataType) -> bool {
 /// Casts, with NULL for leaves that cannot be cast.
 pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let column = &plain(column)?;
+    // Nested types are taken apart, so that `cast_values` and its rules see every leaf. `same_rows`
+    // takes apart the same types.
     Ok(match (column.data_type(), to) {
         (DataType::List(_), DataType::List(item)) => {
             let list = column.as_list::<i32>();
@@ -82,6 +84,7 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
         }
         (DataType::Struct(from), DataType::Struct(to)) => {
             let parts = column.as_struct();
+            // Fields go by name: files list them in any order.
             let part = |field: &FieldRef| match place(from, field.name()) {
                 Some(place) => cast_column(parts.column(place), field.data_type()),
                 None => Ok(arrow::array::new_null_array(field.data_type(), parts.len())),
@@ -97,6 +100,8 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
 /// For each row whether it was cast without loss, all its leaves included.
 pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBuffer> {
     let before = &plain(before)?;
+    // These are the arms of `cast_column`: a type that only one of them takes apart would be
+    // compared as a whole.
     match (before.data_type(), after.data_type()) {
         (DataType::List(_), DataType::List(_)) => {
             let (before, after) = (before.as_list::<i32>(), after.as_list::<i32>());

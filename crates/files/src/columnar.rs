@@ -190,15 +190,18 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
     let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
+    // Renamed before the layout is made: wanted columns are known by their new names.
     let fields = renamed(&fields, options).map_err(|error| error.at(source.name()))?;
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
+    // A damaged number of rows costs no bytes without columns, and would be read for ever.
     if schema.fields().is_empty() && rows > 0 {
         return Err(damaged(source, "is no readable Parquet file", no_columns()));
     }
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
     let codec = unharmed(|| Ok(codec_unknown(builder.metadata(), &mask))).map_err(no_parquet)?;
+    // Found before a page is read: the decoder would fail at its first batch, without a remedy.
     if let Some(codec) = codec {
         return Err(Error::unsupported(format!(
             "{}: its pages are packed with {codec}, which is not read: write it with zstd, snappy or gzip",

@@ -49,6 +49,7 @@ impl FolderColumns {
             return Ok(None);
         }
         let is_broken = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+        // A name that was decoded with losses could stand for another folder's.
         if let Some((name, _)) = columns
             .iter()
             .find(|(name, value)| is_broken(name) || value.as_deref().is_some_and(is_broken))
@@ -60,6 +61,7 @@ impl FolderColumns {
         }
         let is_own =
             |name: &str| own.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
+        // Two values for one column: nobody could say which counts.
         if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {
             return Err(Error::invalid(format!(
                 "{}: the column {name} stands in the file and in the name of its folder",
@@ -90,6 +92,8 @@ impl FolderColumns {
 
 /// The values in their types. They are read as CSV, so they become what text of files becomes.
 fn one_row(columns: &[(String, Option<String>)], options: &ReadOptions) -> Result<RecordBatch> {
+    // Quoted, because a folder may have commas and quotes in its name. Only plain text can mean
+    // NULL.
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let names: Vec<_> = columns.iter().map(|(name, _)| quoted(name)).collect();
     let values: Vec<_> = columns

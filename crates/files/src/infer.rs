@@ -87,12 +87,14 @@ pub fn infer_common_schema(
             }
         }
     }
+    // Behind the columns of the files, as the reader puts them.
     for (name, guess) in folder_columns(sources, options) {
         match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((name, known)) => known.merge(name, &guess),
             None => columns.push((name, guess)),
         }
     }
+    // One source with columns is enough: only without any does the trouble of a source matter.
     if columns.is_empty() {
         return Err(Error::invalid(
             trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned()),
@@ -143,6 +145,7 @@ struct FoundColumns {
 }
 
 fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<FoundColumns> {
+    // What is wanted must not color what is found, and folders are added once for all sources.
     let options = ReadOptions {
         schema: None,
         start_record: 0,
@@ -150,6 +153,7 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
         folders: false,
         ..options.clone()
     };
+    // Only looked at: the bytes of a pipe are left for the reader.
     let input = Input::look(source, &options.stop)?;
     input.check(source)?;
     let options = input.options(&options).into_owned();
@@ -227,6 +231,8 @@ fn look_at_csv(
                 is_whole = true;
                 break;
             }
+            // Behind good records a failure only ends the sample: the reader comes to it and tells
+            // it.
             Err(error) if records == 0 => return Err(error),
             Err(_) => break,
         };
@@ -236,6 +242,7 @@ fn look_at_csv(
                 let text = cell.bytes(&block.bytes);
                 let is_null = cell.kind() == CellKind::Plain
                     && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
+                // What will be NULL says nothing of a type.
                 if !is_null && !text.is_empty() && text != UNKEPT {
                     guess.see(*cell, text);
                 }
@@ -265,11 +272,13 @@ fn look_at_json(
     options: &ReadOptions,
     sample: &Sample,
 ) -> Result<FoundColumns> {
+    // The blocks take the input, and without columns its beginning explains why.
     let head = input.head.clone();
     let mut blocks = Blocks::of(source, input, options)?;
     let mut members = JsonColumns::of(options);
     let seen = members.look_at(source, &mut blocks, options, sample)?;
     let columns = members.into_columns();
+    // Behind good records the failure is left for the reader.
     if columns.is_empty()
         && let Some(error) = blocks.take_failure()
     {

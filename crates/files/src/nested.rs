@@ -69,6 +69,7 @@ impl Node {
         let mut array = Arc::clone(array);
         let parts = match field.data_type() {
             DataType::List(item) => Parts::of_list(item, &array)?,
+            // Made plain lists: `write` knows one kind of offsets.
             DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 array = cast_to(&array, &DataType::List(Arc::clone(item)), field)?;
                 Parts::of_list(item, &array)?
@@ -80,6 +81,7 @@ impl Node {
                     let values = Node::new(&fields[1], map.values())?;
                     Parts::Members(names, Box::new(values))
                 }
+                // A nested key has no text to name a member: such a map is left to Arrow's encoder.
                 _ => Parts::None(Column::new(field, &array)?),
             },
             DataType::Struct(fields) => {
@@ -102,6 +104,7 @@ impl Node {
     }
 
     fn write(&self, row: usize, out: &mut Vec<u8>) {
+        // Asked at every level: below a NULL there may be values that nobody wrote.
         if self.array.is_null(row) {
             return out.extend_from_slice(b"null");
         }
@@ -109,6 +112,7 @@ impl Node {
             Parts::None(column) => {
                 let start = out.len();
                 column.write_json(row, out);
+                // Most readers of JSON make doubles of numbers, which would round a long one.
                 if self.array.data_type().is_decimal() {
                     quote_long(out, start);
                 }

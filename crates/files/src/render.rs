@@ -40,6 +40,8 @@ impl Column {
     /// Makes a column ready. One of nested values is encoded as Arrow does it: `nested.rs` does better.
     pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
         let (array, style) = match field.data_type() {
+            // Guards go before the types that they narrow. A type that `write` has no arm for is
+            // cast to one here.
             _ if is_json_field(field) => (Arc::clone(array), Style::Json),
             DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
                 (Arc::clone(array), Style::Text)

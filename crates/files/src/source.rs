@@ -165,6 +165,7 @@ impl Source {
                 Ok(Opened::new(file, bytes))
             }
             Place::Pipe(pipe) => {
+                // A pipe comes here only to be looked at: `open` takes it without this.
                 let looked =
                     pipe.look(stop).map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok(Opened::new(looked, None))

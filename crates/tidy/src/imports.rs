@@ -127,6 +127,7 @@ impl Modules {
 
     /// The module that defines what a path names, if it is of this crate.
     fn resolve(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<&ModulePath> {
+        // Two modules may hand a name to each other: without a limit this would never end.
         if depth > HANDED_ON_MAX {
             return None;
         }
@@ -154,6 +155,7 @@ impl Modules {
             module = child;
             segments.next();
         }
+        // The longest path that is a module counts; what follows it is a name inside.
         let (module, known) = self.by_path.get_key_value(&module)?;
         let Some(name) = segments.next().filter(|name| *name != "*" && *name != "self") else {
             return Some(module);
@@ -163,6 +165,7 @@ impl Modules {
         }
         let handed_on = known.uses.iter().filter(|import| import.name == *name);
         let all = known.uses.iter().filter(|import| import.name == "*");
+        // A name handed on singly wins over `*`, as in Rust. One that nobody defines stays here.
         handed_on
             .filter_map(|import| self.resolve(module, &import.path, depth + 1))
             .chain(all.filter_map(|import| self.through_all(module, import, name, depth)))
@@ -279,6 +282,7 @@ fn path_at(tokens: &[&str], at: usize) -> Vec<String> {
 /// The single paths of a tree such as `a::{b, c::{self, d as e}}`, each with its name.
 fn expand(tree: &[&str], before: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     for branch in branches(tree) {
+        // All branches share one prefix, cut back behind each: it must leave as it came.
         let outer = before.len();
         let mut at = 0;
         while at < branch.len() && branch[at] != "{" && branch[at] != "as" {
@@ -290,6 +294,7 @@ fn expand(tree: &[&str], before: &mut Vec<String>, found: &mut Vec<(Vec<String>,
         match branch.get(at) {
             Some(&"{") => expand(&branch[at + 1..branch.len() - 1], before, found),
             renamed => {
+                // `a::{self}` names `a`.
                 if before.len() > 1 && before.last().is_some_and(|last| last == "self") {
                     before.pop();
                 }

@@ -38,7 +38,11 @@ impl FileInput {
     ) -> CliResult<Vec<FileInput>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
+            // The reader of a pipe is kept for the load, so it skips columns from the start. A file
+            // is opened again.
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
+            // Taken before the file is read: a file that changes meanwhile is another one for the
+            // next run.
             let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
             let checked = check(&source, &reader.schema());

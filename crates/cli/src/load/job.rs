@@ -330,6 +330,7 @@ fn ended(
 /// Shows how the load goes: by bytes of the files, for nobody knows how many records they hold.
 fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> Option<Watch> {
     let states = states.to_vec();
+    // One input of unknown size makes the total unknown: a share of the rest would mislead.
     let total: Option<u64> = states.iter().map(|state| state.bytes).sum();
     console.watch(move || {
         let counts = progress.total();
@@ -341,6 +342,7 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
         let bytes = states.iter().map(|state| state.bytes_read()).sum();
         let durable = states.iter().map(|state| state.durable.load(Relaxed)).sum();
         let left_out: u64 = states.iter().map(|state| state.left_out.load(Relaxed)).sum();
+        // Records that the condition leaves out never reach the store, so its counts lack them.
         let read = counts.read + left_out;
         let mut figures = vec![
             ("read", read),

@@ -58,6 +58,7 @@ impl ResumeFile {
             table: table.to_owned(),
             files: BTreeMap::new(),
         };
+        // A note that cannot be read is an error: starting anew would write over it in silence.
         let noted = match std::fs::read(path) {
             Ok(bytes) => serde_json::from_slice::<ResumeNotes>(&bytes).map_err(|error| {
                 Error::invalid(format!(
@@ -73,6 +74,7 @@ impl ResumeFile {
                 )));
             }
         };
+        // A note of another load would have files skipped that this table does not hold.
         if (noted.store.as_str(), noted.table.as_str()) != (store, table) {
             return Err(Error::invalid(format!(
                 "--resume {}: it is the note of a load of {} into {}: give each load its own",

@@ -206,12 +206,14 @@ impl RowOutput {
         style: TableStyle,
     ) -> CliResult<Self> {
         let (is_file, bytes) = (target.is_file(), target.bytes());
+        // A reader of a pipe cannot jump to the footer of an Arrow file.
         let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
         let files = |format, target| {
             RecordWriter::new(format, target, schema.clone(), compression).map(Box::new)
         };
         let body = match format {
             RowFormat::Table => Body::Table(TableWriter::new(schema.clone(), style), target),
+            // The brackets of the array go to the target directly, past the writers that compress.
             RowFormat::Json if compression != Compression::None => {
                 return Err(Failure::usage(
                     "a JSON array is not written compressed: use --format jsonl",

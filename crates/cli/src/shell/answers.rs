@@ -18,6 +18,8 @@ use crate::values::grouped;
 impl Shell {
     /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
     pub(super) fn carry_out(&mut self, unit: &Unit) -> Flow {
+        // Held until the last answer is shown: Ctrl-C stops a query whose rows are being printed,
+        // too.
         let running = interrupt::statement();
         let mut script = match self.backend.script(&unit.text, running.cancel()) {
             Ok(script) => script,
@@ -25,6 +27,7 @@ impl Shell {
                 return self.failed(pointed_from(&unit.text, unit.lines_before, error.message()));
             }
         };
+        // Taken before the first statement, because the script shrinks as it goes.
         let count = script.len();
         for done in 1.. {
             let started = Instant::now();
@@ -55,6 +58,7 @@ impl Shell {
         started: Instant,
         left: usize,
     ) -> Flow {
+        // A stopped statement counts as failed: the rest of a file may build on what it did not do.
         let flow = match stopped {
             true => {
                 self.screen.info(format_args!("stopped {}", seconds(started.elapsed())));
@@ -123,10 +127,12 @@ fn write(
             }
             Err(error) => broken = Some(error),
         }
+        // At the limit one more batch is read: only that shows whether there are more rows.
         if has_more || broken.is_some() {
             break;
         }
     }
+    // The output is closed before the error is told, so the rows stand above it.
     if let Some(error) = broken {
         output.finish_partial()?;
         return Err(error.into());

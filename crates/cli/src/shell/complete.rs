@@ -42,6 +42,7 @@ impl Completer {
         if typed.trim_start().starts_with('\\') {
             return self.command(typed);
         }
+        // Only what stands before the cursor says whether it is in a text or a comment.
         let tokens = SqlTokens::read(typed);
         if matches!(tokens.open(), Some(Unclosed::Text | Unclosed::Comment | Unclosed::Dollar))
             || in_comment(&tokens, typed)
@@ -54,11 +55,15 @@ impl Completer {
             .iter()
             .filter(|token| token.range.end <= path.start)
             .collect::<Vec<_>>();
+        // The whole text is read: columns after SELECT belong to tables in the FROM behind the
+        // cursor.
         let statement = Statement::around(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
             [.., drop, index] if drop == "DROP" && index == "INDEX" => {
                 self.among(typed, path.start, self.indexes())
             }
+            // ON names a table in CREATE INDEX and DROP INDEX only. Elsewhere it begins a join
+            // condition.
             [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => {
                 self.inside(typed, path, &statement)
             }
@@ -264,9 +269,12 @@ fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
                 path = format!("{path}.{}", bare(word(next)));
             }
         }
+        // Asking the store spares a grammar: a name that is no table is a column, or not yet
+        // written.
         if let Ok(table) = completer.store.table(&path) {
             rest.next_if(|token| word(token).eq_ignore_ascii_case("AS"));
             let alias = rest
+                // WHERE or JOIN behind a table is no alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
                 .map(|token| bare(word(token)));
             tables.push(Named { path: table.path().to_owned(), alias });

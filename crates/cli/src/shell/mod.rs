@@ -140,6 +140,8 @@ impl Shell {
     fn obey(&mut self, command: Command) -> Flow {
         let said = match command {
             Command::Quit => return Flow::End,
+            // A file has shown its own answers, and whether it failed decides about the file around
+            // it.
             Command::Include(path) => return self.include(&path),
             Command::Help => Ok(settings::help()),
             Command::Syntax(word) => match words::syntax(word.as_deref()) {

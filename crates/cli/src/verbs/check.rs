@@ -42,6 +42,7 @@ impl CheckArgs {
         self.time.start();
         let started = Instant::now();
         let place = self.place(globals)?;
+        // Told first: what opening gave up stays known if the check itself ends early.
         report_cut_logs(&place.statistics()?.1);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
@@ -59,6 +60,7 @@ impl CheckArgs {
             Place::Server(client) => client.check(self.repair),
         };
         let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
+        // The progress ends before the report: both write to the terminal.
         drop(watch);
         self.write(&report)?;
         for damage in &report.damages {
@@ -85,6 +87,8 @@ impl CheckArgs {
                 }
             }
         ));
+        // A server repairs within its check. A store is repaired once its report is out, whatever
+        // follows.
         match (&place, repaired) {
             (Place::Store(store), _) if self.repair => {
                 tell(globals, &repair(store, &report, self.older_than)?)
@@ -128,6 +132,7 @@ fn repair(
 ) -> CliResult<Repaired> {
     let age = older_than.unwrap_or(Index::CLEANED_AGE);
     let mut repaired = Repaired::default();
+    // Indexes are finished first: cleaning takes only those that are ready.
     for statement in &report.unfinished_indexes {
         store.execute(statement)?;
         repaired.indexes.push(statement.clone());
@@ -136,6 +141,7 @@ fn repair(
         for table in store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean_older(age) {
+                    // An index that cannot be cleaned keeps no other from it.
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
                         repaired.skipped.push(error.to_string());
                     }
@@ -150,6 +156,7 @@ fn repair(
             }
         }
     }
+    // Chunks of large objects belong to no index: their count does not depend on stale entries.
     repaired.chunks = store.kv().clean_lobs()?.chunks;
     Ok(repaired)
 }

@@ -92,6 +92,7 @@ impl GetArgs {
             true => self.write_rows(place.bulk_get(&entry, keys, &options)?)?,
             false => self.write_several(path, place.bulk_get_related(&entry, keys, &options)?)?,
         };
+        // A partial key may find many rows, so only fewer are a miss.
         if found >= wanted {
             return Ok(Exit::Success);
         }
@@ -211,6 +212,7 @@ impl GetArgs {
         })?;
         let format = self.output.format.unwrap_or(RowFormat::Csv);
         let mut outputs = BTreeMap::new();
+        // All files are opened before the first row: a table without rows gets its header, too.
         for (table, schema) in &rows.tables {
             let file = directory.join(format!("{table}.{}", format.ending()));
             let output = OutputArgs { format: Some(format), output: Some(file) };
@@ -262,6 +264,8 @@ impl GetArgs {
         let (mut count, mut own) = (0_u64, 0);
         for related in rows.batches {
             let RelatedBatch { batches, order } = related?;
+            // `order` names a batch for each row: parents and children of several batches are
+            // interleaved.
             let mut taken = vec![0; batches.len()];
             for batch in order.into_iter().map(|batch| batch as usize) {
                 interrupt::check(&cancel)?;
@@ -269,6 +273,7 @@ impl GetArgs {
                 let row = Row::from_batch(of, taken[batch])?;
                 taken[batch] += 1;
                 own += u64::from(&**table == path);
+                // A comma goes before each row but the first: nobody knows which row is the last.
                 let separator = match (is_array, count) {
                     (false, _) => "",
                     (true, 0) => "[\n",

@@ -122,6 +122,7 @@ impl PutArgs {
             false => Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?)),
         };
         let mut texts = Vec::new();
+        // Blank lines are counted though they are passed over: messages name the line of the file.
         for (number, line) in reader.lines().enumerate() {
             let line = line.map_err(cannot)?;
             if !line.trim().is_empty() {

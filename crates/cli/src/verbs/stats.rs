@@ -21,6 +21,7 @@ impl StatsArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let (tables, statistics) = globals.place()?.statistics()?;
         let (mut places, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        // A figure is a row and not a column: each engine has figures of its own among the details.
         let mut add = |place: &str, name: &str, value: u64| {
             places.push(place.to_owned());
             names.push(name.to_owned());

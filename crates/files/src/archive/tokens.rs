@@ -83,6 +83,7 @@ impl TokenScan {
                 }
                 b'"' | b'\'' => Token::Tag(Some(byte)),
                 _ => {
+                    // The name is enough: a tag may be long, and this scan is to hold no token.
                     if self.begin.len() < TAG_BYTES_MAX {
                         self.begin.push(byte);
                     }
@@ -98,6 +99,7 @@ impl TokenScan {
                     begin if COMMENT.starts_with(begin) || CHARACTERS.starts_with(begin) => {
                         Token::Mark
                     }
+                    // A document type has a grammar of its own, which this scan does not follow.
                     _ => return Err("has a document type, which no workbook has"),
                 }
             }

@@ -36,6 +36,8 @@ impl Listing {
             Self::S3 => ("ListBucketResult", "NextContinuationToken"),
             Self::Azure => ("EnumerationResults", "NextMarker"),
         };
+        // The scan for elements takes what it finds: only the end tag shows that nothing is
+        // missing.
         if !page.trim_end().ends_with(&format!("</{root}>")) {
             return Err(Error::unavailable("the listing is cut short, or is none"));
         }
@@ -46,6 +48,7 @@ impl Listing {
                 let read = |key: &str| if is_encoded { decoded(key) } else { unescaped(key) };
                 let entries = all(page, "Contents").filter_map(|entry| first(entry, "Key"));
                 let is_more = first(page, "IsTruncated") == Some("true");
+                // Ending here would hide the keys that follow.
                 if is_more && next.is_none() {
                     return Err(Error::unavailable("the listing goes on, but does not say where"));
                 }

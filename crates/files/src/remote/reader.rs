@@ -119,6 +119,8 @@ impl Read for RemoteReader {
         }
         loop {
             let failure = match self.body.read(buffer) {
+                // An end before the told length is a connection that broke, not the end of the
+                // file.
                 Ok(0) if !self.is_short() => {
                     self.ended = true;
                     return Ok(0);
@@ -126,6 +128,8 @@ impl Read for RemoteReader {
                 Ok(0) => io::Error::other("the connection ended too early"),
                 Ok(bytes) => {
                     self.position += bytes as u64;
+                    // Failures count in a row: a long download may break often if it goes on each
+                    // time.
                     self.tries = 0;
                     return Ok(bytes);
                 }

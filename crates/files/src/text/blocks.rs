@@ -164,6 +164,7 @@ impl Blocks {
             let mut block = Block::new(self.next_record, self.next_line, columns);
             let is_whole = self.is_at_end();
             let mut used = splitter.split(&self.ahead, is_whole, self.rows_max, &mut block);
+            // Checked only when nothing was cut: the bytes ahead are one unfinished record then.
             if block.records == 0 && self.ahead.len() - used > self.record_bytes_max {
                 if !splitter.has_lines() {
                     return Err(self.endless_element());
@@ -183,6 +184,7 @@ impl Blocks {
                     .or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
                 return failure.map_or(Ok(None), Err);
             }
+            // The splitter begins anew each time: doubling keeps the work for a long record linear.
             bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
         }
     }

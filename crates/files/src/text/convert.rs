@@ -65,6 +65,8 @@ impl Converter {
         if block.first_record + u64::from(block.records) <= self.start_record {
             return Ok(None);
         }
+        // Dropped before anything is converted: faults of early records were reported by an earlier
+        // run.
         self.drop_early_records(&mut block);
         let mut rejected = self.reject_broken(&mut block);
         let mut faults = Faults::new();
@@ -90,6 +92,7 @@ impl Converter {
         if !faults.is_empty() {
             batch = self.reject_faulty(batch, faults, &mut block, &mut rejected)?;
         }
+        // Broken records and those with a fault were gathered one after the other.
         rejected.sort_by_key(|rejected| rejected.record);
         let first_record = block.first_record.max(self.start_record);
         let records = block.first_record + u64::from(block.records) - first_record;
@@ -218,6 +221,8 @@ type OnFault<'a> = &'a mut dyn FnMut(usize, String);
 impl Cells<'_> {
     fn array(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
         use scalar::whole;
+        // The type is matched once a column, and each arm has its own loop over the rows. Guards go
+        // before the types that they narrow.
         Ok(match field.data_type() {
             DataType::Int8 => self.primitive::<Int8Type>(whole, faults),
             DataType::Int16 => self.primitive::<Int16Type>(whole, faults),
@@ -471,7 +476,10 @@ impl Cells<'_> {
             }
             let from_csv =
                 matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
+            // The splitter of JSON has checked its values already.
             if from_csv && !is_json(&values[start..]) {
+                // The bytes are taken back: the offsets of the rows behind are counted from
+                // lengths.
                 values.truncate(start);
                 valid.clear(row);
                 faults(row, describe(text, "is not JSON"));

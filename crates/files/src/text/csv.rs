@@ -57,6 +57,7 @@ impl CsvSplitter {
         loop {
             match self.run(bytes, from, at_end, rows_max, block) {
                 Halt::Full { start } => return start,
+                // Before the end of the file more text may close the quote.
                 Halt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
                 Halt::Incomplete { start } => {
                     match self.refuse_line(
@@ -189,6 +190,7 @@ impl CsvSplitter {
         let line = block.lines;
         block.lines += lines;
         let end = without_return(bytes, start, end);
+        // A blank line is no record, but its line end was counted.
         if start == end {
             return take_back(block);
         }
@@ -201,6 +203,7 @@ impl CsvSplitter {
             block.spans.push(span);
             return;
         }
+        // The cells go before the record is refused: cells and spans must match.
         take_back(block);
         let expected = self.columns;
         block.refuse(

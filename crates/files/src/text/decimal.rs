@@ -44,6 +44,8 @@ impl Digits {
             return None;
         }
         let point = point.unwrap_or(mantissa.len()) as i64 + i64::from(exponent);
+        // Zeros at both ends go, so that equal numbers have equal digits: `fit_double` compares
+        // them.
         let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
         digits.drain(..zeros);
         digits.truncate(digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1));

@@ -54,6 +54,7 @@ impl DocumentLayout {
             }
             path_columns.push(PathColumn { column, path: path.clone(), any_case: false });
         }
+        // Paths that were given come first: their columns are not looked for by name as well.
         for (column, field) in fields.iter().enumerate() {
             let is_generated = options
                 .generated_key
@@ -110,6 +111,7 @@ fn find(
                 _ if !is_named => {}
                 [] => cells[column.column] = member.value,
                 rest => {
+                    // The last member of a name counts: what an earlier one held must not stay.
                     cells[column.column] = Cell::MISSING;
                     below.push((*column, rest));
                 }

@@ -101,6 +101,8 @@ impl JsonSplitter {
         block: &mut Block,
     ) -> usize {
         let mut used = 0;
+        // Lines before a record are counted before it is taken, for it notes the line on which it
+        // begins.
         while block.spans.len() < rows_max {
             let (start, end) = match cutter.next(bytes, used, at_end) {
                 Cut::Element(start, end) => {
@@ -158,6 +160,7 @@ impl JsonSplitter {
         }
         let end = start + trimmed.len();
         let first_cell = block.cells.len();
+        // Cells begin as missing: a member that the object lacks is NULL.
         block.cells.resize(first_cell + block.columns, Cell::MISSING);
         let cells = &mut block.cells[first_cell..];
         let taken = match &self.documents {
@@ -170,6 +173,7 @@ impl JsonSplitter {
                 block.spans.push(span);
             }
             Err(refusal) => {
+                // Some members may have been taken before the object proved broken.
                 block.cells.truncate(first_cell);
                 block.refuse(
                     start,
@@ -199,6 +203,7 @@ impl JsonSplitter {
                     cells[column] = member.value;
                     Ok(())
                 }
+                // Neither value may be dropped in silence.
                 Some(column) => Err(Refusal {
                     column: Some(self.names[column].clone()),
                     reason: "the member appears twice".into(),

@@ -81,6 +81,7 @@ impl ArrayCutter {
             let Some(byte) = bytes.get(at) else { return self.at_the_end(at, at_end) };
             self.place = match (self.place, byte) {
                 (ArrayPlace::Before, b'[') => ArrayPlace::FirstElement,
+                // `[]` is an array, `[1,]` is none: so the first element has a state of its own.
                 (ArrayPlace::FirstElement | ArrayPlace::BehindElement, b']') => ArrayPlace::Behind,
                 (ArrayPlace::BehindElement, b',') => ArrayPlace::Element,
                 (ArrayPlace::Before, _) => {
@@ -98,6 +99,7 @@ impl ArrayCutter {
                 (ArrayPlace::Behind, _) => {
                     return self.rest(bytes, at, at_end, "text follows the array");
                 }
+                // The bracket stays unread: the next call ends the array with it.
                 (ArrayPlace::Element, b']') => {
                     self.place = ArrayPlace::BehindElement;
                     return Cut::Refused(at, at, "an element is missing behind a comma");

@@ -60,7 +60,9 @@ fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) ->
             Ok(None) if wanted > options.record_bytes_max * 2 => {
                 return Err(wrong("too much stands before it in the document"));
             }
+            // A slow source gave less than was asked for: more of it is no reason to ask for more.
             Ok(None) if blocks.came_early() => {}
+            // The search begins anew each time: doubling keeps it linear.
             Ok(None) => wanted *= 2,
         }
     }
@@ -79,6 +81,7 @@ fn find_array(
     if text[at] != b'{' {
         return Err("there is no object to look for it in");
     }
+    // Text that ends is never an error here: more of it may come.
     loop {
         let Some(quote) = next_token(text, at + 1) else { return Ok(None) };
         match text[quote] {

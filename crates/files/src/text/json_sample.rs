@@ -124,10 +124,12 @@ impl JsonColumns {
             JsonColumns::Members { columns, places, renames } => {
                 let _ = scan_object(text, start, end, |member| {
                     let name = renames.of(&decoded_name(&member)).into_owned();
+                    // Names of columns are the same in any case of letters.
                     let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
                         columns.push((name, Guess::default()));
                         columns.len() - 1
                     });
+                    // A null makes a column, but says nothing of its type.
                     if member.value.kind() != CellKind::Missing {
                         columns[place].1.see(member.value, member.value.bytes(text));
                     }

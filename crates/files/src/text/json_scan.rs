@@ -71,6 +71,8 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
         scan.expect(b':', "a colon is missing after a member name")?;
         scan.space();
         let value = scan.value()?;
+        // Told while the rest may still be broken: whoever takes members takes them back on an
+        // error.
         found(Member { name: &text[name_start..name_end], name_escaped, value })?;
         scan.space();
         match scan.peek() {
@@ -123,6 +125,8 @@ impl ObjectScan<'_> {
         let start = self.at;
         let mut escaped = false;
         loop {
+            // The end is searched for by itself, which is fast. What lies before it is checked
+            // afterwards.
             let Some(length) = memchr2(b'"', b'\\', &self.text[self.at..]) else {
                 return Err(self.wrong("a string is never closed"));
             };
@@ -131,6 +135,7 @@ impl ObjectScan<'_> {
                 break;
             }
             escaped = true;
+            // The text may end with the backslash.
             self.at = (self.at + 2).min(self.text.len());
         }
         let end = self.at;
@@ -173,6 +178,7 @@ impl ObjectScan<'_> {
             }
             Some(b't') => self.literal(b"true", CellKind::Bool),
             Some(b'f') => self.literal(b"false", CellKind::Bool),
+            // A null and a member that is not there mean the same.
             Some(b'n') => self.literal(b"null", CellKind::Missing),
             _ => Err(self.wrong("a value is missing")),
         }
@@ -194,6 +200,8 @@ impl ObjectScan<'_> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
+        // Rust's parsers take `01` and `1.`, which are no JSON: they are refused here, before any
+        // is asked.
         match self.digits() {
             0 => return Err(wrong),
             length if length > 1 && self.text[self.at - length] == b'0' => return Err(wrong),

@@ -59,6 +59,7 @@ impl TextReader {
             _ => open_csv(source, &mut blocks, options)?,
         };
         let records_at = match format {
+            // Only a source that was seen whole is known to be a single object.
             Format::JsonLines if blocks.has_ended() => records_alone(blocks.look_ahead(0)),
             _ => None,
         };
@@ -287,6 +288,8 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
         let at_end = blocks.is_at_end();
         let bytes = blocks.look_ahead(0);
         let mut block = Block::new(0, 1, 0);
+        // Nobody knows yet how many fields there are, nor whether this is a header: so nothing is
+        // taken.
         let used = CsvSplitter { delimiter, columns: 0 }.split(bytes, at_end, 1, &mut block);
         if !block.faults.is_empty() {
             return None;
@@ -311,6 +314,7 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
         if blocks.has_ended() {
             return None;
         }
+        // A slow source is asked for as much again; another has shown that the record is longer.
         if !blocks.came_early() {
             if bytes_wanted > HEADER_BYTES_MAX {
                 return None;
@@ -326,6 +330,7 @@ fn csv_names(
     blocks: &mut Blocks,
     options: &ReadOptions,
 ) -> Result<Vec<String>> {
+    // Without a header these are values, and the record is rejected in its turn.
     if let Some(place) = first.unkept.filter(|_| options.csv.has_header) {
         return Err(Error::invalid(format!("the name of column {}: {UNKEPT_REASON}", place + 1)));
     }
@@ -338,6 +343,7 @@ fn csv_names(
     if options.csv.has_header {
         blocks.skip_header(first.bytes, first.lines);
         let name = |(place, name): (usize, String)| match name.trim() {
+            // A column of a table must have a name.
             "" => format!("column_{}", place + 1),
             name => name.to_owned(),
         };
@@ -417,6 +423,7 @@ fn open_json(
     let mut fields: Vec<_> =
         options.schema.iter().flat_map(|schema| schema.fields()).map(said).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == ExtraColumns::Skip;
+    // Found members are known to the splitter even if they are not wanted: it refuses unknown ones.
     if !skip_unmentioned {
         fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));
     }

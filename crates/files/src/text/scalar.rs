@@ -91,6 +91,7 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
         Some(b'-') => (true, &text[1..]),
         _ => (false, text),
     };
+    // Fifteen digits and a point are the most that stay exact.
     if digits.is_empty() || digits.len() > 16 {
         return slow_double(text);
     }
@@ -111,6 +112,7 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
     }
     let decimals = point.map_or(0, |place| digits.len() - place - 1);
     let value = value as f64 / EXACT_POWERS[decimals];
+    // The sign comes last, so that `-0` stays a negative zero.
     Ok(if negative { -value } else { value })
 }
 

@@ -59,6 +59,7 @@ impl<W: Write + Send> RecordWriter<W> {
     ) -> Result<Self> {
         let target = Compressor::new(target, compression).map_err(write_failed)?;
         let body = match format {
+            // The header is written here: a result without rows has its columns, too.
             Format::Csv | Format::Tsv => {
                 let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
                 Body::Csv(CsvWriter::new(target, &schema, delimiter).map_err(write_failed)?)

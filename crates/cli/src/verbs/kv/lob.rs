@@ -63,6 +63,7 @@ pub(crate) struct PutLobArgs {
 
 impl PutLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        // The input is opened first: a file that cannot be read must not make a store.
         let input = Input::open(self.file.as_deref())?;
         let place = globals.place_or_create(true)?;
         let (mut writer, passed) = self.writer(&place)?;
@@ -71,6 +72,8 @@ impl PutLobArgs {
         let cancel = interrupt::cancel();
         let mut buffer = vec![0; COPY_BYTES];
         loop {
+            // Whatever ends the loop early leaves no object to be seen: only `finish` makes it
+            // visible.
             interrupt::check(&cancel)?;
             match input.read(&mut buffer)? {
                 0 => break,

@@ -221,6 +221,7 @@ fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String
 /// What a newcomer would like to know of the types.
 fn notes(found: &Inferred) -> Vec<String> {
     let mut notes = Vec::new();
+    // Only a file that was read to its end is known to have no records.
     if found.is_guessed && found.records == 0 && found.is_whole {
         let why = match found.rejected {
             0 => "the files have no records",
@@ -238,6 +239,7 @@ fn notes(found: &Inferred) -> Vec<String> {
             "{column} {}",
             column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
         );
+        // Columns with the same words share a hint: a wide file would print one for each.
         match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
             Some((_, columns)) => columns.push(told),
             None => by_words.push((options.join(" "), vec![told])),

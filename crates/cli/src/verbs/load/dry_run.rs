@@ -30,6 +30,7 @@ pub(super) fn run(
     let failures = Failures::new(&console, job.rejects.as_deref(), states.clone());
     let mut report = BulkPutReport::default();
     let mut stopped = None;
+    // A failure stops the reading, not the loop: files behind it stand in the report, as not read.
     for (number, mut stream) in streams.into_iter().enumerate() {
         let mut tally =
             StreamReport { stream: number, name: stream.name(), ..StreamReport::default() };
@@ -51,6 +52,7 @@ pub(super) fn run(
         report.streams.push(tally);
     }
     failures.finish().map_err(Failure::stopped)?;
+    // The limit of errors is judged last: a dry run is for finding all of them.
     let stopped = stopped.or_else(|| too_many(job, &report.total));
     report.seconds = started.elapsed().as_secs_f64();
     let exit = match &stopped {
@@ -103,6 +105,7 @@ fn judge(
         fail(unread.position, unread.column.as_deref(), &unread.reason)?;
     }
     let Payload::Batch { rows, .. } = &batch.payload else { return Ok(()) };
+    // Rows are counted on where none is left out. Else each batch says the record of each row.
     let position =
         |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
     for rejected in entry.codec.align_unnumbered(rows)?.rejected {

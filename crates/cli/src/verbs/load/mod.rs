@@ -227,6 +227,7 @@ impl LoadArgs {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
         let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        // Without a mapping the reader makes the types of the table itself, in one step.
         let Some(mapping) = mapping else {
             options.schema = Some(schema.arrow_schema());
             let check = |source: &Source, found: &Schema| {
@@ -235,6 +236,7 @@ impl LoadArgs {
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
+        // The fields read are not the columns of the table then, so those name the fields here.
         if !options.csv.has_header && options.csv.columns.is_none() {
             let names = schema.columns.iter().map(|column| column.name.clone());
             options.csv.columns = Some(names.collect());

@@ -34,6 +34,7 @@ impl SqlArgs {
             match described {
                 Ok(described) => globals.info(format_args!("{number}: {described}")),
                 Err(error) => {
+                    // Each failure is told at its number, and the others keep their answers.
                     failed += 1;
                     let failure = pointed(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));
@@ -44,6 +45,7 @@ impl SqlArgs {
         globals.info(format_args!("{count} statements in one call ({seconds:.3} s)"));
         match failed {
             0 => Ok(Exit::Success),
+            // Stopped, not wrong usage: the other statements were carried out.
             failed => Err(Failure::stopped(Error::invalid(format!(
                 "{failed} of {count} statements failed; the others were carried out"
             )))),

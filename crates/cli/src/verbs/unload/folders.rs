@@ -30,6 +30,7 @@ impl Folders {
                     known.join(", ")
                 )));
             };
+            // Compared by position: a column may be named in two cases of letters.
             if places.contains(&place) {
                 return Err(Failure::usage(format!("--split-by names {name} twice")));
             }
@@ -42,6 +43,7 @@ impl Folders {
         }
         let others: Vec<_> =
             (0..schema.fields().len()).filter(|place| !places.contains(place)).collect();
+        // Files without a column could not say how many rows they have.
         if others.is_empty() {
             return Err(Failure::usage("--split-by names all columns, so none is left to write"));
         }

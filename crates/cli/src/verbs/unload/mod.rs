@@ -75,6 +75,7 @@ The files of --output-dir have the rows in no order. A folder is named column=va
 impl UnloadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        // Usage is checked before a store is opened, which may take long.
         self.check_of_many()?;
         let place = globals.place()?;
         let table = place.table(&self.table)?;
@@ -126,6 +127,7 @@ impl UnloadArgs {
                 cancel: cancel.clone(),
                 ..TableScanOptions::default()
             };
+            // A plain scan does without the SQL layer.
             return place.scan(table, &options);
         };
         let statement = self.statement(table, condition)?;
@@ -137,6 +139,7 @@ impl UnloadArgs {
                         schema: rows.schema().clone(),
                         batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
                     }),
+                    // An answer without rows shows that the text was no condition.
                     _ => Err(no_condition(condition)),
                 }
             }
@@ -214,6 +217,7 @@ impl UnloadArgs {
         let watch = self.watch(globals, &written);
         let threads = self.parallelism.map_or_else(tonnage::cores, usize::from);
         let files = parts.write(read.batches, threads, cancel)?;
+        // The progress goes away before the caller prints its line.
         drop(watch);
         Ok((written.load(Relaxed), files))
     }

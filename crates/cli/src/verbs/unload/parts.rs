@@ -79,6 +79,7 @@ impl Parts {
             CompressAs::Gzip => ".gz",
             CompressAs::Zstd => ".zst",
         };
+        // The first file would refuse it, too, but only when its directory has been made.
         if args.format == RowFormat::Json && args.compress != CompressAs::None {
             return Err(Failure::usage(
                 "a JSON array is not written compressed: use --format jsonl",
