@@ -1,9 +1,10 @@
-//! `--config FILE`: options of `load` and `unload` in a file of TOML, under the names that they have
-//! on the command line.
+//! `--config FILE`: options of `load` and `unload` in a file of TOML, under the names that they
+//! have on the command line.
 //!
 //! 1. The command line is read once for what is given there.
 //! 2. Each key of the file that is not given there becomes an option behind the command line.
-//! 3. What comes out is read as any command line: a wrong value is told of as if it were typed.
+//! 3. The result is parsed like any command line: a wrong value gives the same error as a typed
+//!    one.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What is shown while something long is under way: a bar on a terminal, else a line every few
-//! seconds, or an object of JSON every second for programs.
+//! Shows the progress of long work: a bar on a terminal, else a line every 5 seconds, or a JSON
+//! object every second for programs.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -74,11 +74,11 @@ impl Console {
         }
     }
 
-    /// Shows how the work goes until the answer is dropped.
+    /// Show the progress of work until the returned display is dropped.
     pub(crate) fn watch(
         &self,
         look: impl Fn() -> ProgressSample + Send + 'static,
-    ) -> Option<Watch> {
+    ) -> Option<ProgressDisplay> {
         if self.shows == ProgressAs::None {
             return None;
         }
@@ -97,7 +97,7 @@ impl Console {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let sample = look();
                 match &bar {
-                    Some(bar) => show(bar, &sample),
+                    Some(bar) => update_bar(bar, &sample),
                     None if is_json => stderr::line(json(&sample, started.elapsed(), false)),
                     None => stderr::line(line(&sample, started.elapsed())),
                 }
@@ -110,11 +110,11 @@ impl Console {
                 stderr::line(json(&look(), started.elapsed(), true));
             }
         });
-        Some(Watch { stop: Some(stop), thread: Some(thread) })
+        Some(ProgressDisplay { stop: Some(stop), thread: Some(thread) })
     }
 }
 
-fn show(bar: &ProgressBar, sample: &ProgressSample) {
+fn update_bar(bar: &ProgressBar, sample: &ProgressSample) {
     let template = match sample.total {
         Some(_) => "{bar:30} {percent:>3}%  {msg}  {elapsed}",
         None => "{spinner} {msg}  {elapsed}",
@@ -148,13 +148,13 @@ fn json(sample: &ProgressSample, elapsed: Duration, is_over: bool) -> Value {
     object.into()
 }
 
-/// Work that is being watched; the display goes away with it.
-pub(crate) struct Watch {
+/// A running progress display. Dropping it ends the display.
+pub(crate) struct ProgressDisplay {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Watch {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! Keys out of arguments and files.
+//! Reads keys from arguments and files.
 
 use std::sync::Arc;
 

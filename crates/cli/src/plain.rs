@@ -1,7 +1,7 @@
-//! Text that a terminal shows and does not obey.
+//! Escapes control characters in text for terminals.
 //!
 //! Values, names and pieces of files may hold control characters, which move the cursor, change
-//! colours, or do worse. Where people read, they stand as `\x1b` and the like.
+//! colours, or do worse. A terminal gets them as `\x1b` and the like.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,11 +1,11 @@
-//! How long a run may take, and whether that is over.
+//! The time limit of a run, and whether it has passed.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static LIMIT: OnceLock<(Instant, Duration)> = OnceLock::new();
-/// Whether the run was told to stop for it.
+/// Whether the limit stopped the run.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// The time of the run begins now.
@@ -25,7 +25,7 @@ pub(crate) fn over() -> Option<Duration> {
 
 /// What is left of the time, if there is a limit: a moment at least, since no time at all is
 /// refused as a mistake.
-pub(crate) fn left() -> Option<Duration> {
+pub(crate) fn remaining() -> Option<Duration> {
     let (began, timeout) = LIMIT.get()?;
     Some(timeout.saturating_sub(began.elapsed()).max(Duration::from_millis(1)))
 }

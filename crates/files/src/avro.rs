@@ -1,12 +1,12 @@
 //! Reads Avro object container files.
 //!
-//! 1. The container is taken apart here ([`AvroBlocks`]): its header, and blocks with their codec. So
-//!    no length in a damaged file makes anybody allocate more than the file has, and what a block
-//!    unpacks to is bounded.
-//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. A block must hold
-//!    as many records as it says, no fewer and no more.
-//! 3. Batches of small blocks are put together. Damage costs no record of a block that stands before
-//!    it.
+//! 1. The container is taken apart here ([`AvroBlocks`]): its header, and blocks with their codec.
+//!    So no length in a damaged file makes anybody allocate more than the file has, and what a
+//!    block unpacks to is bounded.
+//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. A block must
+//!    hold as many records as it says, no fewer and no more.
+//! 3. Batches of small blocks are put together. Damage costs no record of a block that stands
+//!    before it.
 //!
 //! A container cut between two blocks looks whole: the format has no mark at its end.
 

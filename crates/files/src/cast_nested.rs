@@ -1,8 +1,8 @@
 //! Lists, maps and structs made into the same of other types.
 //!
-//! Writers call the parts of nested types by names of their own, and say whether parts may be NULL. A
-//! list of `element` is the list of `item` that a table has. What counts is the leaves: they are cast
-//! as columns are, and their losses are losses of the row.
+//! Writers call the parts of nested types by names of their own, and say whether parts may be NULL.
+//! A list of `element` is the list of `item` that a table has. What counts is the leaves: they are
+//! cast as columns are, and their losses are losses of the row.
 
 use std::sync::Arc;
 

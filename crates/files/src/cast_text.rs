@@ -1,8 +1,8 @@
-//! Text in Parquet, Arrow and Avro files made into other types, by the rules that hold for CSV: a value
-//! is what is written, or none.
+//! Text in Parquet, Arrow and Avro files made into other types, by the rules that hold for CSV: a
+//! value is what is written, or none.
 //!
-//! Arrow's own casts of text round decimals, cut off what a column does not keep of a moment, and turn
-//! large numbers into infinity.
+//! Arrow's own casts of text round decimals, cut off what a column does not keep of a moment, and
+//! turn large numbers into infinity.
 
 use std::sync::Arc;
 

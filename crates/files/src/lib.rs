@@ -4,8 +4,8 @@
 //!
 //! Reading:
 //!
-//! 1. [`Source::expand`] turns names, globs, URLs and `-` into [`Source`]s. A pipe is opened once: who
-//!    looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
+//! 1. [`Source::expand`] turns names, globs, URLs and `-` into [`Source`]s. A pipe is opened once:
+//!    who looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
 //! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the
 //!    format by name and then by content) and matches its columns with those the caller wants
 //!    ([`ReadOptions::schema`]).

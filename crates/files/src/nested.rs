@@ -1,5 +1,5 @@
-//! Columns of all types made ready to be written. Nested values are JSON, and their parts read as the
-//! same values in columns of their own.
+//! Columns of all types made ready to be written. Nested values are JSON, and their parts read as
+//! the same values in columns of their own.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! What a load computes of the fields of its records, and which records it leaves out.
+//! Computes columns from the fields of records (`--map`), and filters records (`--where`).
 //!
-//! 1. A [`Mapping`] is what was asked for: expressions of SQL as text. They may name any field of the
-//!    files, and are planned for the fields of each file ([`Mapping::plan`]).
-//! 2. A [`RowMapping`] makes rows of the batches of one file. The condition comes first, so that no
+//! 1. A [`Mapping`] holds the SQL expressions as text. They may name any field of the files.
+//!    [`Mapping::plan`] plans them for the fields of one file.
+//! 2. A [`RowMapping`] turns the batches of one file into rows. The condition comes first, so no
 //!    expression sees a record that is left out.
-//! 3. An expression that fails for a batch is tried with its halves, down to the records at fault.
-//!    These are rejected, with their original text, and the others go on.
+//! 3. When an expression fails for a batch, each half is tried alone, down to the records at fault.
+//!    Those are rejected with their original text, and the others go on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One file as a stream of entries.
+//! Reads one file as a stream of entries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

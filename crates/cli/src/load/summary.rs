@@ -1,4 +1,4 @@
-//! What a load did, for people and for programs.
+//! The summary of a load: a line for people, JSON for programs.
 
 use std::fmt;
 use std::path::Path;

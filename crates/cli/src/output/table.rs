@@ -1,4 +1,4 @@
-//! Rows as a table for people.
+//! Writes rows as a table for people.
 
 use std::io::Write;
 use std::sync::Arc;

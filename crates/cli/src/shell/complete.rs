@@ -1,9 +1,8 @@
-//! What a word that is being typed may become.
+//! Tab completion: the words that may complete the one being typed.
 //!
 //! 1. A line that begins with a backslash is a command: its name is completed, then its argument.
-//! 2. Behind FROM, JOIN, INTO and their like there stands a table, behind DROP INDEX an index.
-//! 3. Behind `name.` there stand columns of the table, or of the alias, that the name means, and
-//!    child tables.
+//! 2. After FROM, JOIN, INTO and the like a table follows, after DROP INDEX an index.
+//! 3. After `name.` follow the columns and child tables of that table or alias.
 //! 4. Everywhere else: columns of the tables that the statement names, functions, keywords, tables.
 
 use std::ops::Range;
@@ -27,7 +26,7 @@ pub(super) struct Completions {
     pub(super) words: Vec<String>,
 }
 
-/// Behind these words there stands a table.
+/// A table follows these words.
 const BEFORE_TABLE: [&str; 9] =
     ["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "UPSERT", "ON"];
 
@@ -57,7 +56,7 @@ impl Completer {
             .collect::<Vec<_>>();
         // The whole text is read: columns after SELECT belong to tables in the FROM behind the
         // cursor.
-        let statement = Statement::around(self, text, cursor);
+        let statement = StatementTables::around(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
             [.., drop, index] if drop == "DROP" && index == "INDEX" => {
                 self.among(typed, path.start, self.indexes())
@@ -96,7 +95,7 @@ impl Completer {
     }
 
     /// A word among others in a statement.
-    fn inside(&self, typed: &str, path: Range<usize>, statement: &Statement) -> Completions {
+    fn inside(&self, typed: &str, path: Range<usize>, statement: &StatementTables) -> Completions {
         if let Some((qualifier, _)) = typed[path.clone()].rsplit_once('.') {
             let start = path.start + qualifier.len() + 1;
             let columns =
@@ -211,16 +210,16 @@ fn previous_words(typed: &str, before: &[&SqlToken]) -> Vec<String> {
 }
 
 /// The tables that a statement names.
-struct Statement {
-    tables: Vec<Named>,
+struct StatementTables {
+    tables: Vec<TableReference>,
 }
 
-struct Named {
+struct TableReference {
     path: String,
     alias: Option<String>,
 }
 
-impl Statement {
+impl StatementTables {
     /// The statement that the cursor stands in.
     fn around(completer: &Completer, text: &str, cursor: usize) -> Self {
         let tokens = SqlTokens::read(text);
@@ -231,13 +230,13 @@ impl Statement {
             .rposition(|token| is_end(token) && token.range.end <= cursor)
             .map_or(0, |at| at + 1);
         let last = tokens[first..].iter().position(is_end).map_or(tokens.len(), |at| first + at);
-        Self { tables: named(completer, text, &tokens[first..last]) }
+        Self { tables: table_references(completer, text, &tokens[first..last]) }
     }
 
     fn columns_of(&self, completer: &Completer, qualifier: &str) -> Vec<String> {
         let qualifier = bare(qualifier);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-        let is_meant = |table: &&Named| match &table.alias {
+        let is_meant = |table: &&TableReference| match &table.alias {
             Some(alias) => alias.eq_ignore_ascii_case(&qualifier),
             None => {
                 table.path.eq_ignore_ascii_case(&qualifier)
@@ -253,7 +252,7 @@ impl Statement {
 }
 
 /// Every path that is a table's, with what follows it as its alias.
-fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
+fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<TableReference> {
     let word = |token: &SqlToken| &text[token.range.clone()];
     let is_name =
         |token: &SqlToken| matches!(token.kind, SqlTokenKind::Word | SqlTokenKind::QuotedName);
@@ -277,7 +276,7 @@ fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
                 // WHERE or JOIN behind a table is no alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
                 .map(|token| bare(word(token)));
-            tables.push(Named { path: table.path().to_owned(), alias });
+            tables.push(TableReference { path: table.path().to_owned(), alias });
         }
     }
     tables

@@ -1,4 +1,4 @@
-//! `tonnage check`: does everything that is stored hold together?
+//! `tonnage check`: verifies checksums, rows and indexes, and repairs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
-use crate::place::Place;
 use crate::stderr;
+use crate::store_connection::StoreConnection;
 use crate::values::{self, counted, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
@@ -41,23 +41,23 @@ impl CheckArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         let started = Instant::now();
-        let place = self.place(globals)?;
+        let connection = self.connection(globals)?;
         // Told first: what opening gave up stays known if the check itself ends early.
-        report_cut_logs(&place.statistics()?.1);
+        report_cut_logs(&connection.statistics()?.1);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
             total: None,
             text: "checking".to_owned(),
             figures: Vec::new(),
         });
-        let checked = match &place {
-            Place::Store(store) => store.check().map(|report| (report, None)),
-            Place::Server(_) if self.older_than.is_some() => {
+        let checked = match &connection {
+            StoreConnection::Store(store) => store.check().map(|report| (report, None)),
+            StoreConnection::Server(_) if self.older_than.is_some() => {
                 return Err(Failure::usage(
                     "--older-than goes with a store on a cluster, not with a server",
                 ));
             }
-            Place::Server(client) => client.check(self.repair),
+            StoreConnection::Server(client) => client.check(self.repair),
         };
         let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
         // The progress ends before the report: both write to the terminal.
@@ -89,21 +89,21 @@ impl CheckArgs {
         ));
         // A server repairs within its check. A store is repaired once its report is out, whatever
         // follows.
-        match (&place, repaired) {
-            (Place::Store(store), _) if self.repair => {
-                tell(globals, &repair(store, &report, self.older_than)?)
+        match (&connection, repaired) {
+            (StoreConnection::Store(store), _) if self.repair => {
+                report_repairs(globals, &repair(store, &report, self.older_than)?)
             }
-            (_, Some(repaired)) => tell(globals, &repaired),
+            (_, Some(repaired)) => report_repairs(globals, &repaired),
             _ => {}
         }
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 
-    fn place(&self, globals: &Globals) -> CliResult<Place> {
+    fn connection(&self, globals: &Globals) -> CliResult<StoreConnection> {
         if !self.cut_log {
-            return globals.place().map_err(damage_is_a_finding);
+            return globals.connection().map_err(damage_is_a_finding);
         }
-        globals.open_to_damage().map(Place::Store).map_err(damage_is_a_finding)
+        globals.open_to_damage().map(StoreConnection::Store).map_err(damage_is_a_finding)
     }
 
     fn write(&self, report: &CheckReport) -> CliResult<()> {
@@ -171,7 +171,7 @@ fn left_young(index: &Index, entries: u64, age: Duration) -> String {
     )
 }
 
-fn tell(globals: &Globals, repaired: &Repaired) {
+fn report_repairs(globals: &Globals, repaired: &Repaired) {
     for statement in &repaired.indexes {
         globals.info(format_args!("made: {statement}"));
     }

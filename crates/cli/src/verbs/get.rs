@@ -12,10 +12,10 @@ use tonnage_files::{ReadOptions, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
+use crate::fetched_related::FetchedRelated;
 use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat};
-use crate::place::PlacedRows;
-use crate::placed_related::PlacedRelated;
+use crate::store_connection::FetchedRows;
 use crate::values::Direction;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
@@ -73,11 +73,11 @@ impl GetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         self.check_output()?;
-        let place = globals.place()?;
-        let entry = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let entry = connection.table(&self.table)?;
         let path = &entry.schema.path;
         let (keys, given) = self.keys(&entry.schema)?;
-        let wanted = self.wanted(&entry.schema)?;
+        let wanted = self.rows_expected(&entry.schema)?;
         let options = BulkGetOptions {
             direction: self.direction.into(),
             columns: self.columns.clone(),
@@ -89,8 +89,10 @@ impl GetArgs {
             ..BulkGetOptions::default()
         };
         let found = match self.with.is_empty() && self.output_dir.is_none() {
-            true => self.write_rows(place.bulk_get(&entry, keys, &options)?)?,
-            false => self.write_several(path, place.bulk_get_related(&entry, keys, &options)?)?,
+            true => self.write_rows(connection.bulk_get(&entry, keys, &options)?)?,
+            false => {
+                self.write_several(path, connection.bulk_get_related(&entry, keys, &options)?)?
+            }
         };
         // A partial key may find many rows, so only fewer are a miss.
         if found >= wanted {
@@ -109,7 +111,7 @@ impl GetArgs {
     /// How many rows there must be if there is one for each key: as many as there are different
     /// whole keys among the arguments; one, where keys leave columns open; none, where a range may
     /// be empty.
-    fn wanted(&self, schema: &TableSchema) -> CliResult<u64> {
+    fn rows_expected(&self, schema: &TableSchema) -> CliResult<u64> {
         if self.from.is_some() || self.to.is_some() {
             return Ok(0);
         }
@@ -176,7 +178,7 @@ impl GetArgs {
         Ok(Some(FieldRange { column: column.name.clone(), low, high }))
     }
 
-    fn write_rows(&self, rows: PlacedRows) -> CliResult<u64> {
+    fn write_rows(&self, rows: FetchedRows) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut output = self.output.open(rows.schema)?;
         for batch in rows.batches {
@@ -187,7 +189,7 @@ impl GetArgs {
     }
 
     /// Rows of several tables.
-    fn write_several(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_several(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         match &self.output_dir {
             Some(directory) => self.write_directory(path, rows, directory),
             None if self.output.row_format() == RowFormat::Table => self.write_tables(path, rows),
@@ -200,7 +202,7 @@ impl GetArgs {
     fn write_directory(
         &self,
         path: &str,
-        rows: PlacedRelated,
+        rows: FetchedRelated,
         directory: &PathBuf,
     ) -> CliResult<u64> {
         let cancel = interrupt::cancel();
@@ -233,7 +235,7 @@ impl GetArgs {
     }
 
     /// A table for people for each table, that of the keys first.
-    fn write_tables(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_tables(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut own = 0;
         let mut by_table: BTreeMap<Arc<str>, Vec<RecordBatch>> = BTreeMap::new();
@@ -257,7 +259,7 @@ impl GetArgs {
     }
 
     /// JSON objects that say which table each row is of, parents before their children.
-    fn write_labelled(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_labelled(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let is_array = self.output.row_format() == RowFormat::Json;
         let mut output = self.output.open_lines()?;

@@ -68,7 +68,7 @@ impl WriteArgs {
         WriteOptions {
             durability: self.durability.into(),
             ttl: self.ttl,
-            timeout: time_limit::left(),
+            timeout: time_limit::remaining(),
             ..WriteOptions::default()
         }
     }
@@ -77,14 +77,14 @@ impl WriteArgs {
 impl PutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let place = globals.place()?;
-        let table = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let table = connection.table(&self.table)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
         for (number, (source, row)) in self.rows(&table.schema)?.into_iter().enumerate() {
             interrupt::check(&cancel)?;
-            let written = place.put_row(&table, row, condition, &options);
-            let written = written.map_err(|error| after(number, error.at(&source)))?;
+            let written = connection.put_row(&table, row, condition, &options);
+            let written = written.map_err(|error| failure_after(number, error.at(&source)))?;
             if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;
             }
@@ -134,7 +134,7 @@ impl PutArgs {
 }
 
 /// The rows before one that fails are stored.
-fn after(number: usize, error: Error) -> Failure {
+fn failure_after(number: usize, error: Error) -> Failure {
     if number == 0 { error.into() } else { Failure::stopped(error) }
 }
 

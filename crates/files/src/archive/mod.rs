@@ -1,8 +1,8 @@
 //! Files in files: zip archives and Excel workbooks.
 //!
 //! - A member of an archive is read as a file of its own ([`zipped`]).
-//! - A sheet of a workbook is read as CSV ([`workbook`]), row by row ([`sheet`]). What of the workbook
-//!   is held in memory is measured before ([`parts`], [`tokens`]).
+//! - A sheet of a workbook is read as CSV ([`workbook`]), row by row ([`sheet`]). What of the
+//!   workbook is held in memory is measured before ([`parts`], [`tokens`]).
 //!
 //! A thread unpacks what is read, so that whoever reads it needs to know of neither.
 

@@ -1,10 +1,11 @@
 //! The parts of a workbook, measured before they are read.
 //!
-//! Whoever reads a workbook holds some of its parts in memory, and of a sheet a token at a time. What
-//! an archive tells of its sizes may be wrong, so the parts are unpacked once only to be measured:
+//! Whoever reads a workbook holds some of its parts in memory, and of a sheet a token at a time.
+//! What an archive tells of its sizes may be wrong, so the parts are unpacked once only to be
+//! measured:
 //!
-//! 1. `_rels/.rels` names the workbook. Its parts of known names - texts, styles, lists of parts - have
-//!    a bound each, wherever they lie.
+//! 1. `_rels/.rels` names the workbook. Its parts of known names - texts, styles, lists of parts -
+//!    have a bound each, wherever they lie.
 //! 2. The list of parts of the workbook names the sheets, whose tokens have a bound.
 //! 3. The texts tell how many they are. The reader makes room for as many at once.
 

@@ -1,10 +1,10 @@
 //! Cells of a sheet as CSV.
 //!
-//! - A row of the sheet is a line, and blank rows are blank lines, so that numbers of lines are those
-//!   of rows as long as no cell has several lines.
+//! - A row of the sheet is a line, and blank rows are blank lines, so that numbers of lines are
+//!   those of rows as long as no cell has several lines.
 //! - The first row that is not blank says how many columns there are. Other rows are filled up.
-//! - Numbers have all the digits that a DOUBLE has, which is how Excel keeps them. Dates are ISO 8601: without a time of day where the format of the
-//!   cell shows none.
+//! - Numbers have all the digits that a DOUBLE has, which is how Excel keeps them. Dates are ISO
+//!   8601: without a time of day where the format of the cell shows none.
 
 use std::io::{self, Write};
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Storage of Azure: `az://CONTAINER/PATH`, `abfss://CONTAINER@HOST/PATH`, `az://HOST/CONTAINER/PATH`.
+//! Storage of Azure: `az://CONTAINER/PATH`, `abfss://CONTAINER@HOST/PATH`,
+//! `az://HOST/CONTAINER/PATH`.
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 //! - `request` asks, again where that may help, and says in plain words what the answer is.
 //! - `storage` tells which objects an address stands for: `s3` and `azure` find the `bucket`, whose
 //!   keys come from its `listing`.
-//! - `access` shows that a request may read: `signature` signs it as S3 wants, `shared_key` as Azure
-//!   does. `profile` and `azure_account` find the credentials.
+//! - `access` shows that a request may read: `signature` signs it as S3 wants, `shared_key` as
+//!   Azure does. `profile` and `azure_account` find the credentials.
 
 mod access;
 mod azure;

@@ -1,13 +1,13 @@
 //! A file behind HTTP, read front to back.
 //!
 //! 1. The whole file is asked for once, and read as it comes.
-//! 2. Where the connection breaks, or ends before the length that the server told, the rest is asked
-//!    for as a range, on condition that the file is still the same (`If-Range`).
+//! 2. Where the connection breaks, or ends before the length that the server told, the rest is
+//!    asked for as a range, on condition that the file is still the same (`If-Range`).
 //! 3. A server that does not know ranges sends the file again: what was read is passed over, if the
 //!    mark of the file (`ETag`, `Last-Modified`) is the same. Else the file has changed, or nobody
 //!    can say, and that is an error.
-//! 4. Where neither a length nor a last chunk tells the end, a connection that breaks looks like the end
-//!    of the file. Such an answer is refused.
+//! 4. Where neither a length nor a last chunk tells the end, a connection that breaks looks like
+//!    the end of the file. Such an answer is refused.
 
 use std::io::{self, Read};
 

@@ -1,8 +1,8 @@
 //! Addresses of object storage, with patterns in the key: `s3://BUCKET/KEY`, `gs://BUCKET/KEY`,
 //! `az://CONTAINER/PATH` and what other tools write for the last.
 //!
-//! Credentials come from the environment; without them requests are not signed, which public buckets
-//! allow.
+//! Credentials come from the environment; without them requests are not signed, which public
+//! buckets allow.
 
 use glob::{MatchOptions, Pattern};
 use tonnage_engine::{Error, Result};

@@ -1,4 +1,4 @@
-//! Tables out of files, and files held against tables.
+//! Derives a table from files, and checks files against a table.
 
 use std::sync::Arc;
 
@@ -72,14 +72,14 @@ pub(super) fn check_key(schema: &TableSchema, key: &PrimaryKey) -> CliResult<()>
 }
 
 /// A table that is to be made, and what there is to say of it.
-pub(super) struct ToMake {
+pub(super) struct NewTablePlan {
     pub(super) definition: TableDefinition,
     pub(super) notes: Vec<String>,
     /// The records that decided the types, if there are more.
     sample: Option<u64>,
 }
 
-impl ToMake {
+impl NewTablePlan {
     /// The table that the columns of the files make.
     pub(super) fn of(
         path: &str,

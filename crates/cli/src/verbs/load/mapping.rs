@@ -1,4 +1,4 @@
-//! Expressions over the fields of files: what fills columns, and which records are loaded.
+//! `--map` and `--where`: expressions over the fields of files.
 
 use clap::Args;
 

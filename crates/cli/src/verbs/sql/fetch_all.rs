@@ -1,4 +1,4 @@
-//! `--fetch-all`: many statements in one call, side by side, each with an answer of its own.
+//! `--fetch-all`: runs many statements in one call, each with its own answer.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use tonnage::{Error, Result};
 use tonnage_client::Fetched;
 use tonnage_sql::{Answer, Request};
 
-use super::outlet::RowOutlet;
 use super::server::rows_changed;
+use super::statement_output::StatementOutput;
 use super::{SqlArgs, pointed, print, while_it_ran};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure, with_causes};
@@ -62,7 +62,7 @@ impl SqlArgs {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create)?)?;
         let requests = statements.iter().map(|text| Request::new(*text).cancel(&cancel));
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         let answers = sql.fetch_all(requests);
         interrupt::check(&cancel)?;
         let mut described = Vec::with_capacity(answers.len());
@@ -87,7 +87,7 @@ impl SqlArgs {
     ) -> CliResult<Vec<Result<String>>> {
         let client = self.connect(globals)?;
         let asked: Vec<_> = statements.iter().map(|text| ((*text).to_owned(), vec![])).collect();
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         let mut described = Vec::with_capacity(asked.len());
         for answer in client.fetch_all(&asked)? {
             described.push(match answer {

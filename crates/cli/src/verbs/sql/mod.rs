@@ -1,13 +1,13 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
-//! A text of definitions alone goes to the store. What it asks for can be carried out again
-//! (`DESCRIBE` gives the statement that makes the table); what it does is told on standard error. Everything else goes through
-//! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
-//! error.
+//! - A text of definitions alone goes to the store. `SHOW TABLES` and `DESCRIBE` answer on standard
+//!   output, with statements that can be executed again. The others report on standard error.
+//! - Everything else goes through `tonnage-sql`, statement by statement. Rows go to standard
+//!   output, counts of changed rows to standard error.
 
 mod fetch_all;
-mod outlet;
 mod server;
+mod statement_output;
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Backend, Shell, caret, describe};
 use crate::statements::statements;
 use crate::{interrupt, values};
-use outlet::RowOutlet;
+use statement_output::StatementOutput;
 
 /// How `--memory` is divided: blocks of the store, the program with what it knows of files and keys,
 /// and the rest for statements, at least a part and what a session needs.
@@ -99,7 +99,7 @@ impl SqlArgs {
         if globals.is_server() {
             return self.run_on_server(globals, &text);
         }
-        self.carry_out(globals, &text).map_err(|failure| pointed(&text, failure))
+        self.execute_text(globals, &text).map_err(|failure| pointed(&text, failure))
     }
 
     /// The store and the statements, of which each may be missing.
@@ -139,10 +139,10 @@ impl SqlArgs {
             true => Backend::of_server(self.connect(globals)?)?,
             false => Backend::Store(self.sql(self.open(globals, self.create)?)?),
         };
-        Shell::new(backend, self.output.format).run(&globals.store_shown(), globals.quiet)
+        Shell::new(backend, self.output.format).run(&globals.store_display_name(), globals.quiet)
     }
 
-    fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {
+    fn execute_text(&self, globals: &Globals, text: &str) -> CliResult {
         match tonnage::ddl::parse(text) {
             // What cannot be read must not make a store.
             Ok(statements) if statements.is_empty() => {
@@ -162,19 +162,22 @@ impl SqlArgs {
 
     fn define(&self, globals: &Globals, text: &str) -> CliResult {
         let store = globals.open_or_create(true)?;
-        let (mut output, mut outlet) = (LineOutput::stdout(), RowOutlet::new(&self.output));
+        let (mut output, mut outlet) = (LineOutput::stdout(), StatementOutput::new(&self.output));
         for (number, statement) in statements(text).into_iter().enumerate() {
             let done = match self.timeout {
                 None => store.execute(statement),
                 Some(timeout) => store.execute_within(statement, timeout),
             };
-            for done in done.map_err(Failure::from).map_err(|failure| after(number, failure))? {
+            for done in
+                done.map_err(Failure::from).map_err(|failure| failure_after(number, failure))?
+            {
                 match self.listed(&store, &done)? {
                     Some(rows) => {
                         std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
-                        print_list(&mut outlet, &rows).map_err(|failure| after(number, failure))?;
+                        print_list(&mut outlet, &rows)
+                            .map_err(|failure| failure_after(number, failure))?;
                     }
-                    None => tell(globals, &mut output, &done)?,
+                    None => report_outcome(globals, &mut output, &done)?,
                 }
             }
         }
@@ -207,7 +210,7 @@ impl SqlArgs {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create || create)?)?;
         let mut started = Instant::now();
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         for (number, answer) in sql.script(Request::new(text).cancel(&cancel))?.enumerate() {
             let described = match answer.and_then_interrupted().map_err(ran_out) {
                 Ok(Answer::Rows(rows)) => print(&mut outlet, rows).map(describe_count),
@@ -215,7 +218,7 @@ impl SqlArgs {
                 Ok(Answer::Done(done)) => Ok(done.to_string()),
                 Err(failure) => Err(failure),
             };
-            let described = described.map_err(|failure| after(number, failure))?;
+            let described = described.map_err(|failure| failure_after(number, failure))?;
             globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();
         }
@@ -280,7 +283,7 @@ impl SqlArgs {
 }
 
 /// Prints rows as they come. Gives how many came.
-fn print(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
+fn print(outlet: &mut StatementOutput, rows: Rows) -> CliResult<u64> {
     let mut output = outlet.open(rows.schema().clone())?;
     for batch in rows {
         output.write(&batch.and_then_interrupted().map_err(while_it_ran)?)?;
@@ -288,14 +291,18 @@ fn print(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
     outlet.close(output)
 }
 
-fn print_list(outlet: &mut RowOutlet, rows: &RecordBatch) -> CliResult<()> {
+fn print_list(outlet: &mut StatementOutput, rows: &RecordBatch) -> CliResult<()> {
     let mut output = outlet.open(rows.schema())?;
     output.write(rows)?;
     outlet.close(output).map(drop)
 }
 
 /// What was asked for goes to standard output, what was done is told beside it.
-fn tell(globals: &Globals, output: &mut LineOutput, done: &tonnage::Outcome) -> CliResult<()> {
+fn report_outcome(
+    globals: &Globals,
+    output: &mut LineOutput,
+    done: &tonnage::Outcome,
+) -> CliResult<()> {
     match done {
         tonnage::Outcome::Tables(_) | tonnage::Outcome::Description(_) => output.line(done),
         _ => {
@@ -327,7 +334,7 @@ fn while_it_ran(failure: Failure) -> Failure {
 }
 
 /// What came before a statement that fails was carried out, and stays.
-fn after(number: usize, failure: Failure) -> Failure {
+fn failure_after(number: usize, failure: Failure) -> Failure {
     if number == 0 { failure } else { while_it_ran(failure) }
 }
 
