@@ -1,8 +1,8 @@
-//! Lists, maps and structs made into the same of other types.
+//! Casts lists, maps and structs to other types of the same kind.
 //!
-//! Writers call the parts of nested types by names of their own, and say whether parts may be NULL.
-//! A list of `element` is the list of `item` that a table has. What counts is the leaves: they are
-//! cast as columns are, and their losses are losses of the row.
+//! Writers name the parts of nested types in their own way, and differ on whether parts may be
+//! NULL. A list of `element` becomes the list of `item` that a table has. The leaves are cast as
+//! columns are. A row is rejected if one of its leaves loses something.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
         (from, to) => {
             !from.is_nested()
                 && !to.is_nested()
-                && !says_no_unit(from, to)
-                && !says_less(from, to)
+                && !lacks_unit(from, to)
+                && !loses_silently(from, to)
                 && can_cast_types(from, to)
         }
     }
@@ -47,14 +47,14 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
 
 /// Whether one is a number and the other a time. Nobody knows if a number counts seconds, milliseconds
 /// or days: one of them would be a moment in another millennium.
-fn says_no_unit(from: &DataType, to: &DataType) -> bool {
+fn lacks_unit(from: &DataType, to: &DataType) -> bool {
     let is_time = |data_type: &DataType| data_type.is_temporal();
     is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
 }
 
 /// Whether Arrow's cast keeps the time of day of a moment without its day, or takes the bytes of a
 /// number for bytes. No cast leads back, so nothing would show the loss.
-fn says_less(from: &DataType, to: &DataType) -> bool {
+fn loses_silently(from: &DataType, to: &DataType) -> bool {
     let is_moment = matches!(from, DataType::Timestamp(..));
     is_moment && matches!(to, DataType::Time64(_)) || from.is_integer() && to == &DataType::Binary
 }

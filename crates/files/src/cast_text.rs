@@ -1,8 +1,7 @@
-//! Text in Parquet, Arrow and Avro files made into other types, by the rules that hold for CSV: a
-//! value is what is written, or none.
+//! Casts text in Parquet, Arrow and Avro files to other types, by the rules of CSV.
 //!
-//! Arrow's own casts of text round decimals, cut off what a column does not keep of a moment, and
-//! turn large numbers into infinity.
+//! Arrow's own casts of text round decimals, truncate timestamps to the precision of the column,
+//! and turn large numbers into infinity.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Values cast from one type to another, and whether something was lost.
+//! Casts values from one type to another, and finds the values that lose something.
 
 use std::sync::Arc;
 

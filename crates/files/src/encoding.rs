@@ -1,4 +1,4 @@
-//! Text that is not UTF-8, made UTF-8 while it is read.
+//! Decodes text that is not UTF-8 while it is read.
 
 use std::fmt;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Columns that stand in the names of folders, as Hive writes them: `country=FR/year=2022/a.csv`.
+//! Hive partition columns: columns in the names of folders, such as `country=FR/year=2022/a.csv`.
 
 use std::sync::Arc;
 

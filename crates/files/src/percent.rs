@@ -1,4 +1,4 @@
-//! Texts in which `%` and two digits stand for a byte, as in URLs.
+//! Decodes percent-encoded text, as in URLs.
 
 /// The text that is meant.
 pub(crate) fn decoded(text: &str) -> String {

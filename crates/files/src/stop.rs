@@ -1,4 +1,4 @@
-//! A way to end a wait for bytes that may never come.
+//! Stops a wait for bytes that may never come.
 
 use std::fmt;
 use std::sync::Arc;

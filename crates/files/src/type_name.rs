@@ -1,4 +1,4 @@
-//! What types are called where people read: as SQL calls them, never as Arrow does.
+//! Names types in messages: as SQL calls them, never as Arrow does.
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 

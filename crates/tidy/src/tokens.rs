@@ -1,4 +1,4 @@
-//! Rust text as words and marks, without comments and literals.
+//! Splits Rust text into words and signs, without comments and literals.
 
 /// Cuts a text into words (names and keywords), `::`, and single other characters.
 ///

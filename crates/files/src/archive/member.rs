@@ -1,4 +1,4 @@
-//! Members: which one is meant, and how it is read.
+//! Chooses a member of an archive, and opens it.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use crate::readahead::ReadAhead;
 const NAMED_MAX: usize = 8;
 
 /// A member that is open.
-pub(crate) struct Member {
+pub(crate) struct ArchiveMember {
     pub(crate) reader: Box<dyn Read + Send>,
     pub(crate) name: String,
     /// Its size, unpacked.
@@ -55,7 +55,7 @@ pub(super) fn written(
     bytes: Option<u64>,
     is_sheet: bool,
     work: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
-) -> io::Result<Member> {
+) -> io::Result<ArchiveMember> {
     let reader = Box::new(ReadAhead::start_writing(work)?);
-    Ok(Member { reader, name, bytes, is_sheet })
+    Ok(ArchiveMember { reader, name, bytes, is_sheet })
 }

@@ -6,9 +6,9 @@ use std::io::{self, BufReader};
 
 use calamine::{Data, DataRef, Range, Reader, Sheet, SheetType, SheetVisible, Style, Xls, Xlsx};
 
-use super::member::{Member, chosen, written};
-use super::parts::measure;
-use super::sheet::{RowWriter, Shows};
+use super::member::{ArchiveMember, chosen, written};
+use super::sheet::{DateTimeDisplay, SheetWriter};
+use super::workbook_parts::measure;
 use super::zipped::Zip;
 
 /// The part that makes a zip archive a workbook.
@@ -83,7 +83,7 @@ fn is_filled(book: &mut Workbook, name: &str) -> io::Result<bool> {
 }
 
 /// Opens a sheet as CSV.
-pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
+pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
     let (mut book, has_formulas) = workbook(archive)?;
     let name = match name {
         // Hidden sheets, too, may be asked for.
@@ -96,11 +96,11 @@ pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
         let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
         let shows: Vec<_> = cells.styles().iter().map(shows).collect();
-        let mut rows = RowWriter::new(out);
+        let mut rows = SheetWriter::new(out);
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
-            let shows = shows.get(style).copied().unwrap_or(Shows::Both);
+            let shows = shows.get(style).copied().unwrap_or(DateTimeDisplay::Both);
             match unkept.next_if_eq(&cell.get_position()) {
-                Some(place) => rows.put_unkept(place)?,
+                Some(place) => rows.put_uncached(place)?,
                 None => rows.put(cell.get_position(), cell.get_value(), shows)?,
             }
         }
@@ -129,10 +129,10 @@ fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
     Ok(places)
 }
 
-fn shows(style: &Style) -> Shows {
-    let Some(format) = &style.number_format else { return Shows::Both };
-    let known = format.format_id.and_then(Shows::of_id);
-    known.unwrap_or_else(|| Shows::of_code(&format.format_code))
+fn shows(style: &Style) -> DateTimeDisplay {
+    let Some(format) = &style.number_format else { return DateTimeDisplay::Both };
+    let known = format.format_id.and_then(DateTimeDisplay::of_id);
+    known.unwrap_or_else(|| DateTimeDisplay::of_code(&format.format_code))
 }
 
 /// The sheets of a workbook of old that have cells.
@@ -147,7 +147,7 @@ fn filled_of_old(book: &mut Xls<BufReader<File>>) -> io::Result<Vec<String>> {
 }
 
 /// The same as [`open`] for a workbook of old.
-pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<Member> {
+pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<ArchiveMember> {
     let mut book = Xls::new(file).map_err(broken)?;
     let name = match name {
         Some(_) => chosen(book.sheet_names(), name, WHAT)?,
@@ -167,9 +167,9 @@ fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
             .any(|cell| matches!(cell, Data::DateTime(at) if at.as_f64().fract() != 0.0))
     };
     let shows: Vec<_> = (0..cells.width())
-        .map(|column| if has_time(column) { Shows::Both } else { Shows::Date })
+        .map(|column| if has_time(column) { DateTimeDisplay::Both } else { DateTimeDisplay::Date })
         .collect();
-    let mut rows = RowWriter::new(out);
+    let mut rows = SheetWriter::new(out);
     for (row, column, value) in cells.used_cells() {
         let place = (first_row + row as u32, first_column + column as u32);
         rows.put(place, &borrowed(value), shows[column])?;

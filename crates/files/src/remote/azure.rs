@@ -12,7 +12,7 @@ use super::listing::{Listing, encoded};
 use super::shared_key::SharedKey;
 
 /// What an address says.
-struct Address<'a> {
+struct AzureAddress<'a> {
     /// The name of the account, and its host if that is there.
     account: Option<(&'a str, Option<&'a str>)>,
     container: &'a str,
@@ -30,7 +30,7 @@ pub(super) fn located<'a>(
     rest: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Bucket, &'a str)> {
-    let Address { account, container, key } = Address::of(rest);
+    let AzureAddress { account, container, key } = AzureAddress::of(rest);
     if container.is_empty() {
         return Err(Error::invalid(format!(
             "it names no container: write {scheme}://CONTAINER/PATH"
@@ -83,7 +83,7 @@ pub(super) fn located<'a>(
     Ok((bucket, key))
 }
 
-impl<'a> Address<'a> {
+impl<'a> AzureAddress<'a> {
     fn of(rest: &'a str) -> Self {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let account = |host: &'a str| match host.split_once('.') {

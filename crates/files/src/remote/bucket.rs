@@ -1,4 +1,4 @@
-//! A bucket of object storage, called a container by Azure.
+//! A bucket of object storage. Azure calls it a container.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tonnage_engine::{Error, Result};
 
 use super::access::StorageAccess;
-use super::file::{Object, RemoteFile};
+use super::file::{RemoteFile, StorageObject};
 use super::listing::{Listing, encoded};
-use super::request::Request;
+use super::request::RemoteRequest;
 use crate::stop::Stop;
 
 /// The most that one page of a listing may have: a thousand keys, with what Azure says of each.
@@ -27,9 +27,9 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) fn object(&self, key: &str) -> Object {
+    pub(super) fn object(&self, key: &str) -> StorageObject {
         let name = format!("{}/{key}", self.address);
-        Object { name, file: self.file(format!("{}/{}", self.url, encoded(key))) }
+        StorageObject { name, file: self.file(format!("{}/{}", self.url, encoded(key))) }
     }
 
     /// All keys with a prefix, in their order.
@@ -74,7 +74,7 @@ impl Bucket {
                 _ => Error::unavailable(what),
             }
         };
-        let request = Request { file: listing, headers: Vec::new() };
+        let request = RemoteRequest { file: listing, headers: Vec::new() };
         let answer = request.answer(&Stop::default(), &mut 0).map_err(failed)?;
         let mut page = String::new();
         let reader = answer.into_body().into_with_config().limit(u64::MAX).reader();

@@ -1,4 +1,4 @@
-//! Where a file behind HTTP is.
+//! The address of a file behind HTTP.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl RemoteFile {
 }
 
 /// An object of a storage, and what messages call it.
-pub(crate) struct Object {
+pub(crate) struct StorageObject {
     pub(crate) name: String,
     pub(crate) file: RemoteFile,
 }

@@ -1,4 +1,4 @@
-//! Listings of buckets: how they are asked for, and what their pages say.
+//! Bucket listings: their URLs, and how their pages are parsed.
 
 use tonnage_engine::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Signatures of requests as S3 wants them: version 4, in the headers.
+//! Signs requests for S3: version 4, in the headers.
 
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ use glob::{MatchOptions, Pattern};
 use tonnage_engine::{Error, Result};
 
 use super::bucket::Bucket;
-use super::file::Object;
+use super::file::StorageObject;
 use super::{azure, s3};
 
 /// Whether a name is one of object storage.
@@ -20,7 +20,7 @@ pub(super) fn is_storage(name: &str) -> bool {
 }
 
 /// The objects that a name stands for.
-pub(super) fn expand(name: &str) -> Result<Vec<Object>> {
+pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
     let variable =
         |variable: &str| std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
     let (bucket, key) = located(name, &variable).map_err(|error| error.at(name))?;

@@ -1,10 +1,10 @@
-//! JSON documents that become rows: where in each the columns stand.
+//! Finds the columns of a row in a JSON document.
 
 use arrow::datatypes::FieldRef;
 use tonnage_engine::{Error, Result};
 
 use super::block::{Cell, CellKind};
-use super::json_scan::{Member, Refusal, decoded_name, scan_object};
+use super::json_scan::{JsonMember, RecordRefusal, decoded_name, scan_object};
 use crate::options::DocumentOptions;
 use crate::type_name::is_json_field;
 
@@ -81,7 +81,7 @@ impl DocumentLayout {
         start: usize,
         end: usize,
         cells: &mut [Cell],
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), RecordRefusal> {
         let start = start + (text[start..end].len() - text[start..end].trim_ascii_start().len());
         cells[self.document] = Cell::new(start, end, CellKind::Nested);
         let paths: Vec<(&PathColumn, &[String])> =
@@ -97,7 +97,7 @@ fn find(
     end: usize,
     paths: &[(&PathColumn, &[String])],
     cells: &mut [Cell],
-) -> std::result::Result<(), Refusal> {
+) -> std::result::Result<(), RecordRefusal> {
     scan_object(text, start, end, |member| {
         let (mut below, name) = (Vec::new(), decoded_name(&member));
         for (column, path) in paths {
@@ -125,7 +125,7 @@ fn find(
     })
 }
 
-fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
+fn is_object(member: &JsonMember<'_>, text: &[u8]) -> bool {
     member.value.kind() == CellKind::Nested && member.value.bytes(text).starts_with(b"{")
 }
 

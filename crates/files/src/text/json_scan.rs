@@ -1,7 +1,7 @@
 //! Finds the members of one JSON object without building anything.
 //!
-//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. Nested values are
-//! stepped over by `serde_json`, which also limits their depth; they stay raw text.
+//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. `serde_json`
+//! skips nested values, and limits their depth. They stay raw text.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::block::{Cell, CellKind};
 use super::json_check::unescape;
 
 /// A member as it stands in the text.
-pub(crate) struct Member<'a> {
+pub(crate) struct JsonMember<'a> {
     /// The name between its quotes.
     pub(crate) name: &'a [u8],
     /// Whether the name has backslashes in it.
@@ -23,25 +23,25 @@ pub(crate) struct Member<'a> {
 
 /// What is wrong, and at which byte of the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotJson {
+pub(crate) struct JsonSyntaxError {
     pub(crate) at: usize,
     pub(crate) reason: &'static str,
 }
 
 /// Why a line is no record.
-pub(super) struct Refusal {
+pub(super) struct RecordRefusal {
     pub(super) column: Option<String>,
     pub(super) reason: String,
 }
 
-impl From<NotJson> for Refusal {
-    fn from(error: NotJson) -> Self {
-        Refusal { column: None, reason: error.reason.to_owned() }
+impl From<JsonSyntaxError> for RecordRefusal {
+    fn from(error: JsonSyntaxError) -> Self {
+        RecordRefusal { column: None, reason: error.reason.to_owned() }
     }
 }
 
 /// The name of a member as it is meant.
-pub(super) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
+pub(super) fn decoded_name<'a>(member: &JsonMember<'a>) -> Cow<'a, str> {
     match member.name_escaped {
         true => Cow::Owned(unescape(member.name).unwrap_or_default()),
         false => String::from_utf8_lossy(member.name),
@@ -49,11 +49,11 @@ pub(super) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
 }
 
 /// Calls `found` for each member of the object that `text[start..end]` must be.
-pub(crate) fn scan_object<'a, E: From<NotJson>>(
+pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
     text: &'a [u8],
     start: usize,
     end: usize,
-    mut found: impl FnMut(Member<'a>) -> Result<(), E>,
+    mut found: impl FnMut(JsonMember<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut scan = ObjectScan { text: &text[..end], at: start };
     scan.space();
@@ -73,7 +73,7 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
         let value = scan.value()?;
         // Told while the rest may still be broken: whoever takes members takes them back on an
         // error.
-        found(Member { name: &text[name_start..name_end], name_escaped, value })?;
+        found(JsonMember { name: &text[name_start..name_end], name_escaped, value })?;
         scan.space();
         match scan.peek() {
             Some(b',') => scan.at += 1,
@@ -96,8 +96,8 @@ impl ObjectScan<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn wrong(&self, reason: &'static str) -> NotJson {
-        NotJson { at: self.at, reason }
+    fn wrong(&self, reason: &'static str) -> JsonSyntaxError {
+        JsonSyntaxError { at: self.at, reason }
     }
 
     fn space(&mut self) {
@@ -106,7 +106,7 @@ impl ObjectScan<'_> {
         }
     }
 
-    fn expect(&mut self, byte: u8, reason: &'static str) -> Result<(), NotJson> {
+    fn expect(&mut self, byte: u8, reason: &'static str) -> Result<(), JsonSyntaxError> {
         if self.peek() != Some(byte) {
             return Err(self.wrong(reason));
         }
@@ -114,14 +114,14 @@ impl ObjectScan<'_> {
         Ok(())
     }
 
-    fn nothing_left(&mut self) -> Result<(), NotJson> {
+    fn nothing_left(&mut self) -> Result<(), JsonSyntaxError> {
         self.space();
         if self.at < self.text.len() { Err(self.wrong("text follows the object")) } else { Ok(()) }
     }
 
     /// Steps over a string whose opening quote is behind: where its text begins and ends, and
     /// whether it has escapes.
-    fn string(&mut self) -> Result<(usize, usize, bool), NotJson> {
+    fn string(&mut self) -> Result<(usize, usize, bool), JsonSyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -142,13 +142,13 @@ impl ObjectScan<'_> {
         self.at += 1;
         let raw = &self.text[start..end];
         if raw.iter().any(|byte| *byte < 0x20) {
-            return Err(NotJson {
+            return Err(JsonSyntaxError {
                 at: start,
                 reason: "a string has a control character that is not escaped",
             });
         }
         if escaped && unescape(raw).is_none() {
-            return Err(NotJson {
+            return Err(JsonSyntaxError {
                 at: start,
                 reason: "a string has an escape that JSON does not know",
             });
@@ -156,7 +156,7 @@ impl ObjectScan<'_> {
         Ok((start, end, escaped))
     }
 
-    fn value(&mut self) -> Result<Cell, NotJson> {
+    fn value(&mut self) -> Result<Cell, JsonSyntaxError> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => {
@@ -184,7 +184,7 @@ impl ObjectScan<'_> {
         }
     }
 
-    fn literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, NotJson> {
+    fn literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, JsonSyntaxError> {
         if !self.text[self.at..].starts_with(word) {
             return Err(self.wrong(
                 "a value is neither a string, a number, true, false, null, an object nor an array",
@@ -195,7 +195,7 @@ impl ObjectScan<'_> {
         Ok(Cell::new(start, self.at, kind))
     }
 
-    fn number(&mut self) -> Result<(), NotJson> {
+    fn number(&mut self) -> Result<(), JsonSyntaxError> {
         let wrong = self.wrong("a number is not written as JSON wants it");
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -231,7 +231,7 @@ impl ObjectScan<'_> {
         length
     }
 
-    fn nested(&mut self) -> Result<(), NotJson> {
+    fn nested(&mut self) -> Result<(), JsonSyntaxError> {
         let mut values =
             serde_json::Deserializer::from_slice(&self.text[self.at..]).into_iter::<IgnoredAny>();
         match values.next() {
@@ -248,12 +248,12 @@ impl ObjectScan<'_> {
 mod tests {
     use super::*;
 
-    fn names_and_values(text: &str) -> Result<Vec<(String, String)>, NotJson> {
+    fn names_and_values(text: &str) -> Result<Vec<(String, String)>, JsonSyntaxError> {
         let mut members = Vec::new();
         scan_object(text.as_bytes(), 0, text.len(), |member| {
             let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             members.push((text_of(member.name), text_of(member.value.json_text(text.as_bytes()))));
-            Ok::<(), NotJson>(())
+            Ok::<(), JsonSyntaxError>(())
         })?;
         Ok(members)
     }

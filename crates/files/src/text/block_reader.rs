@@ -61,7 +61,7 @@ impl Splitter {
 
 /// A source of text, read block by block. The memory of a block is bounded by [`BLOCK_BYTES`] and
 /// the longest record allowed.
-pub(crate) struct Blocks {
+pub(crate) struct BlockReader {
     source: Source,
     input: Box<dyn Read + Send>,
     /// Whether what came is not to wait for more.
@@ -82,7 +82,7 @@ pub(crate) struct Blocks {
     record_bytes_max: usize,
 }
 
-impl Blocks {
+impl BlockReader {
     /// The text of a source as UTF-8, whatever it is written in.
     pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<Self> {
         let encoding = match Encoding::of(options.encoding, &input.head) {

@@ -1,18 +1,17 @@
-//! The parts of a workbook, measured before they are read.
+//! Measures the parts of a workbook before they are read.
 //!
-//! Whoever reads a workbook holds some of its parts in memory, and of a sheet a token at a time.
-//! What an archive tells of its sizes may be wrong, so the parts are unpacked once only to be
-//! measured:
+//! The reader of a workbook holds some parts in memory, and one XML token of a sheet at a time. The
+//! sizes in an archive may be wrong, so the parts are unpacked once only to measure them:
 //!
-//! 1. `_rels/.rels` names the workbook. Its parts of known names - texts, styles, lists of parts -
-//!    have a bound each, wherever they lie.
-//! 2. The list of parts of the workbook names the sheets, whose tokens have a bound.
-//! 3. The texts tell how many they are. The reader makes room for as many at once.
+//! 1. `_rels/.rels` names the workbook. Parts with known names (texts, styles, lists of parts) have
+//!    a limit each, in whatever folder they lie.
+//! 2. The list of parts of the workbook names the sheets. Their tokens have a limit.
+//! 3. The texts declare their own number. The reader allocates that many at once, so it is checked.
 
 use std::io::{self, Read};
 
-use super::tokens::TokenScan;
-use super::zipped::{Zip, told};
+use super::xml_tokens::XmlTokenScan;
+use super::zipped::{Zip, zip_error};
 
 /// What names the workbook.
 const PACKAGE: &str = "_rels/.rels";
@@ -32,7 +31,7 @@ const HELD_BYTES_MAX: u64 = 64 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A part of a workbook.
-struct Part {
+struct WorkbookPart {
     at: usize,
     name: String,
     /// Its path as it is looked up: in small letters, with slashes.
@@ -70,10 +69,10 @@ pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
     Ok(has_formulas)
 }
 
-fn parts_of(archive: &Zip) -> io::Result<Vec<Part>> {
+fn parts_of(archive: &Zip) -> io::Result<Vec<WorkbookPart>> {
     let part = |(at, name): (usize, Result<std::borrow::Cow<'_, str>, _>)| {
-        let name = name.map_err(told)?.into_owned();
-        Ok(Part { at, path: looked_up(&name), name })
+        let name = name.map_err(zip_error)?.into_owned();
+        Ok(WorkbookPart { at, path: looked_up(&name), name })
     };
     archive.file_names().enumerate().map(part).collect()
 }
@@ -82,7 +81,7 @@ fn looked_up(path: &str) -> String {
     path.replace('\\', "/").to_ascii_lowercase()
 }
 
-impl Part {
+impl WorkbookPart {
     fn last_name(&self) -> &str {
         self.path.rsplit_once('/').map_or(&self.path, |(_, name)| name)
     }
@@ -100,7 +99,7 @@ impl Part {
             head.extend_from_slice(&chunk[..chunk.len().min(TEXTS_HEAD_BYTES - head.len())]);
         })?;
         // The reader makes room for as many texts as are told.
-        match told_texts(&head) {
+        match declared_texts(&head) {
             Some(texts) if texts <= bytes / TEXT_BYTES_MIN => Ok(()),
             Some(texts) => {
                 Err(damaged(format!("{} tells of {texts} texts, but has not as many", self.name)))
@@ -111,7 +110,7 @@ impl Part {
 
     /// Tells whether there are formulas in it.
     fn measure_tokens(&self, archive: &mut Zip) -> io::Result<bool> {
-        let mut tokens = TokenScan::default();
+        let mut tokens = XmlTokenScan::default();
         self.unpack(archive, |chunk| tokens.take(chunk).map_err(str::to_owned))?;
         Ok(tokens.has_formulas())
     }
@@ -141,7 +140,7 @@ impl Part {
         archive: &mut Zip,
         mut take: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> io::Result<()> {
-        let mut part = archive.by_index(self.at).map_err(told)?;
+        let mut part = archive.by_index(self.at).map_err(zip_error)?;
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let bytes = match part.read(&mut chunk) {
@@ -160,7 +159,7 @@ impl Part {
 }
 
 /// How many texts a part says that it has; none if it does not begin as such a part.
-fn told_texts(head: &[u8]) -> Option<u64> {
+fn declared_texts(head: &[u8]) -> Option<u64> {
     let head = String::from_utf8_lossy(head);
     let (_, list) = head.split_once("sst")?;
     let (tag, _) = list.split_once('>')?;
@@ -189,7 +188,7 @@ mod tests {
             ("<sst uniqueCount=\"5\"", None),
             ("<x>", None),
         ] {
-            assert_eq!(told_texts(head.as_bytes()), texts, "{head}");
+            assert_eq!(declared_texts(head.as_bytes()), texts, "{head}");
         }
     }
 }
