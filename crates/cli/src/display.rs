@@ -78,7 +78,7 @@ impl Console {
     pub(crate) fn watch(
         &self,
         look: impl Fn() -> ProgressSample + Send + 'static,
-    ) -> Option<ProgressDisplay> {
+    ) -> Option<Watch> {
         if self.shows == ProgressAs::None {
             return None;
         }
@@ -110,7 +110,7 @@ impl Console {
                 stderr::line(json(&look(), started.elapsed(), true));
             }
         });
-        Some(ProgressDisplay { stop: Some(stop), thread: Some(thread) })
+        Some(Watch { stop: Some(stop), thread: Some(thread) })
     }
 }
 
@@ -149,12 +149,12 @@ fn json(sample: &ProgressSample, elapsed: Duration, is_over: bool) -> Value {
 }
 
 /// A running progress display. Dropping it ends the display.
-pub(crate) struct ProgressDisplay {
+pub(crate) struct Watch {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for ProgressDisplay {
+impl Drop for Watch {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {

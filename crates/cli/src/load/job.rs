@@ -11,12 +11,12 @@ use tonnage::{
 };
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
+use super::error_wording;
 use super::resume::ResumeFile;
 use super::stream::StreamState;
-use super::wording;
 use super::{FailureReporter, FileInput, FileStream, LoadSummary, LoadTarget};
 use crate::args::Globals;
-use crate::display::{Console, ProgressAs, ProgressDisplay, ProgressSample};
+use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
 use crate::store_connection::StoreConnection;
@@ -333,11 +333,7 @@ fn into_report(
 }
 
 /// Shows how the load goes: by bytes of the files, for nobody knows how many records they hold.
-fn watch(
-    console: &Console,
-    states: &[Arc<StreamState>],
-    progress: Progress,
-) -> Option<ProgressDisplay> {
+fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> Option<Watch> {
     let states = states.to_vec();
     // One input of unknown size makes the total unknown: a share of the rest would mislead.
     let total: Option<u64> = states.iter().map(|state| state.bytes).sum();

@@ -14,7 +14,7 @@ use tonnage::Error;
 
 use super::complete::Completer;
 use super::line_reader::{InputLine, LineReader};
-use super::{history, paint, words};
+use super::{highlight, history, words};
 use crate::exit::CliResult;
 
 /// How many statements are remembered.

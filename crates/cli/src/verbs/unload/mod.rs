@@ -15,7 +15,7 @@ use tonnage_sql::{Answer, Request, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
-use crate::display::{Console, ProgressAs, ProgressDisplay, ProgressSample};
+use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{OutputArgs, RowFormat, describe_count};
 use crate::store_connection::{FetchedRows, StoreConnection};
@@ -227,7 +227,7 @@ impl UnloadArgs {
         Ok((written.load(Relaxed), files))
     }
 
-    fn watch(&self, globals: &Globals, written: &Arc<AtomicU64>) -> Option<ProgressDisplay> {
+    fn watch(&self, globals: &Globals, written: &Arc<AtomicU64>) -> Option<Watch> {
         let seen = written.clone();
         Console::showing(globals, self.progress).watch(move || {
             let rows = seen.load(Relaxed);
