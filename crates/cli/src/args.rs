@@ -21,7 +21,7 @@ pub(crate) struct Globals {
     /// grpc://HOST:PORT, grpc+tls://HOST:PORT
     /// [env: TONNAGE_STORE] [default: ./tonnage-data]
     // Were clap told of the variable, it would print --store in every usage line.
-    #[arg(long, global = true, default_value_t = Globals::store_named(), hide_default_value = true, value_name = "URL")]
+    #[arg(long, global = true, default_value_t = Globals::default_store(), hide_default_value = true, value_name = "URL")]
     pub(crate) store: String,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
@@ -45,7 +45,7 @@ impl Globals {
     pub(crate) const STORE_DEFAULT: &str = "./tonnage-data";
 
     /// The store that the environment names, or else the one when none is named.
-    fn store_named() -> String {
+    fn default_store() -> String {
         let named = std::env::var("TONNAGE_STORE").ok().filter(|store| !store.is_empty());
         named.unwrap_or_else(|| Self::STORE_DEFAULT.to_owned())
     }

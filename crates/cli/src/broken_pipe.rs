@@ -18,6 +18,6 @@ pub(crate) fn noting_broken_pipe<T>(written: io::Result<T>) -> io::Result<T> {
 }
 
 /// Whether a write found that nobody reads any more.
-pub(crate) fn is_noted() -> bool {
+pub(crate) fn reader_has_gone() -> bool {
     IS_GONE.load(Relaxed)
 }

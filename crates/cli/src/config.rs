@@ -49,7 +49,7 @@ pub(crate) fn with_file(
     let mut program = program;
     program.build();
     let Some(options) = program.find_subcommand(verb) else { return Ok(arguments) };
-    let (named, positional) = added(file, &read(file)?, options, given)?;
+    let (named, positional) = options_from_file(file, &read(file)?, options, given)?;
     // A command line may end its options itself.
     let behind = arguments.iter().position(|argument| argument == "--");
     let ends = behind.unwrap_or(arguments.len());
@@ -69,7 +69,7 @@ fn read(file: &Path) -> CliResult<Table> {
 }
 
 /// What the file adds: options, and arguments without a name.
-fn added(
+fn options_from_file(
     file: &Path,
     table: &Table,
     options: &Command,
@@ -81,7 +81,7 @@ fn added(
             |what: &str| Failure::usage(format!("--config {}: {key}{what}", file.display()));
         // A key is checked even where the command line wins: else a typing error would show only
         // later.
-        let option = find(options, key).ok_or_else(|| wrong(&unknown(options, key)))?;
+        let option = find_option(options, key).ok_or_else(|| wrong(&unknown(options, key)))?;
         let texts = texts(option, value).map_err(wrong)?;
         if !is_open(option, options, given) {
             continue;
@@ -104,7 +104,7 @@ fn added(
 }
 
 /// The option of a key: underlines stand for hyphens, as they may.
-fn find<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
+fn find_option<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
     let name = key.replace('_', "-");
     options.get_arguments().find(|option| match option.get_long() {
         _ if [CONFIG, "help", "version"].contains(&option.get_id().as_str()) => false,
@@ -116,7 +116,7 @@ fn find<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
 fn unknown(options: &Command, key: &str) -> String {
     let name = key.replace('_', "-");
     let names =
-        options.get_arguments().filter(|option| find(options, option_key(option)).is_some());
+        options.get_arguments().filter(|option| find_option(options, option_key(option)).is_some());
     let near = names.map(option_key).filter(|known| is_near(known, &name));
     let near = near.min_by_key(|known| damerau_levenshtein(known, &name));
     let near = near.map(|near| format!(": is {} meant?", near.replace('-', "_")));

@@ -91,7 +91,7 @@ impl Failure {
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that
     /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
-        self.report_to(broken_pipe::is_noted())
+        self.report_to(broken_pipe::reader_has_gone())
     }
 
     fn report_to(&self, reader_is_gone: bool) -> Exit {

@@ -36,12 +36,12 @@ impl StoreConnection {
                 });
                 Ok(FetchedRelated { tables, batches: Box::new(batches) })
             }
-            StoreConnection::Server(client) => served(client, table, keys, options),
+            StoreConnection::Server(client) => related_from_server(client, table, keys, options),
         }
     }
 }
 
-fn served(
+fn related_from_server(
     client: &Client,
     table: &TableEntry,
     keys: Keys,

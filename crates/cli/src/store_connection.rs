@@ -91,7 +91,7 @@ impl StoreConnection {
                     limit: options.limit,
                     ..ScanRequest::default()
                 };
-                Ok(served(client.scan(&request)?))
+                Ok(rows_from_server(client.scan(&request)?))
             }
         }
     }
@@ -125,7 +125,7 @@ impl StoreConnection {
                     keys_only: options.keys_only,
                     ..BulkGetRequest::of(path)
                 };
-                Ok(served(client.bulk_get(keys.batches(&table.schema)?, &request)?))
+                Ok(rows_from_server(client.bulk_get(keys.batches(&table.schema)?, &request)?))
             }
         }
     }
@@ -287,7 +287,7 @@ fn get_one(
 }
 
 /// What breaks off while rows come was done in part.
-fn served(rows: Rows) -> FetchedRows {
+fn rows_from_server(rows: Rows) -> FetchedRows {
     let schema = rows.schema().clone();
     FetchedRows { schema, batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))) }
 }

@@ -108,18 +108,18 @@ impl AvroCodec {
         }
     }
 
-    fn unpacked(self, block: Vec<u8>) -> io::Result<Vec<u8>> {
+    fn decompress(self, block: Vec<u8>) -> io::Result<Vec<u8>> {
         match self {
             AvroCodec::Null => Ok(block),
-            AvroCodec::Deflate => bounded(flate2::read::DeflateDecoder::new(&block[..])),
-            AvroCodec::Zstd => bounded(zstd::stream::read::Decoder::with_buffer(&block[..])?),
+            AvroCodec::Deflate => read_bounded(flate2::read::DeflateDecoder::new(&block[..])),
+            AvroCodec::Zstd => read_bounded(zstd::stream::read::Decoder::with_buffer(&block[..])?),
             AvroCodec::Snappy => from_snappy(&block),
         }
     }
 }
 
 /// All that a decoder gives, if it is not too much.
-fn bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
+fn read_bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     decoder.take(BLOCK_BYTES_MAX + 1).read_to_end(&mut unpacked)?;
     match unpacked.len() as u64 > BLOCK_BYTES_MAX {
@@ -188,14 +188,14 @@ impl AvroBlocks {
                 return Err(self.at_block(few));
             }
             if !block.is_empty() {
-                return Ok(Some((self.decoded(records, &block)?, block.len())));
+                return Ok(Some((self.decode_block(records, &block)?, block.len())));
             }
         }
         Ok(None)
     }
 
     /// The records of a block, if it holds as many and nothing else.
-    fn decoded(&self, records: i64, block: &[u8]) -> Result<RecordBatch, ArrowError> {
+    fn decode_block(&self, records: i64, block: &[u8]) -> Result<RecordBatch, ArrowError> {
         let more = || self.at_block(format!("it holds more than its {records} records"));
         if records == 0 {
             return Err(more());
@@ -219,11 +219,11 @@ impl AvroBlocks {
     }
 
     fn block(&mut self) -> io::Result<Vec<u8>> {
-        let packed = sized(&mut self.reader, PACKED_BYTES_MAX)?;
+        let packed = read_sized(&mut self.reader, PACKED_BYTES_MAX)?;
         let mut sync = [0; SYNC_BYTES];
         self.reader.read_exact(&mut sync)?;
         match sync == self.sync {
-            true => self.codec.unpacked(packed),
+            true => self.codec.decompress(packed),
             false => Err(broken("it does not end with the mark of the file")),
         }
     }
@@ -246,7 +246,8 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<AvroHeaderEntry>> {
             return Err(broken("its header has too many entries"));
         }
         for _ in 0..count.abs() {
-            let entry = (sized(reader, ENTRY_BYTES_MAX)?, sized(reader, ENTRY_BYTES_MAX)?);
+            let entry =
+                (read_sized(reader, ENTRY_BYTES_MAX)?, read_sized(reader, ENTRY_BYTES_MAX)?);
             bytes += (entry.0.len() + entry.1.len()) as u64;
             if bytes > HEADER_BYTES_MAX {
                 return Err(broken("its header takes more than 64 MiB"));
@@ -257,7 +258,7 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<AvroHeaderEntry>> {
 }
 
 /// Bytes behind their length.
-fn sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
+fn read_sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let length = u64::try_from(long(reader)?).ok().filter(|length| *length <= bytes_max);
     let length = length.ok_or_else(|| broken("a length in it is wrong"))?;
     let mut bytes = Vec::new();

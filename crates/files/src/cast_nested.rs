@@ -30,9 +30,11 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
         (DataType::Struct(from), DataType::Struct(to)) => {
             // A field that is left out would be lost.
             from.iter().all(|field| {
-                place(to, field.name())
+                field_index(to, field.name())
                     .is_some_and(|place| can_cast(field.data_type(), to[place].data_type()))
-            }) && to.iter().all(|field| field.is_nullable() || place(from, field.name()).is_some())
+            }) && to
+                .iter()
+                .all(|field| field.is_nullable() || field_index(from, field.name()).is_some())
         }
         (DataType::Dictionary(_, from), to) => can_cast(from, to),
         (from, to) => {
@@ -61,7 +63,7 @@ fn loses_silently(from: &DataType, to: &DataType) -> bool {
 
 /// Casts, with NULL for leaves that cannot be cast.
 pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    let column = &plain(column)?;
+    let column = &normalize(column)?;
     // Nested types are taken apart, so that `cast_values` and its rules see every leaf. `same_rows`
     // takes apart the same types.
     Ok(match (column.data_type(), to) {
@@ -85,7 +87,7 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
         (DataType::Struct(from), DataType::Struct(to)) => {
             let parts = column.as_struct();
             // Fields go by name: files list them in any order.
-            let part = |field: &FieldRef| match place(from, field.name()) {
+            let part = |field: &FieldRef| match field_index(from, field.name()) {
                 Some(place) => cast_column(parts.column(place), field.data_type()),
                 None => Ok(arrow::array::new_null_array(field.data_type(), parts.len())),
             };
@@ -99,7 +101,7 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
 
 /// For each row whether it was cast without loss, all its leaves included.
 pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBuffer> {
-    let before = &plain(before)?;
+    let before = &normalize(before)?;
     // These are the arms of `cast_column`: a type that only one of them takes apart would be
     // compared as a whole.
     match (before.data_type(), after.data_type()) {
@@ -117,7 +119,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
             let (before, after) = (before.as_struct(), after.as_struct());
             let mut same = BooleanBuffer::new_set(before.len());
             for (field, column) in from.iter().zip(before.columns()) {
-                if let Some(place) = place(to, field.name()) {
+                if let Some(place) = field_index(to, field.name()) {
                     same = &same & &same_rows(column, after.column(place))?;
                 }
             }
@@ -128,7 +130,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
 }
 
 /// A list of whatever kind as a plain one, and values for their numbers in a dictionary.
-fn plain(column: &ArrayRef) -> Result<ArrayRef> {
+fn normalize(column: &ArrayRef) -> Result<ArrayRef> {
     match (column.data_type(), item(column.data_type())) {
         (DataType::Dictionary(_, values), _) => cast(column, values).map_err(internal),
         (DataType::List(_), _) | (_, None) => Ok(Arc::clone(column)),
@@ -156,7 +158,7 @@ fn entries(field: &FieldRef) -> Option<&Fields> {
     }
 }
 
-fn place(fields: &Fields, name: &str) -> Option<usize> {
+fn field_index(fields: &Fields, name: &str) -> Option<usize> {
     fields.iter().position(|field| field.name().eq_ignore_ascii_case(name))
 }
 

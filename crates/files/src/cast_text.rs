@@ -30,7 +30,7 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
 
 /// The values that texts write, with NULL for those that write none; nothing for types of which
 /// Arrow reads the same.
-pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
+pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
     let texts = cast(column, &DataType::Utf8).map_err(internal)?;
     let texts = texts.as_string::<i32>();
     // `fault` has the same types: it says why a text that is NULL here writes no value.

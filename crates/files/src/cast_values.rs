@@ -18,7 +18,7 @@ use crate::cast_text;
 /// Casts, with NULL for what cannot be cast.
 pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if cast_text::is_text(column.data_type())
-        && let Some(values) = cast_text::parsed(column, data_type)?
+        && let Some(values) = cast_text::parse_text(column, data_type)?
     {
         return Ok(values);
     }

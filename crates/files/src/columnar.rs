@@ -121,7 +121,7 @@ impl ColumnarReader {
                     self.failed = true;
                     let place =
                         format!("the file is damaged at record {} or behind it", self.next_record);
-                    return Err(damaged(&self.source, &place, error));
+                    return Err(damaged_error(&self.source, &place, error));
                 }
             },
         };
@@ -140,7 +140,7 @@ impl ColumnarReader {
 }
 
 /// The reason is part of the message: as its source it would be told twice.
-fn damaged(source: &Source, what: &str, error: impl std::error::Error) -> Error {
+fn damaged_error(source: &Source, what: &str, error: impl std::error::Error) -> Error {
     let reason = error.to_string();
     Error::corruption(format!("{}: {what}: {}", source.name(), strip_error_kind(&reason)))
 }
@@ -183,7 +183,8 @@ fn seekable(source: &Source, input: Input) -> Result<File> {
 }
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<OpenedFile> {
-    let no_parquet = |error: ParquetError| damaged(source, "is no readable Parquet file", error);
+    let no_parquet =
+        |error: ParquetError| damaged_error(source, "is no readable Parquet file", error);
     let builder = catch_decoder_panic(|| {
         ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
     })
@@ -191,13 +192,13 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     let schema = Arc::clone(builder.schema());
     let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
     // Renamed before the layout is made: wanted columns are known by their new names.
-    let fields = renamed(&fields, options).map_err(|error| error.at(source.name()))?;
+    let fields = rename_fields(&fields, options).map_err(|error| error.at(source.name()))?;
     let layout =
         ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
     // A damaged number of rows costs no bytes without columns, and would be read for ever.
     if schema.fields().is_empty() && rows > 0 {
-        return Err(damaged(source, "is no readable Parquet file", no_columns()));
+        return Err(damaged_error(source, "is no readable Parquet file", no_columns()));
     }
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
@@ -249,27 +250,28 @@ fn open_arrow(
     let unpacked_max = options.unpacked_bytes_max;
     let opened =
         catch_decoder_panic(|| ArrowBatches::open(reader, comes_slowly, is_file, unpacked_max));
-    let (batches, schema) =
-        opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
-    streamed(source, batches, &schema, options)
+    let (batches, schema) = opened
+        .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
+    open_stream(source, batches, &schema, options)
 }
 
 fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
     let reader = Box::new(BlockingReader(input.reader));
     let opened = catch_decoder_panic(|| AvroBatches::open(reader));
     let (batches, schema) =
-        opened.map_err(|error| damaged(source, "is no readable Avro file", error))?;
-    streamed(source, batches, &schema, options)
+        opened.map_err(|error| damaged_error(source, "is no readable Avro file", error))?;
+    open_stream(source, batches, &schema, options)
 }
 
 /// A file whose batches come one after another, with all their columns.
-fn streamed(
+fn open_stream(
     source: &Source,
     batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send + 'static,
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<OpenedFile> {
-    let fields = renamed(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let fields =
+        rename_fields(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let layout =
         ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
@@ -297,7 +299,7 @@ fn no_columns() -> ArrowError {
 }
 
 /// The fields of a file with the names that its columns are to have.
-fn renamed(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
+fn rename_fields(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
     let renames = &options.renames;
     renames.check(fields.iter().map(|field| field.name().as_str()))?;
     let renamed = |field: &FieldRef| match renames.of(field.name()) {

@@ -87,7 +87,7 @@ impl Encoding {
     }
 
     /// The bytes as UTF-8.
-    pub(crate) fn decoded(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+    pub(crate) fn decoding_reader(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         match self {
             Encoding::Utf8 => reader,
             other => Box::new(Decoder {

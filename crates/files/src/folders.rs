@@ -12,7 +12,7 @@ use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::input::Input;
 use crate::options::{CsvOptions, ReadOptions};
-use crate::percent::decoded;
+use crate::percent::decode_percent;
 use crate::rename::Renames;
 use crate::source::Source;
 use crate::text::reader::TextReader;
@@ -25,8 +25,8 @@ pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<S
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     let column = |folder: &str| {
         let (name, value) = folder.split_once('=').filter(|(name, _)| !name.is_empty())?;
-        let value = (value != FOLDER_OF_NULL).then(|| decoded(value));
-        Some((renames.of(&decoded(name)).into_owned(), value))
+        let value = (value != FOLDER_OF_NULL).then(|| decode_percent(value));
+        Some((renames.of(&decode_percent(name)).into_owned(), value))
     };
     folders.split('/').filter_map(column).collect()
 }
@@ -140,7 +140,10 @@ mod tests {
         let told: Vec<_> =
             columns.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
         assert_eq!(told, expected);
-        assert_eq!((decoded("100%"), decoded("%+5")), ("100%".to_owned(), "%+5".to_owned()));
-        assert_eq!(decoded("%C3%A9%zz"), "é%zz");
+        assert_eq!(
+            (decode_percent("100%"), decode_percent("%+5")),
+            ("100%".to_owned(), "%+5".to_owned())
+        );
+        assert_eq!(decode_percent("%C3%A9%zz"), "é%zz");
     }
 }

@@ -91,7 +91,7 @@ impl Input {
             if is_archive {
                 let file = match source.path().filter(|_| compression == Compression::None) {
                     Some(path) => File::open(path),
-                    None => copied(BlockingReader(reader)),
+                    None => copy_to_temp_file(BlockingReader(reader)),
                 };
                 let opened = file.and_then(|file| archive::open(file, None));
                 let opened = opened.map_err(|error| source.io_error("cannot be read", error))?;
@@ -227,7 +227,7 @@ fn buffered<R: Read>(raw: R) -> BufReader<R> {
 
 /// A copy in an unnamed file that vanishes with its reader: archives have their directory at the
 /// end.
-fn copied(mut raw: impl Read) -> io::Result<File> {
+fn copy_to_temp_file(mut raw: impl Read) -> io::Result<File> {
     let mut copy = tempfile::tempfile()?;
     io::copy(&mut raw, &mut copy)?;
     copy.rewind()?;

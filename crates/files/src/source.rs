@@ -328,7 +328,7 @@ fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
         true => Err(Error::not_found(format!(
             "{}: nothing in the archive matches it; it holds {}",
             path.display(),
-            archive::listed(&names)
+            archive::list_names(&names)
         ))),
         false => Ok(Some(found)),
     }

@@ -112,7 +112,7 @@ pub(crate) struct InputArgs {
     encoding: Option<Encoding>,
     /// New name of a column of the files: 'name.first=given'. '.=_' puts an underscore for each dot
     /// in names, which the columns of a table cannot have; may be repeated
-    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renamed)]
+    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = parse_rename)]
     renames: Vec<(String, String)>,
     /// Read the folders of the files as columns: 'country=FR/part.csv' has the column country
     #[arg(long)]
@@ -123,7 +123,7 @@ pub(crate) struct InputArgs {
 }
 
 /// Reads `old=new`.
-fn renamed(text: &str) -> Result<(String, String), String> {
+fn parse_rename(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
         Some((old, new)) if !old.is_empty() && !new.trim().is_empty() => {
             Ok((old.to_owned(), new.trim().to_owned()))

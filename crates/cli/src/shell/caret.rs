@@ -12,7 +12,7 @@ const CUT: &str = "...";
 
 /// The message of an error; behind it the line that it names, with a token under the place. Messages
 /// that name no place stay as they are.
-pub(crate) fn pointed(text: &str, error: &Error) -> String {
+pub(crate) fn with_excerpt(text: &str, error: &Error) -> String {
     with_excerpt_from(text, 0, error.message())
 }
 

@@ -87,10 +87,10 @@ impl Command {
         let given = (!argument.is_empty()).then_some(argument);
         Ok(match name {
             "\\d" | "\\dt" | "\\d+" => {
-                given.map_or(Command::Tables, |table| Command::Table(unquoted(table)))
+                given.map_or(Command::Tables, |table| Command::Table(unquote(table)))
             }
-            "\\di" => Command::Indexes(given.map(unquoted)),
-            "\\x" => Command::Expanded(given.map(expanded).transpose()?),
+            "\\di" => Command::Indexes(given.map(unquote)),
+            "\\x" => Command::Expanded(given.map(parse_expanded).transpose()?),
             "\\format" => Command::Format(given.map(format).transpose()?),
             "\\limit" => Command::Limit(given.map(limit).transpose()?),
             "\\timing" => Command::Timing(given.map(switch).transpose()?),
@@ -122,7 +122,7 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-fn expanded(text: &str) -> Result<Expanded, String> {
+fn parse_expanded(text: &str) -> Result<Expanded, String> {
     match text.to_ascii_lowercase().as_str() {
         "auto" => Ok(Expanded::Auto),
         _ => switch(text)
@@ -172,7 +172,7 @@ fn path(text: &str) -> PathBuf {
 }
 
 /// The path of a table without the quotes around its names.
-fn unquoted(path: &str) -> String {
+fn unquote(path: &str) -> String {
     path.split('.').map(|name| name.trim_matches('"')).collect::<Vec<_>>().join(".")
 }
 

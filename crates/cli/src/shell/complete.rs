@@ -56,27 +56,31 @@ impl Completer {
             .collect::<Vec<_>>();
         // The whole text is read: columns after SELECT belong to tables in the FROM behind the
         // cursor.
-        let statement = StatementTables::around(self, text, cursor);
+        let statement = StatementTables::at_cursor(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
             [.., drop, index] if drop == "DROP" && index == "INDEX" => {
-                self.among(typed, path.start, self.indexes())
+                self.matching(typed, path.start, self.indexes())
             }
             // ON names a table in CREATE INDEX and DROP INDEX only. Elsewhere it begins a join
             // condition.
             [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => {
-                self.inside(typed, path, &statement)
+                self.complete_in_statement(typed, path, &statement)
             }
             [.., last] if BEFORE_TABLE.contains(&last.as_str()) => {
-                self.among(typed, path.start, self.tables())
+                self.matching(typed, path.start, self.tables())
             }
-            _ => self.inside(typed, path, &statement),
+            _ => self.complete_in_statement(typed, path, &statement),
         }
     }
 
     fn command(&self, typed: &str) -> Completions {
         let start = typed.len() - typed.trim_start().len();
         let Some((name, argument)) = typed[start..].split_once(char::is_whitespace) else {
-            return self.among(typed, start, COMMANDS.iter().map(|(name, ..)| (*name).to_owned()));
+            return self.matching(
+                typed,
+                start,
+                COMMANDS.iter().map(|(name, ..)| (*name).to_owned()),
+            );
         };
         let start = typed.len() - argument.trim_start().len();
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -91,11 +95,16 @@ impl Completer {
             }
             _ => Vec::new(),
         };
-        self.among(typed, start, candidates.into_iter())
+        self.matching(typed, start, candidates.into_iter())
     }
 
     /// A word among others in a statement.
-    fn inside(&self, typed: &str, path: Range<usize>, statement: &StatementTables) -> Completions {
+    fn complete_in_statement(
+        &self,
+        typed: &str,
+        path: Range<usize>,
+        statement: &StatementTables,
+    ) -> Completions {
         if let Some((qualifier, _)) = typed[path.clone()].rsplit_once('.') {
             let start = path.start + qualifier.len() + 1;
             let columns =
@@ -107,13 +116,13 @@ impl Completer {
                     .then(|| &table[qualifier.len()..])?;
                 child.strip_prefix('.').map(str::to_owned)
             });
-            return self.among(typed, start, columns.chain(children));
+            return self.matching(typed, start, columns.chain(children));
         }
         let part = &typed[path.clone()];
         let columns: Vec<String> =
             statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
         if part.is_empty() {
-            return self.among(typed, path.start, columns.iter().map(|name| quoted(name)));
+            return self.matching(typed, path.start, columns.iter().map(|name| quoted(name)));
         }
         // Before its FROM is written a statement may mean any table.
         let columns = if statement.tables.is_empty() { self.all_columns() } else { columns };
@@ -127,11 +136,15 @@ impl Completer {
         };
         let keywords = KEYWORDS.iter().map(|word| like_typed(word));
         let functions = self.functions.iter().map(|name| format!("{name}("));
-        self.among(typed, path.start, columns.chain(keywords).chain(functions).chain(self.tables()))
+        self.matching(
+            typed,
+            path.start,
+            columns.chain(keywords).chain(functions).chain(self.tables()),
+        )
     }
 
     /// Those of the candidates that begin with what was typed, in any case of letters.
-    fn among(
+    fn matching(
         &self,
         typed: &str,
         start: usize,
@@ -221,7 +234,7 @@ struct TableReference {
 
 impl StatementTables {
     /// The statement that the cursor stands in.
-    fn around(completer: &Completer, text: &str, cursor: usize) -> Self {
+    fn at_cursor(completer: &Completer, text: &str, cursor: usize) -> Self {
         let tokens = SqlTokens::read(text);
         let tokens = tokens.tokens();
         let is_end = |token: &SqlToken| token.kind == SqlTokenKind::End;
@@ -234,7 +247,7 @@ impl StatementTables {
     }
 
     fn columns_of(&self, completer: &Completer, qualifier: &str) -> Vec<String> {
-        let qualifier = bare(qualifier);
+        let qualifier = unquote_path(qualifier);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let is_meant = |table: &&TableReference| match &table.alias {
             Some(alias) => alias.eq_ignore_ascii_case(&qualifier),
@@ -262,10 +275,10 @@ fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> V
         if !is_name(first) {
             continue;
         }
-        let mut path = bare(word(first));
+        let mut path = unquote_path(word(first));
         while rest.next_if(|token| word(token) == ".").is_some() {
             if let Some(next) = rest.next_if(|token| is_name(token)) {
-                path = format!("{path}.{}", bare(word(next)));
+                path = format!("{path}.{}", unquote_path(word(next)));
             }
         }
         // Asking the store spares a grammar: a name that is no table is a column, or not yet
@@ -275,14 +288,14 @@ fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> V
             let alias = rest
                 // WHERE or JOIN behind a table is no alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
-                .map(|token| bare(word(token)));
+                .map(|token| unquote_path(word(token)));
             tables.push(TableReference { path: table.path().to_owned(), alias });
         }
     }
     tables
 }
 
-fn bare(path: &str) -> String {
+fn unquote_path(path: &str) -> String {
     path.split('.').map(|name| name.trim_matches('"')).collect::<Vec<_>>().join(".")
 }
 

@@ -282,7 +282,7 @@ impl GetArgs {
                     (true, _) => ",\n",
                 };
                 output.bytes(separator.as_bytes())?;
-                output.bytes(labelled(table, &row).as_bytes())?;
+                output.bytes(row_with_table(table, &row).as_bytes())?;
                 if !is_array {
                     output.bytes(b"\n")?;
                 }
@@ -302,6 +302,6 @@ fn own_rows(path: &str, table: &str, batch: &RecordBatch) -> u64 {
     if table == path { batch.num_rows() as u64 } else { 0 }
 }
 
-fn labelled(table: &str, row: &Row) -> String {
+fn row_with_table(table: &str, row: &Row) -> String {
     format!("{{\"table\":{},\"row\":{}}}", serde_json::Value::from(table), json_of(row))
 }

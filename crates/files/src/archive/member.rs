@@ -17,7 +17,11 @@ pub(crate) struct ArchiveMember {
 }
 
 /// The member that is meant: the one of a name, or the only one.
-pub(super) fn chosen(names: Vec<String>, name: Option<&str>, what: &str) -> io::Result<String> {
+pub(super) fn choose_member(
+    names: Vec<String>,
+    name: Option<&str>,
+    what: &str,
+) -> io::Result<String> {
     let refused = |text: String| io::Error::new(io::ErrorKind::Unsupported, text);
     let Some(name) = name else {
         return match &names[..] {
@@ -31,7 +35,7 @@ pub(super) fn chosen(names: Vec<String>, name: Option<&str>, what: &str) -> io::
     }
     Err(io::Error::new(
         io::ErrorKind::NotFound,
-        format!("there is no {what} {name} in it, but {}", listed(&names)),
+        format!("there is no {what} {name} in it, but {}", list_names(&names)),
     ))
 }
 
@@ -40,17 +44,17 @@ fn several(names: &[String], what: &str) -> String {
     format!(
         "it holds {} {what}s, {}: name one behind a slash, or a pattern such as /*",
         names.len(),
-        listed(names)
+        list_names(names)
     )
 }
 
-pub(crate) fn listed(names: &[String]) -> String {
+pub(crate) fn list_names(names: &[String]) -> String {
     let more = if names.len() > NAMED_MAX { ", ..." } else { "" };
     names[..names.len().min(NAMED_MAX)].join(", ") + more
 }
 
 /// A member whose bytes a thread writes.
-pub(super) fn written(
+pub(super) fn spawn_member(
     name: String,
     bytes: Option<u64>,
     is_sheet: bool,

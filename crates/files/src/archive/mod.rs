@@ -19,7 +19,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use crate::catch_panic::{DecoderPanic, catch_panic};
-pub(crate) use member::{ArchiveMember, listed};
+pub(crate) use member::{ArchiveMember, list_names};
 
 /// How much of a file tells whether it is an archive: what a slow pipe is waited for.
 pub(crate) const MAGIC_BYTES: usize = 4;
@@ -59,7 +59,7 @@ fn damaged(panic: DecoderPanic) -> io::Error {
 }
 
 fn detect_archive(path: &Path) -> io::Result<Option<Archive>> {
-    let (file, head) = opened(File::open(path)?)?;
+    let (file, head) = open_with_head(File::open(path)?)?;
     if head == COMPOUND_FILE {
         return Ok(Some(Archive::Workbook));
     }
@@ -74,7 +74,7 @@ fn detect_archive(path: &Path) -> io::Result<Option<Archive>> {
 }
 
 fn filled_sheets(path: &Path) -> io::Result<Vec<String>> {
-    let (file, head) = opened(File::open(path)?)?;
+    let (file, head) = open_with_head(File::open(path)?)?;
     match head == COMPOUND_FILE {
         true => workbook::names_of_old(file),
         false => workbook::names(zipped::open(file)?),
@@ -82,7 +82,7 @@ fn filled_sheets(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// A file at its beginning, and how it begins.
-fn opened(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
+fn open_with_head(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     file.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
     file.rewind()?;
@@ -90,7 +90,7 @@ fn opened(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
 }
 
 fn open_member(file: File, name: Option<&str>) -> io::Result<ArchiveMember> {
-    let (file, head) = opened(file)?;
+    let (file, head) = open_with_head(file)?;
     if head == COMPOUND_FILE {
         return workbook::open_old(file, name);
     }

@@ -60,7 +60,7 @@ pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
             "" => {}
             TEXTS => part.measure_texts(archive)?,
             name if HELD.contains(&name) || is_of_package(name) => {
-                part.bounded(archive, HELD_BYTES_MAX, |_| {})?;
+                part.read_within(archive, HELD_BYTES_MAX, |_| {})?;
             }
             name if book.contains(name) => has_formulas |= part.measure_tokens(archive)?,
             _ => {}
@@ -89,13 +89,13 @@ impl WorkbookPart {
     /// A list of parts, as they are looked up.
     fn list(&self, archive: &mut Zip) -> io::Result<String> {
         let mut bytes = Vec::new();
-        self.bounded(archive, HELD_BYTES_MAX, |chunk| bytes.extend_from_slice(chunk))?;
+        self.read_within(archive, HELD_BYTES_MAX, |chunk| bytes.extend_from_slice(chunk))?;
         Ok(looked_up(&String::from_utf8_lossy(&bytes)))
     }
 
     fn measure_texts(&self, archive: &mut Zip) -> io::Result<()> {
         let mut head = Vec::new();
-        let bytes = self.bounded(archive, TEXTS_BYTES_MAX, |chunk| {
+        let bytes = self.read_within(archive, TEXTS_BYTES_MAX, |chunk| {
             head.extend_from_slice(&chunk[..chunk.len().min(TEXTS_HEAD_BYTES - head.len())]);
         })?;
         // The reader makes room for as many texts as are told.
@@ -116,7 +116,7 @@ impl WorkbookPart {
     }
 
     /// Unpacks the part, if it is not too large. Tells how many bytes it has.
-    fn bounded(
+    fn read_within(
         &self,
         archive: &mut Zip,
         bytes_max: u64,

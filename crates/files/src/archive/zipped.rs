@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::member::{ArchiveMember, chosen, written};
+use super::member::{ArchiveMember, choose_member, spawn_member};
 
 /// What macOS puts beside each file.
 const RESOURCE_FORKS: &str = "__MACOSX/";
@@ -38,11 +38,11 @@ pub(super) fn names(archive: &Zip) -> io::Result<Vec<String>> {
 }
 
 pub(super) fn open_member(mut archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
-    let name = chosen(names(&archive)?, name, "file")?;
+    let name = choose_member(names(&archive)?, name, "file")?;
     // What is wrong with the member is told at once.
     let bytes = archive.by_name(&name).map_err(zip_error)?.size();
     let own = name.clone();
-    written(name, Some(bytes), false, move |out| {
+    spawn_member(name, Some(bytes), false, move |out| {
         let mut member = archive.by_name(&own).map_err(zip_error)?;
         io::copy(&mut member, out).map(drop)
     })

@@ -8,7 +8,7 @@ use tonnage_engine::{Error, Result};
 use super::access::{Signature, StorageAccess};
 use super::azure_account::AzureAccount;
 use super::bucket::Bucket;
-use super::listing::{Listing, encoded};
+use super::listing::{Listing, encode_key};
 use super::shared_key::SharedKey;
 
 /// What an address says.
@@ -25,7 +25,7 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
 }
 
 /// The container that an address begins with, and the key behind it.
-pub(super) fn located<'a>(
+pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -72,7 +72,7 @@ pub(super) fn located<'a>(
     let prefix = &rest[..rest.len() - key.len()];
     let bucket = Bucket {
         address: format!("{scheme}://{}", prefix.trim_end_matches('/')),
-        url: format!("{}/{}", endpoint.trim_end_matches('/'), encoded(container)),
+        url: format!("{}/{}", endpoint.trim_end_matches('/'), encode_key(container)),
         token,
         listing: Listing::Azure,
         access: Arc::new(StorageAccess {
@@ -108,7 +108,7 @@ mod tests {
 
     fn bucket_of<'a>(address: &'a str, variables: &[(&str, &str)]) -> Result<(Bucket, &'a str)> {
         let (scheme, rest) = address.split_once("://").unwrap();
-        located(scheme, rest, &|wanted| {
+        locate(scheme, rest, &|wanted| {
             let found = variables.iter().find(|(name, _)| *name == wanted);
             found.map(|(_, value)| (*value).to_owned())
         })

@@ -26,7 +26,7 @@ type ProfileSection = HashMap<String, String>;
 
 impl AwsProfile {
     /// The profile that `AWS_PROFILE` names, or the one that is called `default`.
-    pub(super) fn chosen(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub(super) fn load(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let chosen = variable("AWS_PROFILE").or_else(|| variable("AWS_DEFAULT_PROFILE"));
         let name = chosen.as_deref().unwrap_or("default");
         let (mut found, mut searched) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ mod tests {
             path.to_str().unwrap().to_owned()
         };
         let (credentials, config) = (path("a", CREDENTIALS), path("b", CONFIG));
-        AwsProfile::chosen(&|wanted| match wanted {
+        AwsProfile::load(&|wanted| match wanted {
             "AWS_SHARED_CREDENTIALS_FILE" => Some(credentials.clone()),
             "AWS_CONFIG_FILE" => Some(config.clone()),
             "AWS_PROFILE" => profile.map(str::to_owned),
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn without_files_there_is_nothing() {
-        let nothing = AwsProfile::chosen(&|name| (name == "HOME").then(|| "/dev/null".to_owned()));
+        let nothing = AwsProfile::load(&|name| (name == "HOME").then(|| "/dev/null".to_owned()));
         let nothing = nothing.unwrap();
         assert!(nothing.keys.is_none() && nothing.region.is_none() && nothing.endpoint.is_none());
-        assert!(AwsProfile::chosen(&|_| None).unwrap().keys.is_none());
+        assert!(AwsProfile::load(&|_| None).unwrap().keys.is_none());
     }
 }

@@ -38,7 +38,8 @@ pub(super) struct RemoteReader {
 impl RemoteReader {
     pub(super) fn open(file: &RemoteFile, stop: &Stop) -> io::Result<Self> {
         let mut tries = 0;
-        let response = RemoteRequest { file, headers: Vec::new() }.answer(stop, &mut tries)?;
+        let response =
+            RemoteRequest { file, headers: Vec::new() }.send_with_retries(stop, &mut tries)?;
         if !has_known_end(&response) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_END));
         }
@@ -64,29 +65,31 @@ impl RemoteReader {
         let mut headers = vec![("Range", format!("bytes={}-", self.position))];
         headers.extend(self.mark.clone().map(|mark| ("If-Range", mark)));
         let request = RemoteRequest { file: &self.file, headers };
-        let response = match request.answer(&self.stop, &mut self.tries) {
-            Err(error) if error.to_string().contains("416") => return Err(self.changed()),
+        let response = match request.send_with_retries(&self.stop, &mut self.tries) {
+            Err(error) if error.to_string().contains("416") => {
+                return Err(self.file_changed_error());
+            }
             answer => answer?,
         };
         if self.bytes.is_none() && !has_known_end(&response) {
-            return Err(self.changed());
+            return Err(self.file_changed_error());
         }
         // Without a mark nobody can say whether it is still the same file.
         let is_same = self.mark.is_some() && mark(&response) == self.mark;
         if response.status() == StatusCode::PARTIAL_CONTENT {
             let range = text(&response, CONTENT_RANGE).unwrap_or_default();
             if !is_same || !self.is_rest(&range) {
-                return Err(self.changed());
+                return Err(self.file_changed_error());
             }
             self.body = reader(response);
             return Ok(());
         }
         if !is_same {
-            return Err(self.changed());
+            return Err(self.file_changed_error());
         }
         self.body = reader(response);
         let passed = io::copy(&mut self.body.by_ref().take(self.position), &mut io::sink())?;
-        if passed == self.position { Ok(()) } else { Err(self.changed()) }
+        if passed == self.position { Ok(()) } else { Err(self.file_changed_error()) }
     }
 
     /// Whether `bytes 5-99/100` is what is left of the file.
@@ -99,7 +102,7 @@ impl RemoteReader {
             && total.is_none_or(|total| self.bytes.is_none_or(|bytes| bytes == total))
     }
 
-    fn changed(&self) -> io::Error {
+    fn file_changed_error(&self) -> io::Error {
         io::Error::other(format!(
             "the connection broke after {} bytes, and the rest cannot be had: the file has changed since, or the server does not resume",
             self.position

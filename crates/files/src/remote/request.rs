@@ -35,15 +35,19 @@ pub(super) struct RemoteRequest<'a> {
 impl RemoteRequest<'_> {
     /// Asks until there is an answer that is no passing trouble. `tries` counts the failures in a
     /// row, those of others before included.
-    pub(super) fn answer(&self, stop: &Stop, tries: &mut u32) -> io::Result<Response<Body>> {
+    pub(super) fn send_with_retries(
+        &self,
+        stop: &Stop,
+        tries: &mut u32,
+    ) -> io::Result<Response<Body>> {
         loop {
             let failure = match self.send() {
                 Ok(response) if !is_passing(response.status()) => {
                     return self.require_content(response);
                 }
                 Ok(response) => self.refusal(response),
-                Err(error) if is_lasting(&error) => return Err(plain(error)),
-                Err(error) => plain(error),
+                Err(error) if is_lasting(&error) => return Err(to_io_error(error)),
+                Err(error) => to_io_error(error),
             };
             *tries += 1;
             if *tries >= TRIES_MAX {
@@ -207,7 +211,7 @@ fn is_lasting(error: &ureq::Error) -> bool {
 }
 
 /// An error of the way to the server.
-pub(super) fn plain(error: ureq::Error) -> io::Error {
+pub(super) fn to_io_error(error: ureq::Error) -> io::Error {
     let (kind, text) = match error {
         // Certificates that nobody vouches for come so.
         ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => return error,

@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 
 use super::access::{Signature, StorageAccess};
 use super::bucket::Bucket;
-use super::listing::{Listing, encoded};
+use super::listing::{Listing, encode_key};
 use super::profile::AwsProfile;
 use super::signature::Signer;
 
@@ -45,7 +45,7 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
 }
 
 /// The bucket that an address begins with, and the key behind it.
-pub(super) fn located<'a>(
+pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -67,7 +67,7 @@ fn bucket(
     let variables = provider.variables;
     let set = |name: &str| variable(&format!("{variables}_{name}"));
     let profile = match provider.has_profiles {
-        true => AwsProfile::chosen(variable)?,
+        true => AwsProfile::load(variable)?,
         false => AwsProfile::default(),
     };
     let region = set("REGION").or_else(|| set("DEFAULT_REGION")).or(profile.region);
@@ -75,7 +75,7 @@ fn bucket(
     let endpoint = set("ENDPOINT_URL_S3").or_else(|| set("ENDPOINT_URL")).or(profile.endpoint);
     let endpoint = endpoint.or_else(|| provider.endpoint.map(str::to_owned));
     let url = match endpoint {
-        Some(endpoint) => format!("{}/{}", endpoint.trim_end_matches('/'), encoded(name)),
+        Some(endpoint) => format!("{}/{}", endpoint.trim_end_matches('/'), encode_key(name)),
         // A certificate is for one level of names.
         None if name.contains('.') => format!("https://s3.{region}.amazonaws.com/{name}"),
         None => format!("https://{name}.s3.{region}.amazonaws.com"),

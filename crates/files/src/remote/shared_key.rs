@@ -75,7 +75,7 @@ impl SharedKey {
         text.push_str(&format!("/{}{}", self.account, if path.is_empty() { "/" } else { path }));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let mut pairs: Vec<_> = pairs
-            .map(|(name, value)| (name.to_ascii_lowercase(), percent::decoded(value)))
+            .map(|(name, value)| (name.to_ascii_lowercase(), percent::decode_percent(value)))
             .collect();
         pairs.sort_unstable();
         for (name, value) in pairs {

@@ -23,7 +23,7 @@ pub(super) fn is_storage(name: &str) -> bool {
 pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
     let variable =
         |variable: &str| std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
-    let (bucket, key) = located(name, &variable).map_err(|error| error.at(name))?;
+    let (bucket, key) = locate(name, &variable).map_err(|error| error.at(name))?;
     if key.is_empty() || key.ends_with('/') {
         return Err(Error::invalid(format!(
             "{name}: is a folder; name its files, for instance {}/*",
@@ -45,14 +45,14 @@ pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
 }
 
 /// The bucket that a name begins with, and the key behind it.
-fn located<'a>(
+fn locate<'a>(
     name: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Bucket, &'a str)> {
     let (scheme, rest) = name.split_once("://").unwrap_or_default();
     let scheme = scheme.to_ascii_lowercase();
     match azure::is_scheme(&scheme) {
-        true => azure::located(&scheme, rest, variable),
-        false => s3::located(&scheme, rest, variable),
+        true => azure::locate(&scheme, rest, variable),
+        false => s3::locate(&scheme, rest, variable),
     }
 }

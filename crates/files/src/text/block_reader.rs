@@ -96,7 +96,7 @@ impl BlockReader {
             source: source.clone(),
             comes_slowly: input.comes_slowly,
             came_early: false,
-            input: encoding.decoded(input.reader),
+            input: encoding.decoding_reader(input.reader),
             ahead: Vec::new(),
             at_end: false,
             failure: None,

@@ -210,12 +210,12 @@ impl CsvSplitter {
             end,
             line,
             None,
-            format!("the record has {} instead of {expected}", fields_counted(fields)),
+            format!("the record has {} instead of {expected}", describe_field_count(fields)),
         );
     }
 }
 
-fn fields_counted(fields: usize) -> String {
+fn describe_field_count(fields: usize) -> String {
     if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") }
 }
 

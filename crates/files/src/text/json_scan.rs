@@ -66,11 +66,11 @@ pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
     loop {
         scan.space();
         scan.expect(b'"', "a member name in quotes is missing")?;
-        let (name_start, name_end, name_escaped) = scan.string()?;
+        let (name_start, name_end, name_escaped) = scan.scan_string()?;
         scan.space();
         scan.expect(b':', "a colon is missing after a member name")?;
         scan.space();
-        let value = scan.value()?;
+        let value = scan.scan_value()?;
         // Told while the rest may still be broken: whoever takes members takes them back on an
         // error.
         found(JsonMember { name: &text[name_start..name_end], name_escaped, value })?;
@@ -121,7 +121,7 @@ impl ObjectScan<'_> {
 
     /// Steps over a string whose opening quote is behind: where its text begins and ends, and
     /// whether it has escapes.
-    fn string(&mut self) -> Result<(usize, usize, bool), JsonSyntaxError> {
+    fn scan_string(&mut self) -> Result<(usize, usize, bool), JsonSyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -156,12 +156,12 @@ impl ObjectScan<'_> {
         Ok((start, end, escaped))
     }
 
-    fn value(&mut self) -> Result<Cell, JsonSyntaxError> {
+    fn scan_value(&mut self) -> Result<Cell, JsonSyntaxError> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
-                let (start, end, escaped) = self.string()?;
+                let (start, end, escaped) = self.scan_string()?;
                 Ok(Cell::new(
                     start,
                     end,
@@ -169,22 +169,22 @@ impl ObjectScan<'_> {
                 ))
             }
             Some(b'-' | b'0'..=b'9') => {
-                self.number()?;
+                self.scan_number()?;
                 Ok(Cell::new(start, self.at, CellKind::Number))
             }
             Some(b'{' | b'[') => {
-                self.nested()?;
+                self.scan_nested()?;
                 Ok(Cell::new(start, self.at, CellKind::Nested))
             }
-            Some(b't') => self.literal(b"true", CellKind::Bool),
-            Some(b'f') => self.literal(b"false", CellKind::Bool),
+            Some(b't') => self.scan_literal(b"true", CellKind::Bool),
+            Some(b'f') => self.scan_literal(b"false", CellKind::Bool),
             // A null and a member that is not there mean the same.
-            Some(b'n') => self.literal(b"null", CellKind::Missing),
+            Some(b'n') => self.scan_literal(b"null", CellKind::Missing),
             _ => Err(self.wrong("a value is missing")),
         }
     }
 
-    fn literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, JsonSyntaxError> {
+    fn scan_literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, JsonSyntaxError> {
         if !self.text[self.at..].starts_with(word) {
             return Err(self.wrong(
                 "a value is neither a string, a number, true, false, null, an object nor an array",
@@ -195,7 +195,7 @@ impl ObjectScan<'_> {
         Ok(Cell::new(start, self.at, kind))
     }
 
-    fn number(&mut self) -> Result<(), JsonSyntaxError> {
+    fn scan_number(&mut self) -> Result<(), JsonSyntaxError> {
         let wrong = self.wrong("a number is not written as JSON wants it");
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -231,7 +231,7 @@ impl ObjectScan<'_> {
         length
     }
 
-    fn nested(&mut self) -> Result<(), JsonSyntaxError> {
+    fn scan_nested(&mut self) -> Result<(), JsonSyntaxError> {
         let mut values =
             serde_json::Deserializer::from_slice(&self.text[self.at..]).into_iter::<IgnoredAny>();
         match values.next() {

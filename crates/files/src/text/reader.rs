@@ -186,7 +186,7 @@ impl ConverterWorkers {
     fn send(&mut self, block: Result<Block>) -> Result<()> {
         let queue = &self.queues[self.sent % self.queues.len()].0;
         self.sent += 1;
-        queue.send(block).map_err(|_| stopped())
+        queue.send(block).map_err(|_| worker_stopped_error())
     }
 
     fn receive(&mut self) -> Result<Option<Option<ReadBatch>>> {
@@ -195,11 +195,11 @@ impl ConverterWorkers {
         }
         let queue = &self.queues[self.received % self.queues.len()].1;
         self.received += 1;
-        queue.recv().map_err(|_| stopped())?.map(Some)
+        queue.recv().map_err(|_| worker_stopped_error())?.map(Some)
     }
 }
 
-fn stopped() -> Error {
+fn worker_stopped_error() -> Error {
     Error::internal("a thread that converts records has stopped unexpectedly")
 }
 

@@ -8,7 +8,7 @@ use tonnage_sql::{Answer, Request};
 
 use super::server::rows_changed;
 use super::statement_output::StatementOutput;
-use super::{SqlArgs, pointed, print, while_it_ran};
+use super::{SqlArgs, as_stopped, failure_with_excerpt, print};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::output::{describe_changes, describe_count};
@@ -36,7 +36,7 @@ impl SqlArgs {
                 Err(error) => {
                     // Each failure is told at its number, and the others keep their answers.
                     failed += 1;
-                    let failure = pointed(statement, error.into());
+                    let failure = failure_with_excerpt(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));
                 }
             }
@@ -69,7 +69,7 @@ impl SqlArgs {
         for answer in answers {
             described.push(match answer {
                 Ok(Answer::Rows(rows)) => {
-                    Ok(describe_count(print(&mut outlet, rows).map_err(while_it_ran)?))
+                    Ok(describe_count(print(&mut outlet, rows).map_err(as_stopped)?))
                 }
                 Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
                 Ok(Answer::Done(done)) => Ok(done.to_string()),
@@ -92,7 +92,7 @@ impl SqlArgs {
         for answer in client.fetch_all(&asked)? {
             described.push(match answer {
                 Ok(Fetched::Rows(schema, batches)) => {
-                    let mut output = outlet.open(schema).map_err(while_it_ran)?;
+                    let mut output = outlet.open(schema).map_err(as_stopped)?;
                     batches.iter().try_for_each(|batch| output.write(batch))?;
                     Ok(describe_count(outlet.close(output)?))
                 }

@@ -86,10 +86,13 @@ blank is not kept.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let (store, statements) = self.given()?;
+        let (store, statements) = self.store_and_statements()?;
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
-        if statements.is_none() && self.texts().is_none() && std::io::stdin().is_terminal() {
+        if statements.is_none()
+            && self.statements_file().is_none()
+            && std::io::stdin().is_terminal()
+        {
             return self.shell(globals);
         }
         let text = self.text(statements)?;
@@ -99,18 +102,18 @@ impl SqlArgs {
         if globals.is_server() {
             return self.run_on_server(globals, &text);
         }
-        self.execute_text(globals, &text).map_err(|failure| pointed(&text, failure))
+        self.execute_text(globals, &text).map_err(|failure| failure_with_excerpt(&text, failure))
     }
 
     /// The store and the statements, of which each may be missing.
-    fn given(&self) -> CliResult<(Option<&str>, Option<&str>)> {
+    fn store_and_statements(&self) -> CliResult<(Option<&str>, Option<&str>)> {
         let (store, statements) = match self.given.as_slice() {
             [] => (None, None),
             [one] if is_store(one) => (Some(one.as_str()), None),
             [one] => (None, Some(one.as_str())),
             [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
         };
-        match (statements, &self.command, self.texts()) {
+        match (statements, &self.command, self.statements_file()) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Failure::usage(
                 "statements are given twice: give them once, as they are, with -c, -f or --fetch-all",
             )),
@@ -120,7 +123,7 @@ impl SqlArgs {
     }
 
     /// The file that has the statements.
-    fn texts(&self) -> Option<&PathBuf> {
+    fn statements_file(&self) -> Option<&PathBuf> {
         self.file.as_ref().or(self.fetch_all.as_ref())
     }
 
@@ -171,7 +174,7 @@ impl SqlArgs {
             for done in
                 done.map_err(Failure::from).map_err(|failure| failure_after(number, failure))?
             {
-                match self.listed(&store, &done)? {
+                match self.definition_rows(&store, &done)? {
                     Some(rows) => {
                         std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                         print_list(&mut outlet, &rows)
@@ -192,7 +195,11 @@ impl SqlArgs {
     }
 
     /// A list that was asked for as rows, if it is one.
-    fn listed(&self, store: &Store, done: &tonnage::Outcome) -> CliResult<Option<RecordBatch>> {
+    fn definition_rows(
+        &self,
+        store: &Store,
+        done: &tonnage::Outcome,
+    ) -> CliResult<Option<RecordBatch>> {
         Ok(match done {
             _ if !self.wants_rows() => None,
             tonnage::Outcome::Tables(tables) => Some(describe::names(tables)?),
@@ -212,7 +219,7 @@ impl SqlArgs {
         let mut started = Instant::now();
         let mut outlet = StatementOutput::new(&self.output);
         for (number, answer) in sql.script(Request::new(text).cancel(&cancel))?.enumerate() {
-            let described = match answer.and_then_interrupted().map_err(ran_out) {
+            let described = match answer.and_then_interrupted().map_err(unavailable_as_stopped) {
                 Ok(Answer::Rows(rows)) => print(&mut outlet, rows).map(describe_count),
                 Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
                 Ok(Answer::Done(done)) => Ok(done.to_string()),
@@ -261,7 +268,7 @@ impl SqlArgs {
     }
 
     fn text(&self, given: Option<&str>) -> CliResult<String> {
-        let read = match (given, self.texts()) {
+        let read = match (given, self.statements_file()) {
             (Some(text), _) => return Ok(text.to_owned()),
             (None, Some(path)) if path.as_os_str() != "-" => {
                 std::fs::read_to_string(path).map_err(|error| (path.display().to_string(), error))
@@ -286,7 +293,7 @@ impl SqlArgs {
 fn print(outlet: &mut StatementOutput, rows: Rows) -> CliResult<u64> {
     let mut output = outlet.open(rows.schema().clone())?;
     for batch in rows {
-        output.write(&batch.and_then_interrupted().map_err(while_it_ran)?)?;
+        output.write(&batch.and_then_interrupted().map_err(as_stopped)?)?;
     }
     outlet.close(output)
 }
@@ -326,7 +333,7 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
 }
 
 /// What fails when rows are on their way was done in part.
-fn while_it_ran(failure: Failure) -> Failure {
+fn as_stopped(failure: Failure) -> Failure {
     match failure.exit {
         Exit::Usage => Failure { exit: Exit::Stopped, ..failure },
         _ => failure,
@@ -335,12 +342,12 @@ fn while_it_ran(failure: Failure) -> Failure {
 
 /// What came before a statement that fails was carried out, and stays.
 fn failure_after(number: usize, failure: Failure) -> Failure {
-    if number == 0 { failure } else { while_it_ran(failure) }
+    if number == 0 { failure } else { as_stopped(failure) }
 }
 
 /// A statement that was under way when its time was up, or the disk full, was not refused.
-fn ran_out(failure: Failure) -> Failure {
-    if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
+fn unavailable_as_stopped(failure: Failure) -> Failure {
+    if failure.error.kind() == ErrorKind::Unavailable { as_stopped(failure) } else { failure }
 }
 
 /// Statements of one word.
@@ -356,8 +363,8 @@ fn is_store(given: &str) -> bool {
 }
 
 /// The failure with the line that it names behind its message.
-fn pointed(text: &str, failure: Failure) -> Failure {
-    let message = caret::pointed(text, &failure.error);
+fn failure_with_excerpt(text: &str, failure: Failure) -> Failure {
+    let message = caret::with_excerpt(text, &failure.error);
     match message == failure.error.message() {
         true => failure,
         false => Failure { error: Error::new(failure.error.kind(), message), ..failure },

@@ -6,7 +6,7 @@ use tonnage::Store;
 use tonnage_client::{Answer, Client, Rows};
 
 use super::statement_output::StatementOutput;
-use super::{SqlArgs, after, pointed, print_list, tell};
+use super::{SqlArgs, failure_after, failure_with_excerpt, print_list, report_outcome};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
@@ -25,14 +25,14 @@ impl SqlArgs {
         if tonnage::ddl::parse(text).is_ok() {
             return self
                 .define_on_server(globals, &client, text)
-                .map_err(|failure| pointed(text, failure));
+                .map_err(|failure| failure_with_excerpt(text, failure));
         }
         let mut outlet = StatementOutput::new(&self.output);
         for (number, statement) in statements.into_iter().enumerate() {
             let started = Instant::now();
             let described = answer(&client, statement, &mut outlet);
-            let described =
-                described.map_err(|failure| failure_after(number, pointed(statement, failure)));
+            let described = described
+                .map_err(|failure| failure_after(number, failure_with_excerpt(statement, failure)));
             let seconds = started.elapsed().as_secs_f64();
             globals.info(format_args!("{} ({seconds:.3} s)", described?));
         }
@@ -61,7 +61,7 @@ impl SqlArgs {
                     }
                     _ => Store::open("memory:")?,
                 };
-                match self.listed(&copy, &done)? {
+                match self.definition_rows(&copy, &done)? {
                     Some(rows) => {
                         std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                         print_list(&mut outlet, &rows)

@@ -113,7 +113,7 @@ impl PartFiles {
         cancel: &Cancel,
     ) -> CliResult<u64> {
         self.check_directory()?;
-        let written = self.write_unnamed(batches, threads, cancel);
+        let written = self.write_all_parts(batches, threads, cancel);
         let whole = std::mem::take(&mut *lock(&self.whole));
         match written {
             Ok(()) => whole.into_iter().try_for_each(CompletedFile::publish)?,
@@ -126,7 +126,12 @@ impl PartFiles {
         Ok(self.next.load(Relaxed))
     }
 
-    fn write_unnamed(&self, batches: RowBatches, threads: usize, cancel: &Cancel) -> CliResult<()> {
+    fn write_all_parts(
+        &self,
+        batches: RowBatches,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> CliResult<()> {
         let (sender, receiver) = sync_channel(threads * BATCHES_WAITING);
         let receiver = Arc::new(Mutex::new(receiver));
         std::thread::scope(|scope| {
