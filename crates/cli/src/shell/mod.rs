@@ -50,10 +50,10 @@ pub(crate) struct Shell {
 /// Whether the shell goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShellFlow {
-    On,
+    Continue,
     /// An error was printed: the rest of the same file is skipped.
     Failed,
-    End,
+    Quit,
 }
 
 impl Shell {
