@@ -57,7 +57,7 @@ impl Console {
         Self::showing(globals, ProgressAs::Text)
     }
 
-    /// One that shows progress as it is asked for.
+    /// A console that shows progress in the given form.
     pub(crate) fn showing(globals: &Globals, shows: ProgressAs) -> Self {
         let shows = if globals.quiet { ProgressAs::None } else { shows };
         let has_bar = shows == ProgressAs::Text && std::io::stderr().is_terminal();

@@ -13,12 +13,12 @@ pub(crate) fn begin(timeout: Duration) {
     let _ = LIMIT.set((Instant::now(), timeout));
 }
 
-/// The run was told to stop because its time is over.
+/// Note that the limit has stopped the run.
 pub(crate) fn note_over() {
     IS_OVER.store(true, Ordering::Relaxed);
 }
 
-/// How long the run might take, if it was told to stop because that is over.
+/// The limit, if it has stopped the run.
 pub(crate) fn over() -> Option<Duration> {
     LIMIT.get().filter(|_| IS_OVER.load(Ordering::Relaxed)).map(|(_, timeout)| *timeout)
 }

@@ -139,7 +139,7 @@ impl ColumnarReader {
     }
 }
 
-/// The reason is part of the message: as its source it would be told twice.
+/// The reason is part of the message: as its source it would be printed twice.
 fn damaged_error(source: &Source, what: &str, error: impl std::error::Error) -> Error {
     let reason = error.to_string();
     Error::corruption(format!("{}: {what}: {}", source.name(), strip_error_kind(&reason)))

@@ -53,7 +53,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding of text that begins like this: what was told, or what a mark tells. Of the two
+    /// The encoding of text that begins like this: the given one, or that of a mark. Of the two
     /// kinds of UTF-16 the mark knows better, since many say UTF-16 for both.
     pub(crate) fn of(told: Option<Encoding>, head: &[u8]) -> Option<Encoding> {
         let marked = Encoding::of_mark(head);

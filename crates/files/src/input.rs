@@ -51,8 +51,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a source for its last reader. The compression is told by its first bytes; the name is
-    /// not asked.
+    /// Open a source for its last reader. The first bytes decide the compression, not the name.
     pub(crate) fn open(source: &Source, stop: &Stop) -> Result<Input> {
         Self::of(source, source.open(stop)?)
     }
@@ -130,8 +129,8 @@ impl Input {
             .map_or(Ok(()), |what| Err(Error::invalid(format!("{}: {what}", source.name()))))
     }
 
-    /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are
-    /// always told apart by content, because they share their names.
+    /// The format: as given, or by name, or by the first bytes. The content always decides between
+    /// the two kinds of Arrow IPC, because they share their names.
     pub(crate) fn format(&self, source: &Source, told: Option<Format>) -> Format {
         if self.is_sheet {
             return Format::Csv;
@@ -168,7 +167,7 @@ impl Input {
 
 impl Format {
     /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two
-    /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
+    /// kinds of Arrow IPC share their names, so the content decides. A pipe keeps its bytes
     /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
         Ok(Input::peek(source, &Stop::default())?.format(source, None))

@@ -28,7 +28,7 @@ pub(crate) struct ReadAhead {
     position: usize,
     ended: bool,
     stop: Stop,
-    /// Whether who waits is told now and then that nothing came.
+    /// Whether a waiting read returns `WouldBlock` now and then.
     reports_waits: bool,
 }
 

@@ -187,7 +187,7 @@ impl Source {
         }
     }
 
-    /// An error of the operating system, told with the name of the source.
+    /// An error of the operating system, with the name of the source.
     pub(crate) fn io_error(&self, what: impl fmt::Display, error: io::Error) -> Error {
         let remedy = match error.kind() {
             io::ErrorKind::UnexpectedEof => "; the file is cut short: get it again",

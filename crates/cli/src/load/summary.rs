@@ -22,7 +22,7 @@ pub(crate) struct LoadSummary {
     /// Why it stopped.
     error: Option<String>,
     dry_run: bool,
-    /// Whether new rows were told from replaced ones; else all of them count as inserted.
+    /// Whether new and replaced rows are counted separately. If not, all count as inserted.
     tells_new: bool,
     read: u64,
     inserted: u64,

@@ -25,7 +25,7 @@ pub(super) enum StatementAnswer {
     Words(String),
 }
 
-/// The statements of a text, each carried out when its answer is asked for.
+/// The statements of a text. `next` executes one and returns its answer.
 pub(super) enum Statements {
     Store(Script),
     Server { client: Client, copy: Sql, waiting: std::vec::IntoIter<String> },

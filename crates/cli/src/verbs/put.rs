@@ -92,7 +92,7 @@ impl PutArgs {
         Ok(exit)
     }
 
-    /// All rows, each with a name for messages: what cannot be read is told before one is stored.
+    /// All rows, each with a name for messages. A row that cannot be read fails before any is stored.
     fn rows(&self, schema: &TableSchema) -> CliResult<Vec<(String, Row)>> {
         let read = |(source, text): (String, String)| {
             let row = row_of(schema, &text).map_err(|error| error.at(&source))?;

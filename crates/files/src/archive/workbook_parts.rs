@@ -22,7 +22,7 @@ const TEXTS: &str = "sharedstrings.xml";
 const TEXTS_BYTES_MAX: u64 = 512 << 20;
 /// How many bytes of XML a text takes at least: `<si/>`.
 const TEXT_BYTES_MIN: u64 = 5;
-/// In which part of the texts their number is told.
+/// How many bytes of the texts are searched for their number.
 const TEXTS_HEAD_BYTES: usize = 64 << 10;
 /// Other parts that are held in memory.
 const HELD: [&str; 2] = ["styles.xml", "theme1.xml"];

@@ -11,7 +11,7 @@ const SECRET_WORDS: [&str; 6] = ["sig", "token", "key", "credential", "password"
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteFile {
     pub(super) url: String,
-    /// How its storage is asked, if it lies in one.
+    /// How to authenticate at its storage, if it lies in one.
     pub(super) access: Option<Arc<StorageAccess>>,
 }
 

@@ -109,7 +109,7 @@ impl RemoteReader {
         ))
     }
 
-    /// Whether the end came before the length that the server told.
+    /// Whether the end came before the length that the server declared.
     fn is_short(&self) -> bool {
         self.bytes.is_some_and(|bytes| self.position < bytes)
     }

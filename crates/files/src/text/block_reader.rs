@@ -134,7 +134,7 @@ impl BlockReader {
         self.at_end
     }
 
-    /// The failure of the source, if there was one, told with how far the records came.
+    /// The failure of the source, if there was one, with the position of the records.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         let place = format!(
             "record {} (line {}) or later cannot be read",

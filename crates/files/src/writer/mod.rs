@@ -49,8 +49,8 @@ enum WriterBody<W: Write + Send> {
 }
 
 impl<W: Write + Send> RecordWriter<W> {
-    /// A writer of `format`, the whole output compressed as told. The writer buffers; the target
-    /// need not.
+    /// A writer of `format`, with the whole output compressed. The writer buffers; the target need
+    /// not.
     pub fn new(
         format: Format,
         target: W,

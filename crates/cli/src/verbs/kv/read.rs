@@ -227,6 +227,7 @@ impl PairOutputArgs {
         batch: &FetchedPairBatch,
         count: usize,
     ) -> Result<RecordBatch> {
+        // The columns follow `schema`, under which the output was opened.
         let mut keys = StringBuilder::new();
         for index in 0..count {
             keys.append_value(batch.key(index)?.to_string());

@@ -304,7 +304,7 @@ fn print_list(outlet: &mut StatementOutput, rows: &RecordBatch) -> CliResult<()>
     outlet.close(output).map(drop)
 }
 
-/// What was asked for goes to standard output, what was done is told beside it.
+/// Print answers to standard output, and report other statements on standard error.
 fn report_outcome(
     globals: &Globals,
     output: &mut LineOutput,
