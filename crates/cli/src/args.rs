@@ -8,9 +8,9 @@ use tonnage::{Consistency, Error, ErrorKind, Store, StoreBuilder};
 use tonnage_client::Client;
 
 use crate::exit::{CliResult, Failure};
-use crate::place::Place;
 use crate::server::ServerArgs;
 use crate::stderr;
+use crate::store_connection::StoreConnection;
 use crate::{interrupt, plain, values};
 
 /// Options of every verb.
@@ -21,7 +21,7 @@ pub(crate) struct Globals {
     /// grpc://HOST:PORT, grpc+tls://HOST:PORT
     /// [env: TONNAGE_STORE] [default: ./tonnage-data]
     // Were clap told of the variable, it would print --store in every usage line.
-    #[arg(long, global = true, default_value_t = Globals::store_named(), hide_default_value = true, value_name = "URL")]
+    #[arg(long, global = true, default_value_t = Globals::default_store(), hide_default_value = true, value_name = "URL")]
     pub(crate) store: String,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
@@ -45,7 +45,7 @@ impl Globals {
     pub(crate) const STORE_DEFAULT: &str = "./tonnage-data";
 
     /// The store that the environment names, or else the one when none is named.
-    fn store_named() -> String {
+    fn default_store() -> String {
         let named = std::env::var("TONNAGE_STORE").ok().filter(|store| !store.is_empty());
         named.unwrap_or_else(|| Self::STORE_DEFAULT.to_owned())
     }
@@ -58,13 +58,13 @@ impl Globals {
     /// Opens the store; whether it may be made when there is none is up to the verb.
     pub(crate) fn open_or_create(&self, create: bool) -> CliResult<Store> {
         let opened = self.builder()?.create_if_missing(create).open();
-        Ok(opened.map_err(|error| hinted(&self.store, error))?)
+        Ok(opened.map_err(|error| with_server_hint(&self.store, error))?)
     }
 
     /// The same with so much memory for blocks of the store.
     pub(crate) fn open_with_cache(&self, create: bool, cache_bytes: usize) -> CliResult<Store> {
         let builder = self.builder()?.create_if_missing(create).cache_bytes(cache_bytes);
-        Ok(builder.open().map_err(|error| hinted(&self.store, error))?)
+        Ok(builder.open().map_err(|error| with_server_hint(&self.store, error))?)
     }
 
     /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
@@ -78,7 +78,7 @@ impl Globals {
     }
 
     /// The store as messages and files may name it: without a password.
-    pub(crate) fn store_shown(&self) -> String {
+    pub(crate) fn store_display_name(&self) -> String {
         tonnage_cassandra::Address::without_password(&self.store)
     }
 
@@ -87,16 +87,16 @@ impl Globals {
         tonnage_cassandra::Address::is_one(&self.store)
     }
 
-    /// Opens the store, or connects to the server.
-    pub(crate) fn place(&self) -> CliResult<Place> {
-        self.place_or_create(false)
+    /// Open the store, or connect to the server.
+    pub(crate) fn connection(&self) -> CliResult<StoreConnection> {
+        self.connection_or_create(false)
     }
 
     /// The same; a store may be made when there is none.
-    pub(crate) fn place_or_create(&self, create: bool) -> CliResult<Place> {
+    pub(crate) fn connection_or_create(&self, create: bool) -> CliResult<StoreConnection> {
         match self.is_server() {
-            true => Ok(Place::Server(self.client()?)),
-            false => Ok(Place::Store(self.open_or_create(create)?)),
+            true => Ok(StoreConnection::Server(self.client()?)),
+            false => Ok(StoreConnection::Store(self.open_or_create(create)?)),
         }
     }
 
@@ -121,6 +121,8 @@ impl Globals {
     }
 
     fn builder(&self) -> CliResult<StoreBuilder> {
+        // A server is refused here, not in each verb: every way to open a store itself leads
+        // through this.
         if self.is_server() {
             return Err(Failure::usage(format!(
                 "{}: this works on a store itself, not through a server: run it where the store is, \
@@ -128,6 +130,8 @@ impl Globals {
                 self.store
             )));
         }
+        // An address of the web is the likely mistake: the server prints one beside its Flight
+        // listener.
         if self.store.starts_with("http://") || self.store.starts_with("https://") {
             return Err(Failure::usage(format!(
                 "{}: a server is named by its Flight listener: write grpc://HOST:PORT, as \
@@ -157,7 +161,7 @@ impl Globals {
 }
 
 /// The same error, and how to reach a server where one may be meant.
-fn hinted(store: &str, error: Error) -> Error {
+fn with_server_hint(store: &str, error: Error) -> Error {
     let port = store.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     let hint = match error.kind() {
         ErrorKind::NotFound | ErrorKind::Invalid if port.is_some() && !store.contains('/') => {

@@ -1,9 +1,10 @@
-//! `--config FILE`: options of `load` and `unload` in a file of TOML, under the names that they have
-//! on the command line.
+//! `--config FILE`: options of `load` and `unload` in a file of TOML, under the names that they
+//! have on the command line.
 //!
 //! 1. The command line is read once for what is given there.
 //! 2. Each key of the file that is not given there becomes an option behind the command line.
-//! 3. What comes out is read as any command line: a wrong value is told of as if it were typed.
+//! 3. The result is parsed like any command line: a wrong value gives the same error as a typed
+//!    one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,7 +49,7 @@ pub(crate) fn with_file(
     let mut program = program;
     program.build();
     let Some(options) = program.find_subcommand(verb) else { return Ok(arguments) };
-    let (named, positional) = added(file, &read(file)?, options, given)?;
+    let (named, positional) = options_from_file(file, &read(file)?, options, given)?;
     // A command line may end its options itself.
     let behind = arguments.iter().position(|argument| argument == "--");
     let ends = behind.unwrap_or(arguments.len());
@@ -68,7 +69,7 @@ fn read(file: &Path) -> CliResult<Table> {
 }
 
 /// What the file adds: options, and arguments without a name.
-fn added(
+fn options_from_file(
     file: &Path,
     table: &Table,
     options: &Command,
@@ -78,7 +79,9 @@ fn added(
     for (key, value) in table {
         let wrong =
             |what: &str| Failure::usage(format!("--config {}: {key}{what}", file.display()));
-        let option = find(options, key).ok_or_else(|| wrong(&unknown(options, key)))?;
+        // A key is checked even where the command line wins: else a typing error would show only
+        // later.
+        let option = find_option(options, key).ok_or_else(|| wrong(&unknown(options, key)))?;
         let texts = texts(option, value).map_err(wrong)?;
         if !is_open(option, options, given) {
             continue;
@@ -88,18 +91,20 @@ fn added(
             Some(name) if is_flag(option) => {
                 named.extend(texts.iter().map(|_| OsString::from(format!("--{name}"))));
             }
+            // Name and value are one argument: a value that begins with a hyphen is then no option.
             Some(name) => {
                 named.extend(texts.iter().map(|text| OsString::from(format!("--{name}={text}"))));
             }
         }
     }
+    // Positions decide: keys of a file stand in any order.
     positional.sort();
     let positional = positional.into_iter().flat_map(|(_, texts)| texts).map(OsString::from);
     Ok((named, positional.collect()))
 }
 
 /// The option of a key: underlines stand for hyphens, as they may.
-fn find<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
+fn find_option<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
     let name = key.replace('_', "-");
     options.get_arguments().find(|option| match option.get_long() {
         _ if [CONFIG, "help", "version"].contains(&option.get_id().as_str()) => false,
@@ -111,7 +116,7 @@ fn find<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
 fn unknown(options: &Command, key: &str) -> String {
     let name = key.replace('_', "-");
     let names =
-        options.get_arguments().filter(|option| find(options, option_key(option)).is_some());
+        options.get_arguments().filter(|option| find_option(options, option_key(option)).is_some());
     let near = names.map(option_key).filter(|known| is_near(known, &name));
     let near = near.min_by_key(|known| damerau_levenshtein(known, &name));
     let near = near.map(|near| format!(": is {} meant?", near.replace('-', "_")));

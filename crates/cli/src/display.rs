@@ -1,5 +1,5 @@
-//! What is shown while something long is under way: a bar on a terminal, else a line every few
-//! seconds, or an object of JSON every second for programs.
+//! Shows the progress of long work: a bar on a terminal, else a line every 5 seconds, or a JSON
+//! object every second for programs.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -57,7 +57,7 @@ impl Console {
         Self::showing(globals, ProgressAs::Text)
     }
 
-    /// One that shows progress as it is asked for.
+    /// A console that shows progress in the given form.
     pub(crate) fn showing(globals: &Globals, shows: ProgressAs) -> Self {
         let shows = if globals.quiet { ProgressAs::None } else { shows };
         let has_bar = shows == ProgressAs::Text && std::io::stderr().is_terminal();
@@ -74,7 +74,7 @@ impl Console {
         }
     }
 
-    /// Shows how the work goes until the answer is dropped.
+    /// Show the progress of work until the returned display is dropped.
     pub(crate) fn watch(
         &self,
         look: impl Fn() -> ProgressSample + Send + 'static,
@@ -83,6 +83,8 @@ impl Console {
             return None;
         }
         let is_json = self.shows == ProgressAs::Json;
+        // Nothing is ever sent: dropping the sender ends the wait at once, so no work waits for a
+        // tick.
         let (stop, stopped) = mpsc::channel::<()>();
         let bar = self.bar.clone();
         let started = Instant::now();
@@ -95,7 +97,7 @@ impl Console {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let sample = look();
                 match &bar {
-                    Some(bar) => show(bar, &sample),
+                    Some(bar) => update_bar(bar, &sample),
                     None if is_json => stderr::line(json(&sample, started.elapsed(), false)),
                     None => stderr::line(line(&sample, started.elapsed())),
                 }
@@ -103,6 +105,7 @@ impl Console {
             if let Some(bar) = bar {
                 bar.finish_and_clear();
             }
+            // Work shorter than one interval reports its figures, too.
             if is_json {
                 stderr::line(json(&look(), started.elapsed(), true));
             }
@@ -111,7 +114,7 @@ impl Console {
     }
 }
 
-fn show(bar: &ProgressBar, sample: &ProgressSample) {
+fn update_bar(bar: &ProgressBar, sample: &ProgressSample) {
     let template = match sample.total {
         Some(_) => "{bar:30} {percent:>3}%  {msg}  {elapsed}",
         None => "{spinner} {msg}  {elapsed}",
@@ -145,7 +148,7 @@ fn json(sample: &ProgressSample, elapsed: Duration, is_over: bool) -> Value {
     object.into()
 }
 
-/// Work that is being watched; the display goes away with it.
+/// A running progress display. Dropping it ends the display.
 pub(crate) struct Watch {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

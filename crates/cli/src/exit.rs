@@ -6,7 +6,7 @@ use std::io;
 use tonnage::{Error, ErrorKind};
 
 use crate::stderr;
-use crate::{plain, reader_gone, time_limit};
+use crate::{broken_pipe, plain, time_limit};
 
 /// What the exit codes mean, as the help of the program says it.
 pub(crate) const EXIT_CODES: &str = "\
@@ -34,7 +34,7 @@ pub(crate) enum Exit {
 impl Exit {
     /// Ends the program at once, without the destructors of C++: threads that still end a statement
     /// or close a store would find RocksDB's locks destroyed, and abort the program.
-    pub(crate) fn leave(self) -> ! {
+    pub(crate) fn exit_now(self) -> ! {
         // SAFETY: `_exit` takes any number and touches no memory of this program.
         unsafe { libc::_exit(self as i32) }
     }
@@ -71,11 +71,11 @@ impl Failure {
 
     /// Ctrl-C, or the end of the time, in a verb that has nothing to report.
     pub(crate) fn interrupted() -> Self {
-        Self::called_off(Error::cancelled("interrupted"))
+        Self::interrupted_or_timed_out(Error::cancelled("interrupted"))
     }
 
     /// What ended because of Ctrl-C, or because the time of the run is over.
-    pub(crate) fn called_off(error: Error) -> Self {
+    pub(crate) fn interrupted_or_timed_out(error: Error) -> Self {
         match time_limit::over() {
             None => Self::new(Exit::Interrupted, error),
             Some(timeout) => Self::new(
@@ -91,7 +91,7 @@ impl Failure {
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that
     /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
-        self.report_to(reader_gone::is_noted())
+        self.report_to(broken_pipe::reader_has_gone())
     }
 
     fn report_to(&self, reader_is_gone: bool) -> Exit {
@@ -142,7 +142,7 @@ impl From<Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Internal => Exit::Internal,
             ErrorKind::Corruption | ErrorKind::TimedOut | ErrorKind::Exhausted => Exit::Stopped,
-            ErrorKind::Cancelled => return Self::called_off(error),
+            ErrorKind::Cancelled => return Self::interrupted_or_timed_out(error),
             _ => Exit::Usage,
         };
         Self { exit, error }

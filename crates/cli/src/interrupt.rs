@@ -1,12 +1,14 @@
 //! Ctrl-C, and the time that a run may take.
 //!
-//! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal
-//! only sets it. Without that, or at the second signal, the program ends at once with the exit code
-//! for interrupted runs. In a shell the signal stops the statement that runs ([`statement`]), and
-//! the shell goes on. A server drains at the first signal ([`drain_with`]).
+//! - A verb that can stop in good order calls [`cancel`] first and then polls it. The first signal
+//!   sets it. Without it, or at the second signal, the program ends at once with the exit code for
+//!   interrupted runs.
+//! - In a shell the signal stops the running statement ([`begin_statement`]), and the shell goes
+//!   on.
+//! - A server drains at the first signal ([`drain_with`]).
 //!
-//! Once the time of a run is over ([`stop_after`]) the same happens as at the first signal, and the
-//! run ends as one that was stopped.
+//! When the time of a run is over ([`stop_after`]), the program acts as at the first signal, and
+//! the exit code says that the run was stopped.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,19 +19,19 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::stderr;
 use crate::time_limit;
 
-static LISTENER: Mutex<Listener> = Mutex::new(Listener::Nobody);
+static LISTENER: Mutex<SignalListener> = Mutex::new(SignalListener::Nobody);
 
-/// Who is told of a signal.
-enum Listener {
+/// What a signal acts on.
+enum SignalListener {
     Nobody,
     /// A verb that stops in good order.
     Verb(Cancel),
-    /// A statement of a shell, and when it was told to stop.
+    /// A statement of a shell, and when the signal stopped it.
     Statement {
         cancel: Cancel,
-        told: Option<Instant>,
+        stopped_at: Option<Instant>,
     },
-    /// A server, until it was told to drain.
+    /// A server, until it drains.
     Server(Option<Box<dyn FnOnce() + Send>>),
     /// A shell that has been waiting for input since then.
     Prompt {
@@ -47,14 +49,14 @@ const BELATED_MAX: Duration = Duration::from_secs(1);
 
 /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
 pub(crate) fn install() {
-    if let Err(error) = ctrlc::set_handler(|| listener().hear()) {
+    if let Err(error) = ctrlc::set_handler(|| listener().handle_signal()) {
         stderr::line(format_args!(
             "tonnage: signals cannot be caught ({error}): an interrupt ends the program without a report"
         ));
     }
 }
 
-fn listener() -> MutexGuard<'static, Listener> {
+fn listener() -> MutexGuard<'static, SignalListener> {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -68,50 +70,50 @@ pub(crate) fn stop_after(timeout: Duration) {
             std::thread::sleep(ENDING_MAX);
             if !listener().stop() {
                 Failure::interrupted().report();
-                Exit::Stopped.leave();
+                Exit::Stopped.exit_now();
             }
         }
     });
 }
 
-impl Listener {
+impl SignalListener {
     /// Tells a verb to stop that can do so in good order. False where there is none.
     fn stop(&mut self) -> bool {
-        let Listener::Verb(cancel) = self else { return false };
+        let SignalListener::Verb(cancel) = self else { return false };
         cancel.cancel();
         true
     }
 
-    fn hear(&mut self) {
+    fn handle_signal(&mut self) {
         match self {
-            Listener::Verb(cancel) if !cancel.is_cancelled() => {
+            SignalListener::Verb(cancel) if !cancel.is_cancelled() => {
                 stderr::line(
                     "tonnage: interrupted: stopping in good order (once more to end at once)",
                 );
                 cancel.cancel();
             }
-            Listener::Statement { cancel, told } => match told {
+            SignalListener::Statement { cancel, stopped_at } => match stopped_at {
                 None => {
                     // The terminal shows ^C where the cursor stands.
                     stderr::line("");
                     cancel.cancel();
-                    *told = Some(Instant::now());
+                    *stopped_at = Some(Instant::now());
                 }
-                Some(told) if told.elapsed() < STOPPING_MAX => {}
-                Some(_) => Exit::Interrupted.leave(),
+                Some(stopped_at) if stopped_at.elapsed() < STOPPING_MAX => {}
+                Some(_) => Exit::Interrupted.exit_now(),
             },
-            Listener::Server(drain) if drain.is_some() => {
+            SignalListener::Server(drain) if drain.is_some() => {
                 stderr::line("tonnage: draining; a second signal ends at once");
                 if let Some(drain) = drain.take() {
                     drain();
                 }
             }
-            Listener::Nobody => {
+            SignalListener::Nobody => {
                 stderr::line("tonnage: interrupted");
-                Exit::Interrupted.leave()
+                Exit::Interrupted.exit_now()
             }
-            Listener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
-            _ => Exit::Interrupted.leave(),
+            SignalListener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
+            _ => Exit::Interrupted.exit_now(),
         }
     }
 }
@@ -119,25 +121,25 @@ impl Listener {
 /// What the signal sets; whoever asks promises to look at it.
 pub(crate) fn cancel() -> Cancel {
     let mut listener = listener();
-    if let Listener::Verb(cancel) = &*listener {
+    if let SignalListener::Verb(cancel) = &*listener {
         return cancel.clone();
     }
     let cancel = Cancel::new();
     if time_limit::over().is_some() {
         cancel.cancel();
     }
-    *listener = Listener::Verb(cancel.clone());
+    *listener = SignalListener::Verb(cancel.clone());
     cancel
 }
 
 /// The first signal calls this; the second ends the program.
 pub(crate) fn drain_with(drain: impl FnOnce() + Send + 'static) {
-    *listener() = Listener::Server(Some(Box::new(drain)));
+    *listener() = SignalListener::Server(Some(Box::new(drain)));
 }
 
 /// Whether the signal came.
 pub(crate) fn is_interrupted() -> bool {
-    matches!(&*listener(), Listener::Verb(cancel) if cancel.is_cancelled())
+    matches!(&*listener(), SignalListener::Verb(cancel) if cancel.is_cancelled())
 }
 
 /// Ends a loop that only reads.
@@ -146,23 +148,23 @@ pub(crate) fn check(cancel: &Cancel) -> CliResult<()> {
 }
 
 /// A statement of a shell, which the signal stops as long as this is there.
-pub(crate) struct Statement(Cancel);
+pub(crate) struct StatementInterrupt(Cancel);
 
 /// The signal stops this statement alone from now on.
-pub(crate) fn statement() -> Statement {
+pub(crate) fn begin_statement() -> StatementInterrupt {
     let cancel = Cancel::new();
-    *listener() = Listener::Statement { cancel: cancel.clone(), told: None };
-    Statement(cancel)
+    *listener() = SignalListener::Statement { cancel: cancel.clone(), stopped_at: None };
+    StatementInterrupt(cancel)
 }
 
-impl Statement {
+impl StatementInterrupt {
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.0
     }
 }
 
-impl Drop for Statement {
+impl Drop for StatementInterrupt {
     fn drop(&mut self) {
-        *listener() = Listener::Prompt { since: Instant::now() };
+        *listener() = SignalListener::Prompt { since: Instant::now() };
     }
 }

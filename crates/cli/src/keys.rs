@@ -1,4 +1,4 @@
-//! Keys out of arguments and files.
+//! Reads keys from arguments and files.
 
 use std::sync::Arc;
 
@@ -138,6 +138,7 @@ pub(crate) fn from_file(
     };
     let reader = RecordReader::open(file, &options)?;
     let found = reader.schema();
+    // Types are compared here because the reader leaves a column that no cast leads to as it is.
     for field in found.fields() {
         let column = wanted.field_with_name(field.name()).ok();
         if let Some(column) = column.filter(|column| column.data_type() != field.data_type()) {
@@ -161,6 +162,7 @@ pub(crate) fn from_file(
             schema.path
         )));
     }
+    // A key is a prefix of the key columns: one behind a gap does not count as given.
     let columns = wanted
         .fields()
         .iter()

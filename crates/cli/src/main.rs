@@ -3,36 +3,36 @@
 //! - `verbs/` has one file for each verb: its options, and what it does with the library.
 //! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a
 //!   resumable state.
-//! - `shell/` is what `tonnage sql` is at a terminal.
-//! - `place` is where the rows are: in a store, or behind a server.
+//! - `shell/` is the interactive shell of `tonnage sql`.
+//! - `store_connection` leads to the rows: in a store of this process, or behind a server.
 //! - `cli` is the command line as a whole, `args` the options of every verb, `config` options in a
 //!   file.
-//! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
-//!   signals; `plain` keeps what a terminal would obey from it.
+//! - `output`, `display`, `exit` and `interrupt` are the only modules that print, end the program,
+//!   and listen to signals. `plain` escapes the control characters that a terminal would obey.
 //!
-//! Data goes to standard output, everything else to standard error. How a run ended is told by its
-//! exit code, see [`exit`].
+//! Data goes to standard output, everything else to standard error. The exit code says how a run
+//! ended, see [`exit`].
 
 mod args;
-mod backups;
+mod backup_location;
+mod broken_pipe;
 mod cli;
 mod config;
+mod connection_lobs;
 mod display;
 mod exit;
+mod fetched_pairs;
+mod fetched_related;
 mod interrupt;
 mod keys;
 mod load;
 mod output;
-mod place;
-mod placed_lobs;
-mod placed_pairs;
-mod placed_related;
 mod plain;
-mod reader_gone;
 mod server;
 mod shell;
 mod statements;
 mod stderr;
+mod store_connection;
 mod table_columns;
 mod time_limit;
 mod values;
@@ -51,7 +51,7 @@ fn main() {
     let exit = run();
     // Whoever writes there has looked whether it could.
     let _ = std::io::stdout().flush();
-    exit.leave();
+    exit.exit_now();
 }
 
 fn run() -> Exit {

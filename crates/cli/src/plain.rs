@@ -1,7 +1,7 @@
-//! Text that a terminal shows and does not obey.
+//! Escapes control characters in text for terminals.
 //!
 //! Values, names and pieces of files may hold control characters, which move the cursor, change
-//! colours, or do worse. Where people read, they stand as `\x1b` and the like.
+//! colours, or do worse. A terminal gets them as `\x1b` and the like.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,15 +9,15 @@ use std::io::{self, Write};
 
 /// The text with its control characters visible. Line ends stay.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |char| char == '\n' || char == '\t')
+    escape(text, |char| char == '\n' || char == '\t')
 }
 
 /// The text of one cell of a table: line ends stay, tabs would tear it apart.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
-    escaped(text, |char| char == '\n')
+    escape(text, |char| char == '\n')
 }
 
-fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_plain = |char: char| !char.is_control() && !turns_text_round(char) || stays(char);
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! How the program reaches a server, and who it says that it is.
+//! The options to connect to a server, and the credentials.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

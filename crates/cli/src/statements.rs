@@ -1,4 +1,4 @@
-//! A text cut into its statements.
+//! Splits a text into statements.
 
 use tonnage_sql::{SqlTokenKind, SqlTokens};
 

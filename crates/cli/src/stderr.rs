@@ -1,7 +1,7 @@
-//! Standard error, which may be a terminal, and which whoever started the program may have closed.
+//! Writes lines to standard error, which may be a terminal or closed.
 //!
-//! `eprintln!` panics then. A server that told of its drain in the thread that hears signals went on
-//! for ever.
+//! `eprintln!` panics when it is closed. A server that printed in the signal thread panicked there,
+//! and never drained.
 
 use std::fmt::Display;
 use std::io::Write;

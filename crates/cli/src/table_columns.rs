@@ -1,4 +1,4 @@
-//! The columns of rows that are wanted of a table.
+//! The schema of the columns that are requested from a table.
 
 use arrow::datatypes::SchemaRef;
 use tonnage::TableEntry;

@@ -1,11 +1,11 @@
-//! How long a run may take, and whether that is over.
+//! The time limit of a run, and whether it has passed.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static LIMIT: OnceLock<(Instant, Duration)> = OnceLock::new();
-/// Whether the run was told to stop for it.
+/// Whether the limit stopped the run.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// The time of the run begins now.
@@ -13,19 +13,19 @@ pub(crate) fn begin(timeout: Duration) {
     let _ = LIMIT.set((Instant::now(), timeout));
 }
 
-/// The run was told to stop because its time is over.
+/// Note that the limit has stopped the run.
 pub(crate) fn note_over() {
     IS_OVER.store(true, Ordering::Relaxed);
 }
 
-/// How long the run might take, if it was told to stop because that is over.
+/// The limit, if it has stopped the run.
 pub(crate) fn over() -> Option<Duration> {
     LIMIT.get().filter(|_| IS_OVER.load(Ordering::Relaxed)).map(|(_, timeout)| *timeout)
 }
 
 /// What is left of the time, if there is a limit: a moment at least, since no time at all is
 /// refused as a mistake.
-pub(crate) fn left() -> Option<Duration> {
+pub(crate) fn remaining() -> Option<Duration> {
     let (began, timeout) = LIMIT.get()?;
     Some(timeout.saturating_sub(began.elapsed()).max(Duration::from_millis(1)))
 }

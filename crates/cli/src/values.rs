@@ -1,4 +1,4 @@
-//! Values of options: sizes, shares, times, and names of choices.
+//! Parses the values of options: sizes, percentages, durations and choices.
 
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl From<Direction> for tonnage::Direction {
 
 /// `--on-existing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Existing {
+pub(crate) enum ExistingPolicy {
     /// Keep the stored row
     #[default]
     Keep,
@@ -102,13 +102,13 @@ pub(crate) enum Existing {
     Fail,
 }
 
-impl From<Existing> for OnExisting {
-    fn from(existing: Existing) -> Self {
+impl From<ExistingPolicy> for OnExisting {
+    fn from(existing: ExistingPolicy) -> Self {
         match existing {
-            Existing::Keep => OnExisting::Keep,
-            Existing::Replace => OnExisting::Replace,
-            Existing::Blind => OnExisting::BlindReplace,
-            Existing::Fail => OnExisting::Fail,
+            ExistingPolicy::Keep => OnExisting::Keep,
+            ExistingPolicy::Replace => OnExisting::Replace,
+            ExistingPolicy::Blind => OnExisting::BlindReplace,
+            ExistingPolicy::Fail => OnExisting::Fail,
         }
     }
 }

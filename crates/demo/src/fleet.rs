@@ -1,9 +1,9 @@
-//! Ships on plausible tracks: each keeps near a port, turns little by little, and turns back when
-//! it is far out.
+//! Generates ships on plausible tracks. Each stays near a port, turns little by little, and turns
+//! back when it is far out.
 //!
 //! A stream gives the positions of its ships minute by minute, as a receiver would: in the order of
-//! time, not of ships. All is made from the seed while it is read; the same seed makes the same
-//! fleet.
+//! time, not of ships. Positions are generated from the seed while they are read. The same seed
+//! makes the same fleet.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Ship {
     }
 
     /// Sails for one step.
-    fn sail(&mut self, chance: &mut SmallRng) {
+    fn advance(&mut self, chance: &mut SmallRng) {
         if chance.random_ratio(1, 200) {
             self.is_moored = !self.is_moored;
         }
@@ -163,7 +163,7 @@ impl Iterator for FleetPositions {
         {
             let ship = &mut self.ships[self.next];
             columns.push(&self.fleet, ship, self.step);
-            ship.sail(&mut self.chance);
+            ship.advance(&mut self.chance);
             self.next += 1;
             if self.next == self.ships.len() {
                 self.next = 0;

@@ -12,7 +12,7 @@
 mod fleet;
 mod rates;
 mod shop;
-mod singles;
+mod single_rows;
 mod text;
 
 use std::io::Write;
@@ -28,8 +28,8 @@ use tonnage::{
 };
 
 use fleet::Fleet;
-use rates::Rates;
-use text::{Narrator, grouped};
+use rates::RateTable;
+use text::{DemoOutput, grouped};
 
 /// Streams of positions that are read side by side.
 pub(crate) const STREAMS: usize = 4;
@@ -77,7 +77,7 @@ impl DemoOptions {
 /// disagree; what the store answers otherwise.
 pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     let started = Instant::now();
-    let mut narrator = Narrator::new(output);
+    let mut story = DemoOutput::new(output);
     // Dropped last: the store must be closed before its directory goes.
     let mut temporary = None;
     let (name, store) = match (&options.store, &options.directory) {
@@ -89,18 +89,18 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
         let remedy = if options.store.is_some() { "keyspace" } else { "directory" };
         return Err(Error::invalid(format!("{name} holds tables already: give a new {remedy}")));
     }
-    let (fleet, mut rates) = (options.fleet(), Rates::default());
-    let positions = load(&store, options, &mut rates, &mut narrator)?;
-    latest(&positions, &fleet, &mut rates, &mut narrator)?;
-    track(&positions, &fleet, &mut narrator)?;
-    shop::run(&store, options.seed, &mut narrator)?;
-    singles::run(&store, &positions, &fleet, &mut rates, &mut narrator)?;
-    narrator.say("\nHow fast that was\n")?;
-    narrator.say(rates)?;
-    narrator.say(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
+    let (fleet, mut rates) = (options.fleet(), RateTable::default());
+    let positions = load(&store, options, &mut rates, &mut story)?;
+    latest(&positions, &fleet, &mut rates, &mut story)?;
+    track(&positions, &fleet, &mut story)?;
+    shop::run(&store, options.seed, &mut story)?;
+    single_rows::run(&store, &positions, &fleet, &mut rates, &mut story)?;
+    story.print_line("\nHow fast that was\n")?;
+    story.print_line(rates)?;
+    story.print_line(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
     if options.store.is_some() || options.directory.is_some() {
         let next = format_args!("tonnage scan --store {name} positions --limit 5");
-        narrator.say(format_args!("The store stays: {next}"))?;
+        story.print_line(format_args!("The store stays: {next}"))?;
     }
     Ok(())
 }
@@ -121,16 +121,17 @@ fn temporary_directory() -> Result<tempfile::TempDir> {
 fn load(
     store: &Store,
     options: &DemoOptions,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<Table> {
     let fleet = options.fleet();
-    narrator.say(format_args!(
+    story.print_line(format_args!(
         "{} ships report {} positions in {STREAMS} streams; one bulk put loads them all.",
         grouped(fleet.ships.into()),
         grouped(fleet.positions())
     ))?;
     store.execute(fleet::TABLE)?;
+    // A stream makes its positions while they are read: memory does not grow with the fleet.
     let stream = |number| {
         let positions = fleet.stream(number, STREAMS);
         record_batch_stream(format!("stream {number}"), "positions", positions)
@@ -138,11 +139,12 @@ fn load(
     let put_options =
         BulkPutOptions { cancel: options.cancel.clone(), ..BulkPutOptions::default() };
     let report = store.bulk_put((0..STREAMS).map(stream).collect(), &put_options)?;
+    // A rate is worth nothing if rows were lost.
     if report.total.inserted != fleet.positions() {
         let (stored, all) = (report.total.inserted, fleet.positions());
         return Err(Error::internal(format!("{stored} of {all} positions were stored")));
     }
-    narrator.say(format_args!(
+    story.print_line(format_args!(
         "  {} stored in {:.1} s: {} a second, durable when the load returns.",
         grouped(report.total.inserted),
         report.seconds,
@@ -156,19 +158,20 @@ fn load(
 fn latest(
     positions: &Table,
     fleet: &Fleet,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
-    narrator
-        .say("\nWhere is every ship now? Its latest position, read from the end of its track:")?;
+    story.print_line(
+        "\nWhere is every ship now? Its latest position, read from the end of its track:",
+    )?;
     let backwards = Direction::Reverse;
     let scan = TableScanOptions {
         direction: backwards,
         limit_per_shard_key: Some(1),
         ..TableScanOptions::default()
     };
-    let (scanned, seconds) = gather(|| positions.scan(&scan))?;
-    narrator.say(format_args!(
+    let (scanned, seconds) = collect_batches(|| positions.scan(&scan))?;
+    story.print_line(format_args!(
         "  by one scan of the table that jumps from ship to ship: {} ships in {seconds:.2} s",
         grouped(rows(&scanned))
     ))?;
@@ -179,18 +182,19 @@ fn latest(
         ..BulkGetOptions::default()
     };
     let keys = || KeySource::batches(fleet.ship_keys());
-    let (got, seconds) = gather(|| positions.bulk_get(keys(), &one_each))?;
-    narrator.say(format_args!(
+    let (got, seconds) = collect_batches(|| positions.bulk_get(keys(), &one_each))?;
+    story.print_line(format_args!(
         "  by one bulk get of {} ship numbers: {} positions in {seconds:.2} s",
         grouped(fleet.ships.into()),
         grouped(rows(&got))
     ))?;
     rates.bulk("latest position of each ship", rows(&got), seconds);
 
+    // Compared sorted: neither way promises an order among ships.
     if summary_of(&scanned) != summary_of(&got) || rows(&got) != u64::from(fleet.ships) {
         return Err(Error::internal("the two ways to the latest positions do not agree"));
     }
-    narrator.say("  Both agree.")
+    story.print_line("  Both agree.")
 }
 
 /// Ship, time and latitude of each row, sorted by ship.
@@ -208,7 +212,7 @@ fn summary_of(batches: &[RecordBatch]) -> Vec<(i64, i64, u64)> {
 }
 
 /// One ship from the second hour to the fourth.
-fn track(positions: &Table, fleet: &Fleet, narrator: &mut Narrator<'_>) -> Result<()> {
+fn track(positions: &Table, fleet: &Fleet, story: &mut DemoOutput<'_>) -> Result<()> {
     let ship = fleet.ship_number(fleet.ships / 2);
     let at = |hours: i64| Value::Timestamp { value: fleet::START + hours * 3_600, precision: 0 };
     let options = BulkGetOptions {
@@ -217,8 +221,9 @@ fn track(positions: &Table, fleet: &Fleet, narrator: &mut Narrator<'_>) -> Resul
         ..BulkGetOptions::default()
     };
     let key = Row::new().with("ship", Value::Long(ship));
-    let (track, seconds) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
-    narrator.say(format_args!(
+    let (track, seconds) =
+        collect_batches(|| positions.bulk_get(KeySource::keys([key]), &options))?;
+    story.print_line(format_args!(
         "\nThe track of ship {ship} from {} to {}: {} positions in {:.1} ms, the first of them",
         at(2),
         at(4),
@@ -226,13 +231,15 @@ fn track(positions: &Table, fleet: &Fleet, narrator: &mut Narrator<'_>) -> Resul
         seconds * 1e3
     ))?;
     match track.iter().find(|batch| batch.num_rows() > 0) {
-        Some(first) => narrator.say(first_rows(first, 4)?),
-        None => narrator.say("  (no rows)"),
+        Some(first) => story.print_line(first_rows(first, 4)?),
+        None => story.print_line("  (no rows)"),
     }
 }
 
 /// Run a read to its end. Answers the batches and the seconds.
-pub(crate) fn gather(read: impl FnOnce() -> Result<BulkGet>) -> Result<(Vec<RecordBatch>, f64)> {
+pub(crate) fn collect_batches(
+    read: impl FnOnce() -> Result<BulkGet>,
+) -> Result<(Vec<RecordBatch>, f64)> {
     let started = Instant::now();
     let batches = read()?.map(|batch| Ok(batch?.rows)).collect::<Result<Vec<_>>>()?;
     Ok((batches, started.elapsed().as_secs_f64()))

@@ -6,12 +6,12 @@ use crate::text::grouped;
 
 /// How many entries in how many seconds.
 #[derive(Clone, Copy, Debug)]
-struct Rate {
+struct MeasuredRate {
     count: u64,
     seconds: f64,
 }
 
-impl Rate {
+impl MeasuredRate {
     fn per_second(self) -> f64 {
         self.count as f64 / self.seconds.max(1e-9)
     }
@@ -19,20 +19,23 @@ impl Rate {
 
 /// What was measured, by the name of the work.
 #[derive(Debug, Default)]
-pub(crate) struct Rates(Vec<(&'static str, Option<Rate>, Option<Rate>)>);
+pub(crate) struct RateTable(Vec<(&'static str, Option<MeasuredRate>, Option<MeasuredRate>)>);
 
-impl Rates {
+impl RateTable {
     /// Work done in bulk.
     pub(crate) fn bulk(&mut self, work: &'static str, count: u64, seconds: f64) {
-        self.row(work).1 = Some(Rate { count, seconds });
+        self.row(work).1 = Some(MeasuredRate { count, seconds });
     }
 
     /// The same work done one record at a time.
     pub(crate) fn single(&mut self, work: &'static str, count: u64, seconds: f64) {
-        self.row(work).2 = Some(Rate { count, seconds });
+        self.row(work).2 = Some(MeasuredRate { count, seconds });
     }
 
-    fn row(&mut self, work: &'static str) -> &mut (&'static str, Option<Rate>, Option<Rate>) {
+    fn row(
+        &mut self,
+        work: &'static str,
+    ) -> &mut (&'static str, Option<MeasuredRate>, Option<MeasuredRate>) {
         let place = self.0.iter().position(|(name, _, _)| *name == work).unwrap_or_else(|| {
             self.0.push((work, None, None));
             self.0.len() - 1
@@ -41,20 +44,22 @@ impl Rates {
     }
 }
 
-impl fmt::Display for Rates {
+impl fmt::Display for RateTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
             "{:<30} {:>12} {:>14} {:>12} {:>16} {:>8}",
             "", "in bulk", "a second", "one by one", "a second", "faster"
         )?;
+        // The widths are those of the header. `print_line` adds the last line end.
         for (place, (work, bulk, single)) in self.0.iter().enumerate() {
             if place > 0 {
                 writeln!(f)?;
             }
-            let count =
-                |rate: &Option<Rate>| rate.map(|rate| grouped(rate.count)).unwrap_or_default();
-            let pace = |rate: &Option<Rate>| {
+            let count = |rate: &Option<MeasuredRate>| {
+                rate.map(|rate| grouped(rate.count)).unwrap_or_default()
+            };
+            let pace = |rate: &Option<MeasuredRate>| {
                 rate.map(|rate| grouped(rate.per_second() as u64)).unwrap_or_default()
             };
             let ratio = match (bulk, single) {
@@ -81,7 +86,7 @@ mod tests {
 
     #[test]
     fn each_line_compares_one_kind_of_work() {
-        let mut rates = Rates::default();
+        let mut rates = RateTable::default();
         rates.bulk("put", 2_000_000, 2.0);
         rates.single("put", 1_000, 0.01);
         let text = rates.to_string();

@@ -8,7 +8,7 @@ use tonnage::{
     BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Result, Row, Store, Value,
 };
 
-use crate::text::{Narrator, counted, grouped};
+use crate::text::{DemoOutput, counted, grouped};
 
 const TABLES: &str =
     "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, details JSON,
@@ -23,13 +23,13 @@ const PHONES_PER_MAKER: i64 = 250;
 const PICTURE_BYTES: usize = 4_000;
 
 /// Fills the shop, then answers one question of a customer.
-pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Result<()> {
+pub(crate) fn run(store: &Store, seed: u64, story: &mut DemoOutput<'_>) -> Result<()> {
     store.execute(TABLES)?;
-    let (phones, pictures) = stock(seed);
+    let (phones, pictures) = phone_rows(seed);
     let (phone_count, picture_count) = (phones.len() as u64, pictures.len() as u64);
     let put = store
         .multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default())?;
-    narrator.say(format_args!(
+    story.print_line(format_args!(
         "\nA phone shop: {} phones and {} pictures in its child table, stored by one multi-put in {:.2} s.",
         grouped(phone_count),
         grouped(picture_count),
@@ -48,6 +48,7 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
     let mut picture_bytes = 0;
     for related in store.table("phones")?.bulk_get(makers, &options)?.into_rows() {
         let related = related?;
+        // A phone comes before its pictures, so a picture belongs to the last phone of the shelf.
         if &*related.table == "phones" {
             shelf.push((related.row, 0));
         } else if let (Some((_, pictures)), Some(Value::Binary(bytes))) =
@@ -57,7 +58,7 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
             picture_bytes += bytes.len();
         }
     }
-    narrator.say(format_args!(
+    story.print_line(format_args!(
         "Phones of {} from 200 to 500, with their pictures: {} phones, {} pictures, {} bytes in {:.1} ms. Some of them:",
         WANTED.join(", "),
         grouped(shelf.len() as u64),
@@ -67,7 +68,7 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
     ))?;
     for (phone, pictures) in shelf.iter().step_by((shelf.len() / 5).max(1)).take(5) {
         let text = |name: &str| phone.get(name).map(Value::to_string).unwrap_or_default();
-        narrator.say(format_args!(
+        story.print_line(format_args!(
             "  {:<9} {:>4}  {:<16} {}",
             text("maker"),
             text("price"),
@@ -79,7 +80,7 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
 }
 
 /// Phones, and one to three pictures of each.
-fn stock(seed: u64) -> (Vec<Row>, Vec<Row>) {
+fn phone_rows(seed: u64) -> (Vec<Row>, Vec<Row>) {
     let mut chance = SmallRng::seed_from_u64(seed);
     let (mut phones, mut pictures) = (Vec::new(), Vec::new());
     for maker in MAKERS {

@@ -1,4 +1,4 @@
-//! The words of the story: one line at a time, numbers as people read them.
+//! Prints the story line by line, with numbers as people read them.
 
 use std::fmt;
 use std::io::Write;
@@ -6,15 +6,15 @@ use std::io::Write;
 use tonnage::{Error, Result};
 
 /// Writes the story, line by line.
-pub(crate) struct Narrator<'a>(&'a mut dyn Write);
+pub(crate) struct DemoOutput<'a>(&'a mut dyn Write);
 
-impl<'a> Narrator<'a> {
+impl<'a> DemoOutput<'a> {
     pub(crate) fn new(output: &'a mut dyn Write) -> Self {
         Self(output)
     }
 
     /// Write one line, and show it at once.
-    pub(crate) fn say(&mut self, text: impl fmt::Display) -> Result<()> {
+    pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> Result<()> {
         writeln!(self.0, "{text}").and_then(|()| self.0.flush()).map_err(|error| {
             Error::unavailable(format!("the output cannot be written: {error}")).with_source(error)
         })

@@ -1,9 +1,9 @@
 //! Reads Arrow IPC front to back, as a stream or as a file.
 //!
-//! An Arrow file is a stream between two marks with a directory at its end. Reading it as the
-//! stream that it is needs no seeking, so it can come packed or through a pipe. The bytes are
-//! pushed into the decoder piece by piece, and looked at before: a damaged length in the file can
-//! thus never make it allocate more than the file has, or unpacks to.
+//! An Arrow file is a stream between two marks with a footer. Reading it as a stream needs no
+//! seeking, so it may be compressed or come through a pipe. Every piece is checked before the
+//! decoder gets it: a damaged length in the file cannot make the decoder allocate more than the
+//! file has, or unpacks to.
 
 use std::io::{self, Cursor, Read};
 
@@ -13,7 +13,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow_ipc::reader::StreamDecoder;
 
-use crate::caught::caught;
+use crate::catch_panic::catch_panic;
 use crate::ipc_guard::IpcGuard;
 
 /// What is read at once.
@@ -38,7 +38,7 @@ pub fn read_ipc_stream(
         let (batches, _) = ArrowBatches::open(reader, false, false, unpacked_bytes_max)?;
         batches.collect()
     };
-    caught(read, |panic| ArrowError::ExternalError(panic.into()))
+    catch_panic(read, |panic| ArrowError::ExternalError(panic.into()))
 }
 
 /// The batches of an Arrow file or stream.
@@ -117,7 +117,7 @@ impl ArrowBatches {
         } else {
             self.reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk)?;
         }
-        self.guard.look(&chunk)?;
+        self.guard.inspect(&chunk)?;
         self.chunk = Buffer::from_vec(chunk);
         Ok(!self.chunk.is_empty())
     }

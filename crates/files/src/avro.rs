@@ -1,14 +1,13 @@
 //! Reads Avro object container files.
 //!
-//! 1. The container is taken apart here ([`AvroBlocks`]): its header, and blocks with their codec. So
-//!    no length in a damaged file makes anybody allocate more than the file has, and what a block
-//!    unpacks to is bounded.
-//! 2. What goes on is a container with one plain block, which Arrow's decoder reads. A block must hold
-//!    as many records as it says, no fewer and no more.
-//! 3. Batches of small blocks are put together. Damage costs no record of a block that stands before
-//!    it.
+//! 1. [`AvroBlocks`] splits the container into its header and its blocks, and unpacks them. No
+//!    length in a damaged file makes the reader allocate more than the file has, and the unpacked
+//!    size is limited.
+//! 2. Arrow's decoder gets a container of one plain block. A block must hold exactly as many
+//!    records as it declares.
+//! 3. Batches of small blocks are concatenated. Damage loses no record of a block before it.
 //!
-//! A container cut between two blocks looks whole: the format has no mark at its end.
+//! A container cut between two blocks looks complete: the format has no end mark.
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
@@ -88,20 +87,20 @@ fn decoder(container: Vec<u8>, rows: usize) -> Result<Reader<Cursor<Vec<u8>>>, A
 
 /// How the blocks of a container are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Codec {
+enum AvroCodec {
     Null,
     Deflate,
     Snappy,
     Zstd,
 }
 
-impl Codec {
+impl AvroCodec {
     fn of_name(name: &[u8]) -> io::Result<Self> {
         match name {
-            b"null" | b"" => Ok(Codec::Null),
-            b"deflate" => Ok(Codec::Deflate),
-            b"snappy" => Ok(Codec::Snappy),
-            b"zstandard" => Ok(Codec::Zstd),
+            b"null" | b"" => Ok(AvroCodec::Null),
+            b"deflate" => Ok(AvroCodec::Deflate),
+            b"snappy" => Ok(AvroCodec::Snappy),
+            b"zstandard" => Ok(AvroCodec::Zstd),
             other => Err(broken(&format!(
                 "its blocks are packed with {}, which is not read: write it with deflate, snappy or zstandard",
                 String::from_utf8_lossy(&other[..other.len().min(20)])
@@ -109,18 +108,18 @@ impl Codec {
         }
     }
 
-    fn unpacked(self, block: Vec<u8>) -> io::Result<Vec<u8>> {
+    fn decompress(self, block: Vec<u8>) -> io::Result<Vec<u8>> {
         match self {
-            Codec::Null => Ok(block),
-            Codec::Deflate => bounded(flate2::read::DeflateDecoder::new(&block[..])),
-            Codec::Zstd => bounded(zstd::stream::read::Decoder::with_buffer(&block[..])?),
-            Codec::Snappy => from_snappy(&block),
+            AvroCodec::Null => Ok(block),
+            AvroCodec::Deflate => read_bounded(flate2::read::DeflateDecoder::new(&block[..])),
+            AvroCodec::Zstd => read_bounded(zstd::stream::read::Decoder::with_buffer(&block[..])?),
+            AvroCodec::Snappy => from_snappy(&block),
         }
     }
 }
 
 /// All that a decoder gives, if it is not too much.
-fn bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
+fn read_bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     decoder.take(BLOCK_BYTES_MAX + 1).read_to_end(&mut unpacked)?;
     match unpacked.len() as u64 > BLOCK_BYTES_MAX {
@@ -147,7 +146,7 @@ fn from_snappy(block: &[u8]) -> io::Result<Vec<u8>> {
 /// The blocks of a container, unpacked.
 struct AvroBlocks {
     reader: Box<dyn Read + Send>,
-    codec: Codec,
+    codec: AvroCodec,
     /// The header of a container of the same schema whose blocks are plain.
     header: Vec<u8>,
     sync: [u8; SYNC_BYTES],
@@ -164,7 +163,7 @@ impl AvroBlocks {
         }
         let entries = entries(&mut reader)?;
         let codec = entries.iter().find(|(key, _)| key == CODEC_KEY);
-        let codec = Codec::of_name(codec.map_or(b"null", |(_, name)| name))?;
+        let codec = AvroCodec::of_name(codec.map_or(b"null", |(_, name)| name))?;
         let mut sync = [0; SYNC_BYTES];
         reader.read_exact(&mut sync)?;
         let mut header = MAGIC.to_vec();
@@ -189,14 +188,14 @@ impl AvroBlocks {
                 return Err(self.at_block(few));
             }
             if !block.is_empty() {
-                return Ok(Some((self.decoded(records, &block)?, block.len())));
+                return Ok(Some((self.decode_block(records, &block)?, block.len())));
             }
         }
         Ok(None)
     }
 
     /// The records of a block, if it holds as many and nothing else.
-    fn decoded(&self, records: i64, block: &[u8]) -> Result<RecordBatch, ArrowError> {
+    fn decode_block(&self, records: i64, block: &[u8]) -> Result<RecordBatch, ArrowError> {
         let more = || self.at_block(format!("it holds more than its {records} records"));
         if records == 0 {
             return Err(more());
@@ -220,20 +219,20 @@ impl AvroBlocks {
     }
 
     fn block(&mut self) -> io::Result<Vec<u8>> {
-        let packed = sized(&mut self.reader, PACKED_BYTES_MAX)?;
+        let packed = read_sized(&mut self.reader, PACKED_BYTES_MAX)?;
         let mut sync = [0; SYNC_BYTES];
         self.reader.read_exact(&mut sync)?;
         match sync == self.sync {
-            true => self.codec.unpacked(packed),
+            true => self.codec.decompress(packed),
             false => Err(broken("it does not end with the mark of the file")),
         }
     }
 }
 
-type Entry = (Vec<u8>, Vec<u8>);
+type AvroHeaderEntry = (Vec<u8>, Vec<u8>);
 
 /// The entries of a header, which come in groups: of a group with a negative count the size follows.
-fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
+fn entries(reader: &mut impl Read) -> io::Result<Vec<AvroHeaderEntry>> {
     let (mut entries, mut bytes) = (Vec::new(), 0);
     loop {
         let count = long(reader)?;
@@ -247,7 +246,8 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
             return Err(broken("its header has too many entries"));
         }
         for _ in 0..count.abs() {
-            let entry = (sized(reader, ENTRY_BYTES_MAX)?, sized(reader, ENTRY_BYTES_MAX)?);
+            let entry =
+                (read_sized(reader, ENTRY_BYTES_MAX)?, read_sized(reader, ENTRY_BYTES_MAX)?);
             bytes += (entry.0.len() + entry.1.len()) as u64;
             if bytes > HEADER_BYTES_MAX {
                 return Err(broken("its header takes more than 64 MiB"));
@@ -258,7 +258,7 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<Entry>> {
 }
 
 /// Bytes behind their length.
-fn sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
+fn read_sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let length = u64::try_from(long(reader)?).ok().filter(|length| *length <= bytes_max);
     let length = length.ok_or_else(|| broken("a length in it is wrong"))?;
     let mut bytes = Vec::new();

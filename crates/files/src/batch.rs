@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 
 use crate::nested::json_line;
 use crate::rejected::RejectedRecord;
-use crate::text::block::{Block, Span};
+use crate::text::block::{Block, TextSpan};
 
 /// Rows that were read together, and the records among them that could not be read.
 ///
@@ -73,7 +73,13 @@ impl ReadBatch {
 /// What is kept of the file for the rows of one batch.
 pub(crate) enum Origin {
     /// The block of text, and where in it each row lies.
-    Text { source: Arc<str>, bytes: Vec<u8>, spans: Vec<Span>, first_record: u64, first_line: u64 },
+    Text {
+        source: Arc<str>,
+        bytes: Vec<u8>,
+        spans: Vec<TextSpan>,
+        first_record: u64,
+        first_line: u64,
+    },
     /// The rows themselves. Rows that were rejected are gaps; `kept` has the place of each row that
     /// is left, if any is not.
     Columns { source: Arc<str>, first_record: u64, kept: Option<Vec<u32>> },

@@ -1,10 +1,12 @@
-//! Turns the columns of a Parquet or Arrow file into the types that are wanted.
+//! Casts the columns of a Parquet, Arrow or Avro file to the wanted types.
 //!
-//! A value is accepted only if nothing is lost: it is cast, cast back, and compared. The one
-//! exception is a double for a single-precision column, which is rounded as SQL rounds it. A moment
-//! is a moment whatever its zone: what is kept is its instant, in UTC. Text is read as that of CSV
-//! (`cast_text`). Columns that no cast leads
-//! to the wanted type stay as they are; the caller sees that in the schema.
+//! - A value is accepted only if nothing is lost: it is cast, cast back, and compared.
+//! - The one exception is a double for a single-precision column, which is rounded as SQL rounds
+//!   it.
+//! - A timestamp keeps its instant in UTC, whatever its zone.
+//! - Text is parsed like that of CSV (`cast_text`).
+//! - A column that cannot be cast to the wanted type stays as it is. The caller sees that in the
+//!   schema.
 
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ use crate::cast_text::{fault, is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
 use crate::rejected::RejectedRecord;
 use crate::source::Source;
-use crate::text::layout::Layout;
+use crate::text::layout::ColumnLayout;
 use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// The way from the columns of a file to those that are wanted.
@@ -32,7 +34,7 @@ pub(crate) struct ColumnCast {
 }
 
 /// The rows that are left, the place in the file's batch of each, and the rows that were rejected.
-type Sifted = (RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>);
+type FilteredBatch = (RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>);
 
 /// What is to be done with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,11 @@ enum CastStep {
 }
 
 impl ColumnCast {
-    pub(crate) fn new(source: &Source, layout: Layout, file_schema: &Schema) -> Result<ColumnCast> {
+    pub(crate) fn new(
+        source: &Source,
+        layout: ColumnLayout,
+        file_schema: &Schema,
+    ) -> Result<ColumnCast> {
         let mut fields: Vec<FieldRef> = Vec::new();
         let mut steps = Vec::new();
         for (wanted, own) in layout.schema.fields().iter().zip(file_schema.fields()) {
@@ -67,8 +73,8 @@ impl ColumnCast {
         Arc::clone(&self.schema)
     }
 
-    /// The rows of a batch in the wanted types. Rows with a value that does not fit are rejected.
-    pub(crate) fn fit(&self, batch: RecordBatch, first_record: u64) -> Result<ReadBatch> {
+    /// Cast the rows of a batch to the wanted types. Rows with a value that does not fit are rejected.
+    pub(crate) fn apply(&self, batch: RecordBatch, first_record: u64) -> Result<ReadBatch> {
         let rows = batch.num_rows();
         let mut columns = Vec::with_capacity(self.steps.len());
         let mut faults: Vec<(usize, usize)> = Vec::new();
@@ -83,6 +89,8 @@ impl ColumnCast {
                         CastStep::TextToUuid => uuids(column)?,
                         _ => cast_column(column, self.schema.field(place).data_type())?,
                     };
+                    // Faults of all columns are gathered first: a row is rejected once, whatever
+                    // does not fit.
                     let same = same_rows(column, &values)?;
                     let lost = (0..rows).filter(|row| !same.value(*row));
                     faults.extend(lost.map(|row| (row, place)));
@@ -90,6 +98,7 @@ impl ColumnCast {
                 }
             });
         }
+        // Without a wanted column there are still as many rows.
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let fitted = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map_err(internal)?;
@@ -108,7 +117,8 @@ impl ColumnCast {
         fitted: RecordBatch,
         mut faults: Vec<(usize, usize)>,
         first_record: u64,
-    ) -> Result<Sifted> {
+    ) -> Result<FilteredBatch> {
+        // Sorted by row, then column: the fault that stays is that of the first column.
         faults.sort_unstable();
         faults.dedup_by_key(|(row, _)| *row);
         let mut good = vec![true; fitted.num_rows()];
@@ -124,6 +134,7 @@ impl ColumnCast {
                 line: None,
                 column: Some(field.name().clone()),
                 reason: fault.unwrap_or_else(lost),
+                // From the file's batch: in the cast one the value is lost.
                 original: json_line(batch, row),
             });
         }

@@ -1,8 +1,8 @@
-//! Lists, maps and structs made into the same of other types.
+//! Casts lists, maps and structs to other types of the same kind.
 //!
-//! Writers call the parts of nested types by names of their own, and say whether parts may be NULL. A
-//! list of `element` is the list of `item` that a table has. What counts is the leaves: they are cast
-//! as columns are, and their losses are losses of the row.
+//! Writers name the parts of nested types in their own way, and differ on whether parts may be
+//! NULL. A list of `element` becomes the list of `item` that a table has. The leaves are cast as
+//! columns are. A row is rejected if one of its leaves loses something.
 
 use std::sync::Arc;
 
@@ -30,16 +30,18 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
         (DataType::Struct(from), DataType::Struct(to)) => {
             // A field that is left out would be lost.
             from.iter().all(|field| {
-                place(to, field.name())
+                field_index(to, field.name())
                     .is_some_and(|place| can_cast(field.data_type(), to[place].data_type()))
-            }) && to.iter().all(|field| field.is_nullable() || place(from, field.name()).is_some())
+            }) && to
+                .iter()
+                .all(|field| field.is_nullable() || field_index(from, field.name()).is_some())
         }
         (DataType::Dictionary(_, from), to) => can_cast(from, to),
         (from, to) => {
             !from.is_nested()
                 && !to.is_nested()
-                && !says_no_unit(from, to)
-                && !says_less(from, to)
+                && !lacks_unit(from, to)
+                && !loses_silently(from, to)
                 && can_cast_types(from, to)
         }
     }
@@ -47,21 +49,23 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
 
 /// Whether one is a number and the other a time. Nobody knows if a number counts seconds, milliseconds
 /// or days: one of them would be a moment in another millennium.
-fn says_no_unit(from: &DataType, to: &DataType) -> bool {
+fn lacks_unit(from: &DataType, to: &DataType) -> bool {
     let is_time = |data_type: &DataType| data_type.is_temporal();
     is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
 }
 
 /// Whether Arrow's cast keeps the time of day of a moment without its day, or takes the bytes of a
 /// number for bytes. No cast leads back, so nothing would show the loss.
-fn says_less(from: &DataType, to: &DataType) -> bool {
+fn loses_silently(from: &DataType, to: &DataType) -> bool {
     let is_moment = matches!(from, DataType::Timestamp(..));
     is_moment && matches!(to, DataType::Time64(_)) || from.is_integer() && to == &DataType::Binary
 }
 
 /// Casts, with NULL for leaves that cannot be cast.
 pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    let column = &plain(column)?;
+    let column = &normalize(column)?;
+    // Nested types are taken apart, so that `cast_values` and its rules see every leaf. `same_rows`
+    // takes apart the same types.
     Ok(match (column.data_type(), to) {
         (DataType::List(_), DataType::List(item)) => {
             let list = column.as_list::<i32>();
@@ -82,7 +86,8 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
         }
         (DataType::Struct(from), DataType::Struct(to)) => {
             let parts = column.as_struct();
-            let part = |field: &FieldRef| match place(from, field.name()) {
+            // Fields go by name: files list them in any order.
+            let part = |field: &FieldRef| match field_index(from, field.name()) {
                 Some(place) => cast_column(parts.column(place), field.data_type()),
                 None => Ok(arrow::array::new_null_array(field.data_type(), parts.len())),
             };
@@ -96,7 +101,9 @@ pub(crate) fn cast_column(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> 
 
 /// For each row whether it was cast without loss, all its leaves included.
 pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBuffer> {
-    let before = &plain(before)?;
+    let before = &normalize(before)?;
+    // These are the arms of `cast_column`: a type that only one of them takes apart would be
+    // compared as a whole.
     match (before.data_type(), after.data_type()) {
         (DataType::List(_), DataType::List(_)) => {
             let (before, after) = (before.as_list::<i32>(), after.as_list::<i32>());
@@ -112,7 +119,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
             let (before, after) = (before.as_struct(), after.as_struct());
             let mut same = BooleanBuffer::new_set(before.len());
             for (field, column) in from.iter().zip(before.columns()) {
-                if let Some(place) = place(to, field.name()) {
+                if let Some(place) = field_index(to, field.name()) {
                     same = &same & &same_rows(column, after.column(place))?;
                 }
             }
@@ -123,7 +130,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
 }
 
 /// A list of whatever kind as a plain one, and values for their numbers in a dictionary.
-fn plain(column: &ArrayRef) -> Result<ArrayRef> {
+fn normalize(column: &ArrayRef) -> Result<ArrayRef> {
     match (column.data_type(), item(column.data_type())) {
         (DataType::Dictionary(_, values), _) => cast(column, values).map_err(internal),
         (DataType::List(_), _) | (_, None) => Ok(Arc::clone(column)),
@@ -151,7 +158,7 @@ fn entries(field: &FieldRef) -> Option<&Fields> {
     }
 }
 
-fn place(fields: &Fields, name: &str) -> Option<usize> {
+fn field_index(fields: &Fields, name: &str) -> Option<usize> {
     fields.iter().position(|field| field.name().eq_ignore_ascii_case(name))
 }
 

@@ -1,8 +1,7 @@
-//! Text in Parquet, Arrow and Avro files made into other types, by the rules that hold for CSV: a value
-//! is what is written, or none.
+//! Casts text in Parquet, Arrow and Avro files to other types, by the rules of CSV.
 //!
-//! Arrow's own casts of text round decimals, cut off what a column does not keep of a moment, and turn
-//! large numbers into infinity.
+//! Arrow's own casts of text round decimals, truncate timestamps to the precision of the column,
+//! and turn large numbers into infinity.
 
 use std::sync::Arc;
 
@@ -31,9 +30,10 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
 
 /// The values that texts write, with NULL for those that write none; nothing for types of which
 /// Arrow reads the same.
-pub(crate) fn parsed(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
+pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
     let texts = cast(column, &DataType::Utf8).map_err(internal)?;
     let texts = texts.as_string::<i32>();
+    // `fault` has the same types: it says why a text that is NULL here writes no value.
     Ok(Some(match to {
         DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
         DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),

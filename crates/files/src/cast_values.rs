@@ -1,4 +1,4 @@
-//! Values cast from one type to another, and whether something was lost.
+//! Casts values from one type to another, and finds the values that lose something.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::cast_text;
 /// Casts, with NULL for what cannot be cast.
 pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if cast_text::is_text(column.data_type())
-        && let Some(values) = cast_text::parsed(column, data_type)?
+        && let Some(values) = cast_text::parse_text(column, data_type)?
     {
         return Ok(values);
     }

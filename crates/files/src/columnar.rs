@@ -19,24 +19,24 @@ use crate::arrow_stream::ArrowBatches;
 use crate::avro::AvroBatches;
 use crate::batch::ReadBatch;
 use crate::cast::ColumnCast;
-use crate::caught::caught;
+use crate::catch_panic::catch_panic;
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::progress::Progress;
-use crate::readahead::Waiting;
+use crate::readahead::BlockingReader;
 use crate::source::Source;
-use crate::text::layout::Layout;
+use crate::text::layout::ColumnLayout;
 use crate::writer::parquet::as_written;
 
 /// The batches of a file in its own types.
-type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
+type FileBatches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
 
 /// A reader of one source of columns.
 pub(crate) struct ColumnarReader {
     source: Source,
-    batches: Batches,
-    fit: ColumnCast,
+    batches: FileBatches,
+    cast: ColumnCast,
     /// The rest of a batch that is larger than what was asked for.
     rest: Option<RecordBatch>,
     rows_max: usize,
@@ -50,8 +50,8 @@ pub(crate) struct ColumnarReader {
 
 /// A file that is open, with the columns that are to be read.
 struct OpenedFile {
-    batches: Batches,
-    layout: Layout,
+    batches: FileBatches,
+    layout: ColumnLayout,
     /// Its columns in its own types, those of the layout.
     file_schema: SchemaRef,
     rows_total: Option<u64>,
@@ -80,7 +80,7 @@ impl ColumnarReader {
         Ok(ColumnarReader {
             source: source.clone(),
             batches: opened.batches,
-            fit: ColumnCast::new(source, opened.layout, &opened.file_schema)?,
+            cast: ColumnCast::new(source, opened.layout, &opened.file_schema)?,
             rest: None,
             rows_max: options.batch_rows.max(1),
             next_record: opened.first_record,
@@ -92,19 +92,19 @@ impl ColumnarReader {
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {
-        self.fit.schema()
+        self.cast.schema()
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<ReadBatch>> {
         while let Some(batch) = self.next_rows()? {
             let first_record = self.next_record;
             self.next_record += batch.num_rows() as u64;
-            self.tell_progress();
+            self.update_progress();
             let early = (self.start_record.saturating_sub(first_record))
                 .min(batch.num_rows() as u64) as usize;
             let batch = batch.slice(early, batch.num_rows() - early);
             if batch.num_rows() > 0 {
-                return self.fit.fit(batch, first_record + early as u64).map(Some);
+                return self.cast.apply(batch, first_record + early as u64).map(Some);
             }
         }
         Ok(None)
@@ -114,14 +114,14 @@ impl ColumnarReader {
         let batch = match self.rest.take() {
             Some(batch) => batch,
             None if self.failed => return Ok(None),
-            None => match unharmed(|| self.batches.next().transpose()).transpose() {
+            None => match catch_decoder_panic(|| self.batches.next().transpose()).transpose() {
                 None => return Ok(None),
                 Some(Ok(batch)) => batch,
                 Some(Err(error)) => {
                     self.failed = true;
                     let place =
                         format!("the file is damaged at record {} or behind it", self.next_record);
-                    return Err(damaged(&self.source, &place, error));
+                    return Err(damaged_error(&self.source, &place, error));
                 }
             },
         };
@@ -131,7 +131,7 @@ impl ColumnarReader {
         Ok(Some(batch.slice(0, batch.num_rows().min(self.rows_max))))
     }
 
-    fn tell_progress(&self) {
+    fn update_progress(&self) {
         if let (Some(rows), Some(bytes)) = (self.rows_total, self.progress.bytes_total()) {
             let part = self.next_record as f64 / rows.max(1) as f64;
             self.progress.set((bytes as f64 * part) as u64);
@@ -139,15 +139,15 @@ impl ColumnarReader {
     }
 }
 
-/// The reason is part of the message: as its source it would be told twice.
-fn damaged(source: &Source, what: &str, error: impl std::error::Error) -> Error {
+/// The reason is part of the message: as its source it would be printed twice.
+fn damaged_error(source: &Source, what: &str, error: impl std::error::Error) -> Error {
     let reason = error.to_string();
-    Error::corruption(format!("{}: {what}: {}", source.name(), without_kind(&reason)))
+    Error::corruption(format!("{}: {what}: {}", source.name(), strip_error_kind(&reason)))
 }
 
 /// The reason alone: Arrow and Parquet say the kind of their error before it, as
 /// `Parquet argument error: External: `, which tells a user nothing.
-fn without_kind(reason: &str) -> &str {
+fn strip_error_kind(reason: &str) -> &str {
     let reason = match reason.split_once(" error: ") {
         Some((kind, rest)) if !kind.contains(':') => rest,
         _ => reason,
@@ -168,7 +168,7 @@ fn seekable(source: &Source, input: Input) -> Result<File> {
         Error::unavailable(format!("{}: no room for an unpacked copy: {error}", source.name()))
     };
     let mut copy = tempfile::tempfile().map_err(no_copy)?;
-    let mut reader = Waiting(input.reader);
+    let mut reader = BlockingReader(input.reader);
     let mut chunk = vec![0; 256 << 10];
     loop {
         let bytes =
@@ -183,22 +183,28 @@ fn seekable(source: &Source, input: Input) -> Result<File> {
 }
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<OpenedFile> {
-    let no_parquet = |error: ParquetError| damaged(source, "is no readable Parquet file", error);
-    let builder = unharmed(|| {
+    let no_parquet =
+        |error: ParquetError| damaged_error(source, "is no readable Parquet file", error);
+    let builder = catch_decoder_panic(|| {
         ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
     })
     .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
     let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
-    let fields = renamed(&fields, options).map_err(|error| error.at(source.name()))?;
-    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+    // Renamed before the layout is made: wanted columns are known by their new names.
+    let fields = rename_fields(&fields, options).map_err(|error| error.at(source.name()))?;
+    let layout =
+        ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
+    // A damaged number of rows costs no bytes without columns, and would be read for ever.
     if schema.fields().is_empty() && rows > 0 {
-        return Err(damaged(source, "is no readable Parquet file", no_columns()));
+        return Err(damaged_error(source, "is no readable Parquet file", no_columns()));
     }
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
-    let codec = unharmed(|| Ok(codec_unknown(builder.metadata(), &mask))).map_err(no_parquet)?;
+    let codec =
+        catch_decoder_panic(|| Ok(codec_unknown(builder.metadata(), &mask))).map_err(no_parquet)?;
+    // Found before a page is read: the decoder would fail at its first batch, without a remedy.
     if let Some(codec) = codec {
         return Err(Error::unsupported(format!(
             "{}: its pages are packed with {codec}, which is not read: write it with zstd, snappy or gzip",
@@ -209,7 +215,7 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
         .with_projection(mask)
         .with_batch_size(options.batch_rows.max(1))
         .with_offset(skipped as usize);
-    let reader = unharmed(|| builder.build()).map_err(no_parquet)?;
+    let reader = catch_decoder_panic(|| builder.build()).map_err(no_parquet)?;
     Ok(OpenedFile {
         file_schema: project(&schema, &layout),
         layout,
@@ -240,31 +246,34 @@ fn open_arrow(
     options: &ReadOptions,
 ) -> Result<OpenedFile> {
     let (comes_slowly, is_file) = (input.comes_slowly, format == Format::ArrowFile);
-    let reader = Box::new(Waiting(input.reader));
+    let reader = Box::new(BlockingReader(input.reader));
     let unpacked_max = options.unpacked_bytes_max;
-    let opened = unharmed(|| ArrowBatches::open(reader, comes_slowly, is_file, unpacked_max));
-    let (batches, schema) =
-        opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
-    streamed(source, batches, &schema, options)
+    let opened =
+        catch_decoder_panic(|| ArrowBatches::open(reader, comes_slowly, is_file, unpacked_max));
+    let (batches, schema) = opened
+        .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
+    open_stream(source, batches, &schema, options)
 }
 
 fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
-    let reader = Box::new(Waiting(input.reader));
-    let opened = unharmed(|| AvroBatches::open(reader));
+    let reader = Box::new(BlockingReader(input.reader));
+    let opened = catch_decoder_panic(|| AvroBatches::open(reader));
     let (batches, schema) =
-        opened.map_err(|error| damaged(source, "is no readable Avro file", error))?;
-    streamed(source, batches, &schema, options)
+        opened.map_err(|error| damaged_error(source, "is no readable Avro file", error))?;
+    open_stream(source, batches, &schema, options)
 }
 
 /// A file whose batches come one after another, with all their columns.
-fn streamed(
+fn open_stream(
     source: &Source,
     batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send + 'static,
     schema: &Schema,
     options: &ReadOptions,
 ) -> Result<OpenedFile> {
-    let fields = renamed(schema.fields(), options).map_err(|error| error.at(source.name()))?;
-    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+    let fields =
+        rename_fields(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let layout =
+        ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
     let batches = batches.map(move |batch| with_columns(batch?)?.project(&places));
     Ok(OpenedFile {
@@ -290,7 +299,7 @@ fn no_columns() -> ArrowError {
 }
 
 /// The fields of a file with the names that its columns are to have.
-fn renamed(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
+fn rename_fields(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
     let renames = &options.renames;
     renames.check(fields.iter().map(|field| field.name().as_str()))?;
     let renamed = |field: &FieldRef| match renames.of(field.name()) {
@@ -301,13 +310,13 @@ fn renamed(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> 
 }
 
 /// Runs code of the decoders, which panic on some damaged files, and makes an error of a panic.
-fn unharmed<T, E: From<ArrowError>>(
+fn catch_decoder_panic<T, E: From<ArrowError>>(
     work: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
-    caught(work, |panic| ArrowError::ExternalError(panic.into()).into())
+    catch_panic(work, |panic| ArrowError::ExternalError(panic.into()).into())
 }
 
-fn project(schema: &Schema, layout: &Layout) -> SchemaRef {
+fn project(schema: &Schema, layout: &ColumnLayout) -> SchemaRef {
     let fields: Vec<_> =
         layout.places.iter().map(|place| Arc::clone(&schema.fields()[*place])).collect();
     Arc::new(Schema::new(fields))

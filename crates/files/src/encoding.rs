@@ -1,4 +1,4 @@
-//! Text that is not UTF-8, made UTF-8 while it is read.
+//! Decodes text that is not UTF-8 while it is read.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -53,7 +53,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding of text that begins like this: what was told, or what a mark tells. Of the two
+    /// The encoding of text that begins like this: the given one, or that of a mark. Of the two
     /// kinds of UTF-16 the mark knows better, since many say UTF-16 for both.
     pub(crate) fn of(told: Option<Encoding>, head: &[u8]) -> Option<Encoding> {
         let marked = Encoding::of_mark(head);
@@ -87,7 +87,7 @@ impl Encoding {
     }
 
     /// The bytes as UTF-8.
-    pub(crate) fn decoded(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+    pub(crate) fn decoding_reader(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         match self {
             Encoding::Utf8 => reader,
             other => Box::new(Decoder {

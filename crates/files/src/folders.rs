@@ -1,4 +1,4 @@
-//! Columns that stand in the names of folders, as Hive writes them: `country=FR/year=2022/a.csv`.
+//! Hive partition columns: columns in the names of folders, such as `country=FR/year=2022/a.csv`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::input::Input;
 use crate::options::{CsvOptions, ReadOptions};
-use crate::percent::decoded;
+use crate::percent::decode_percent;
 use crate::rename::Renames;
 use crate::source::Source;
 use crate::text::reader::TextReader;
@@ -25,8 +25,8 @@ pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<S
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     let column = |folder: &str| {
         let (name, value) = folder.split_once('=').filter(|(name, _)| !name.is_empty())?;
-        let value = (value != FOLDER_OF_NULL).then(|| decoded(value));
-        Some((renames.of(&decoded(name)).into_owned(), value))
+        let value = (value != FOLDER_OF_NULL).then(|| decode_percent(value));
+        Some((renames.of(&decode_percent(name)).into_owned(), value))
     };
     folders.split('/').filter_map(column).collect()
 }
@@ -49,6 +49,7 @@ impl FolderColumns {
             return Ok(None);
         }
         let is_broken = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+        // A name that was decoded with losses could stand for another folder's.
         if let Some((name, _)) = columns
             .iter()
             .find(|(name, value)| is_broken(name) || value.as_deref().is_some_and(is_broken))
@@ -60,6 +61,7 @@ impl FolderColumns {
         }
         let is_own =
             |name: &str| own.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
+        // Two values for one column: nobody could say which counts.
         if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {
             return Err(Error::invalid(format!(
                 "{}: the column {name} stands in the file and in the name of its folder",
@@ -90,6 +92,8 @@ impl FolderColumns {
 
 /// The values in their types. They are read as CSV, so they become what text of files becomes.
 fn one_row(columns: &[(String, Option<String>)], options: &ReadOptions) -> Result<RecordBatch> {
+    // Quoted, because a folder may have commas and quotes in its name. Only plain text can mean
+    // NULL.
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let names: Vec<_> = columns.iter().map(|(name, _)| quoted(name)).collect();
     let values: Vec<_> = columns
@@ -136,7 +140,10 @@ mod tests {
         let told: Vec<_> =
             columns.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
         assert_eq!(told, expected);
-        assert_eq!((decoded("100%"), decoded("%+5")), ("100%".to_owned(), "%+5".to_owned()));
-        assert_eq!(decoded("%C3%A9%zz"), "é%zz");
+        assert_eq!(
+            (decode_percent("100%"), decode_percent("%+5")),
+            ("100%".to_owned(), "%+5".to_owned())
+        );
+        assert_eq!(decode_percent("%C3%A9%zz"), "é%zz");
     }
 }

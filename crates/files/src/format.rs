@@ -1,4 +1,4 @@
-//! What a file holds, told by its name or by its first bytes.
+//! Detects the format of a file by its name or by its first bytes.
 
 use std::fmt;
 use std::str::FromStr;

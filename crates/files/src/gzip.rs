@@ -1,8 +1,8 @@
 //! Reads gzip, of one member or several.
 //!
-//! What follows the last member is passed over if it is nothing but zeros, with which tapes and
-//! some programs pad. Anything else is an error after all records: it may be a further member whose
-//! first bytes are damaged, and then records are missing.
+//! Zeros after the last member are ignored: tapes and some programs pad with them. Anything else
+//! there is an error after all records. It may be a member whose first bytes are damaged, and then
+//! records are missing.
 
 use std::io::{self, BufRead, Read};
 

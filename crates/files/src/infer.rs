@@ -1,25 +1,26 @@
-//! The schema that files suggest, from a sample of their records.
+//! Infers a schema from a sample of the records of files.
 //!
-//! Every value of the sample narrows what its column can be ([`Guess`]); what is left at the end
-//! decides. The table at the top of `guess` says how. Parquet and Arrow files say what they hold;
-//! structs, lists and maps in them become JSON.
+//! - Text: every value of the sample narrows the possible types of its column ([`TypeGuess`]). The
+//!   table in `type_guess` gives the result.
+//! - Parquet, Arrow and Avro files declare their types. Structs, lists and maps that a table has no
+//!   type for become JSON.
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
 use crate::Format;
-use crate::column::{Column, NullWords};
 use crate::folders::columns_in;
-use crate::guess::{Guess, json_field};
+use crate::foreign_format;
+use crate::inferred_column::{InferredColumn, NullWords};
 use crate::input::Input;
-use crate::kind;
 use crate::options::{ReadOptions, Sample};
 use crate::reader::RecordReader;
 use crate::source::Source;
-use crate::text::block::{Cell, CellKind, UNKEPT};
-use crate::text::blocks::Blocks;
+use crate::text::block::{Cell, CellKind, UNCACHED_FORMULA};
+use crate::text::block_reader::BlockReader;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
+use crate::type_guess::{TypeGuess, json_field};
 
 /// What files suggest.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,8 @@ pub fn infer_schema(
     options: &ReadOptions,
     sample_records: usize,
 ) -> Result<Schema> {
-    let found = look_at(source, options, &Sample { records: sample_records, ..Sample::default() })?;
+    let found =
+        infer_source(source, options, &Sample { records: sample_records, ..Sample::default() })?;
     Ok(Schema::new(
         found.columns.iter().map(|(name, column)| column.field(name)).collect::<Vec<_>>(),
     ))
@@ -68,12 +70,12 @@ pub fn infer_common_schema(
     options: &ReadOptions,
     sample: &Sample,
 ) -> Result<Inferred> {
-    let mut columns: Vec<(String, Column)> = Vec::new();
+    let mut columns: Vec<(String, InferredColumn)> = Vec::new();
     let mut is_guessed = false;
     let (mut records, mut rejected, mut is_whole) = (0, 0, sources.len() <= sample.sources);
     let (mut trouble, mut records_at) = (None, None);
     for source in sources.iter().take(sample.sources) {
-        let found = look_at(source, options, sample)?;
+        let found = infer_source(source, options, sample)?;
         records += found.records;
         rejected += found.rejected;
         is_whole &= found.is_whole;
@@ -87,12 +89,14 @@ pub fn infer_common_schema(
             }
         }
     }
+    // Behind the columns of the files, as the reader puts them.
     for (name, guess) in folder_columns(sources, options) {
         match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((name, known)) => known.merge(name, &guess),
             None => columns.push((name, guess)),
         }
     }
+    // One source with columns is enough: only without any does the trouble of a source matter.
     if columns.is_empty() {
         return Err(Error::invalid(
             trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned()),
@@ -112,13 +116,13 @@ pub fn infer_common_schema(
 }
 
 /// The columns that the folders of all sources tell.
-fn folder_columns(sources: &[Source], options: &ReadOptions) -> Vec<(String, Column)> {
-    let mut found: Vec<(String, Guess)> = Vec::new();
+fn folder_columns(sources: &[Source], options: &ReadOptions) -> Vec<(String, InferredColumn)> {
+    let mut found: Vec<(String, TypeGuess)> = Vec::new();
     for source in sources.iter().filter(|_| options.folders) {
         for (name, value) in columns_in(source.name(), &options.renames) {
-            let mut guess = Guess::default();
+            let mut guess = TypeGuess::default();
             if let Some(value) = &value {
-                guess.see(Cell::new(0, value.len(), CellKind::Quoted), value.as_bytes());
+                guess.observe(Cell::new(0, value.len(), CellKind::Quoted), value.as_bytes());
             }
             match found.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
                 Some((_, known)) => known.merge(&guess),
@@ -126,13 +130,16 @@ fn folder_columns(sources: &[Source], options: &ReadOptions) -> Vec<(String, Col
             }
         }
     }
-    found.into_iter().map(|(name, guess)| (name, Column::Seen(Box::new(guess)))).collect()
+    found
+        .into_iter()
+        .map(|(name, guess)| (name, InferredColumn::Guessed(Box::new(guess))))
+        .collect()
 }
 
 /// What one source suggests.
 #[derive(Default)]
-struct FoundColumns {
-    columns: Vec<(String, Column)>,
+struct SourceColumns {
+    columns: Vec<(String, InferredColumn)>,
     records: u64,
     rejected: u64,
     is_whole: bool,
@@ -142,7 +149,8 @@ struct FoundColumns {
     records_at: Option<String>,
 }
 
-fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<FoundColumns> {
+fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<SourceColumns> {
+    // What is wanted must not color what is found, and folders are added once for all sources.
     let options = ReadOptions {
         schema: None,
         start_record: 0,
@@ -150,7 +158,8 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
         folders: false,
         ..options.clone()
     };
-    let input = Input::look(source, &options.stop)?;
+    // Only looked at: the bytes of a pipe are left for the reader.
+    let input = Input::peek(source, &options.stop)?;
     input.check(source)?;
     let options = input.options(&options).into_owned();
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
@@ -158,15 +167,17 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
         format if format != Format::JsonLines && options.documents.is_some() => {
             return Err(no_documents(source, format));
         }
-        Format::Csv => look_at_csv(source, input, &options, sample)?,
-        Format::JsonLines => look_at_json(source, input, &options, sample)?,
+        Format::Csv => infer_csv(source, input, &options, sample)?,
+        Format::JsonLines => infer_json(source, input, &options, sample)?,
         _ => {
             let schema = RecordReader::of(source, input, &options)?.schema();
-            let told = |field: &FieldRef| (field.name().clone(), Column::Told(storable(field)));
-            FoundColumns {
+            let told = |field: &FieldRef| {
+                (field.name().clone(), InferredColumn::Declared(storable(field)))
+            };
+            SourceColumns {
                 columns: schema.fields().iter().map(told).collect(),
                 is_whole: true,
-                ..FoundColumns::default()
+                ..SourceColumns::default()
             }
         }
     };
@@ -210,15 +221,15 @@ fn is_storable(data_type: &DataType) -> bool {
     }
 }
 
-fn look_at_csv(
+fn infer_csv(
     source: &Source,
     input: Input,
     options: &ReadOptions,
     sample: &Sample,
-) -> Result<FoundColumns> {
-    let mut blocks = Blocks::of(source, input, options)?;
+) -> Result<SourceColumns> {
+    let mut blocks = BlockReader::of(source, input, options)?;
     let (mut splitter, columns, layout) = open_csv(source, &mut blocks, options)?;
-    let mut guesses = vec![Guess::default(); columns];
+    let mut guesses = vec![TypeGuess::default(); columns];
     let (mut records, mut rejected, mut bytes, mut is_whole) = (0, 0, 0, false);
     while records < sample.records && bytes < sample.bytes {
         let block = match blocks.next(&mut splitter, columns) {
@@ -227,6 +238,8 @@ fn look_at_csv(
                 is_whole = true;
                 break;
             }
+            // Behind good records a failure only ends the sample: the reader comes to it and tells
+            // it.
             Err(error) if records == 0 => return Err(error),
             Err(_) => break,
         };
@@ -236,8 +249,9 @@ fn look_at_csv(
                 let text = cell.bytes(&block.bytes);
                 let is_null = cell.kind() == CellKind::Plain
                     && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
-                if !is_null && !text.is_empty() && text != UNKEPT {
-                    guess.see(*cell, text);
+                // What will be NULL says nothing of a type.
+                if !is_null && !text.is_empty() && text != UNCACHED_FORMULA {
+                    guess.observe(*cell, text);
                 }
             }
         }
@@ -247,42 +261,44 @@ fn look_at_csv(
     }
     let fields = layout.schema.fields().iter().zip(guesses);
     let columns = fields
-        .map(|(field, guess)| (field.name().clone(), Column::Seen(Box::new(guess))))
+        .map(|(field, guess)| (field.name().clone(), InferredColumn::Guessed(Box::new(guess))))
         .collect();
-    Ok(FoundColumns {
+    Ok(SourceColumns {
         columns,
         records: records as u64,
         rejected,
         is_whole,
         is_guessed: true,
-        ..FoundColumns::default()
+        ..SourceColumns::default()
     })
 }
 
-fn look_at_json(
+fn infer_json(
     source: &Source,
     input: Input,
     options: &ReadOptions,
     sample: &Sample,
-) -> Result<FoundColumns> {
+) -> Result<SourceColumns> {
+    // The blocks take the input, and without columns its beginning explains why.
     let head = input.head.clone();
-    let mut blocks = Blocks::of(source, input, options)?;
+    let mut blocks = BlockReader::of(source, input, options)?;
     let mut members = JsonColumns::of(options);
-    let seen = members.look_at(source, &mut blocks, options, sample)?;
+    let seen = members.sample_source(source, &mut blocks, options, sample)?;
     let columns = members.into_columns();
+    // Behind good records the failure is left for the reader.
     if columns.is_empty()
         && let Some(error) = blocks.take_failure()
     {
         return Err(error);
     }
-    let trouble = columns.is_empty().then(|| kind::without_objects(&head));
-    Ok(FoundColumns {
+    let trouble = columns.is_empty().then(|| foreign_format::why_no_objects(&head));
+    Ok(SourceColumns {
         columns,
         records: seen.records,
         is_whole: seen.is_whole,
         is_guessed: true,
         trouble,
         records_at: seen.records_at,
-        ..FoundColumns::default()
+        ..SourceColumns::default()
     })
 }

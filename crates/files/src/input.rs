@@ -1,4 +1,4 @@
-//! The bytes of a source: counted, decompressed, and looked at before they are read.
+//! The bytes of a source, counted and decompressed, with a look at the first of them.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -9,13 +9,13 @@ use tonnage_engine::{Error, Result};
 
 use crate::archive;
 use crate::encoding::Encoding;
+use crate::foreign_format;
 use crate::format::{Compression, Format};
 use crate::gzip::GzipMembers;
-use crate::kind;
 use crate::options::{CsvOptions, ReadOptions};
-use crate::progress::{Counted, Progress};
-use crate::readahead::{ReadAhead, Waiting};
-use crate::source::{Opened, Source};
+use crate::progress::{CountingReader, Progress};
+use crate::readahead::{BlockingReader, ReadAhead};
+use crate::source::{OpenedSource, Source};
 use crate::stop::Stop;
 
 /// How many decompressed bytes the detection of a format may look at.
@@ -51,19 +51,18 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a source for its last reader. The compression is told by its first bytes; the name is
-    /// not asked.
+    /// Open a source for its last reader. The first bytes decide the compression, not the name.
     pub(crate) fn open(source: &Source, stop: &Stop) -> Result<Input> {
         Self::of(source, source.open(stop)?)
     }
 
     /// Opens a source whose bytes somebody else reads later.
-    pub(crate) fn look(source: &Source, stop: &Stop) -> Result<Input> {
-        Self::of(source, source.look(stop)?)
+    pub(crate) fn peek(source: &Source, stop: &Stop) -> Result<Input> {
+        Self::of(source, source.peek(stop)?)
     }
 
-    fn of(source: &Source, opened: Opened) -> Result<Input> {
-        let Opened { reader, bytes, is_sheet } = opened;
+    fn of(source: &Source, opened: OpenedSource) -> Result<Input> {
+        let OpenedSource { reader, bytes, is_sheet } = opened;
         let (mut member, mut is_sheet) = (None, is_sheet);
         let mut compression = match source.is_member() {
             true => Compression::Zip,
@@ -73,14 +72,15 @@ impl Input {
         let comes_slowly =
             |outermost: Compression| source.reads_once() && outermost != Compression::Zip;
         let mut progress = Progress::new(bytes);
-        let mut reader: Box<dyn Read + Send> = Box::new(Counted::new(reader, progress.clone()));
+        let mut reader: Box<dyn Read + Send> =
+            Box::new(CountingReader::new(reader, progress.clone()));
         for layer in 0..LAYERS_MAX {
-            let (magic, error) = peek(&mut Waiting(&mut reader), archive::MAGIC_BYTES);
+            let (magic, error) = peek(&mut BlockingReader(&mut reader), archive::MAGIC_BYTES);
             match error {
                 Some(error) if layer == 0 => return Err(source.io_error("cannot be read", error)),
                 // Damage is told behind what stands before it.
                 Some(error) => {
-                    reader = Box::new(Cursor::new(magic).chain(Failing(Some(error))));
+                    reader = Box::new(Cursor::new(magic).chain(FailingReader(Some(error))));
                     break;
                 }
                 None => {}
@@ -90,13 +90,13 @@ impl Input {
             if is_archive {
                 let file = match source.path().filter(|_| compression == Compression::None) {
                     Some(path) => File::open(path),
-                    None => copied(Waiting(reader)),
+                    None => copy_to_temp_file(BlockingReader(reader)),
                 };
                 let opened = file.and_then(|file| archive::open(file, None));
                 let opened = opened.map_err(|error| source.io_error("cannot be read", error))?;
                 (is_sheet, member) = (opened.is_sheet, Some(opened.name));
                 progress = Progress::new(opened.bytes);
-                reader = Box::new(Counted::new(opened.reader, progress.clone()));
+                reader = Box::new(CountingReader::new(opened.reader, progress.clone()));
             } else if packed != Compression::None {
                 reader = decompressed(reader, packed, comes_slowly(compression))
                     .map_err(|error| source.io_error("cannot be decompressed", error))?;
@@ -118,19 +118,19 @@ impl Input {
         };
         let reader: Box<dyn Read + Send> = match error {
             None => Box::new(Cursor::new(head.clone()).chain(reader)),
-            Some(error) => Box::new(Cursor::new(head.clone()).chain(Failing(Some(error)))),
+            Some(error) => Box::new(Cursor::new(head.clone()).chain(FailingReader(Some(error)))),
         };
         Ok(Input { head, reader, comes_slowly, is_sheet, member, compression, progress })
     }
 
     /// Refuses what is known to be neither text nor any other format that is read.
     pub(crate) fn check(&self, source: &Source) -> Result<()> {
-        kind::foreign(&self.head)
+        foreign_format::describe_foreign(&self.head)
             .map_or(Ok(()), |what| Err(Error::invalid(format!("{}: {what}", source.name()))))
     }
 
-    /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are
-    /// always told apart by content, because they share their names.
+    /// The format: as given, or by name, or by the first bytes. The content always decides between
+    /// the two kinds of Arrow IPC, because they share their names.
     pub(crate) fn format(&self, source: &Source, told: Option<Format>) -> Format {
         if self.is_sheet {
             return Format::Csv;
@@ -167,10 +167,10 @@ impl Input {
 
 impl Format {
     /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two
-    /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
+    /// kinds of Arrow IPC share their names, so the content decides. A pipe keeps its bytes
     /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
-        Ok(Input::look(source, &Stop::default())?.format(source, None))
+        Ok(Input::peek(source, &Stop::default())?.format(source, None))
     }
 }
 
@@ -206,7 +206,7 @@ fn decompressed(
     compression: Compression,
     comes_slowly: bool,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let packed = buffered(Waiting(raw));
+    let packed = buffered(BlockingReader(raw));
     let unpacked: Box<dyn Read + Send> = match compression {
         Compression::Gzip => Box::new(GzipMembers::new(packed)),
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(packed)?),
@@ -226,7 +226,7 @@ fn buffered<R: Read>(raw: R) -> BufReader<R> {
 
 /// A copy in an unnamed file that vanishes with its reader: archives have their directory at the
 /// end.
-fn copied(mut raw: impl Read) -> io::Result<File> {
+fn copy_to_temp_file(mut raw: impl Read) -> io::Result<File> {
     let mut copy = tempfile::tempfile()?;
     io::copy(&mut raw, &mut copy)?;
     copy.rewind()?;
@@ -234,9 +234,9 @@ fn copied(mut raw: impl Read) -> io::Result<File> {
 }
 
 /// Gives its error once; then the input is at its end.
-struct Failing(Option<io::Error>);
+struct FailingReader(Option<io::Error>);
 
-impl Read for Failing {
+impl Read for FailingReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }

@@ -1,9 +1,8 @@
-//! What messages of Arrow IPC tell of their sizes, held against what they have.
+//! Checks the sizes that Arrow IPC messages declare against the bytes that they have.
 //!
-//! Arrow's decoder allocates what a message tells: the length of each packed buffer once unpacked,
-//! and columns of NULLs as long as they say. A damaged or malicious message of a few bytes would
-//! make it ask for terabytes, and a process that cannot have them ends at once. So both are looked
-//! at first.
+//! Arrow's decoder allocates what a message declares: the unpacked length of each packed buffer,
+//! and columns of NULLs of any length. A damaged or malicious message of a few bytes would make it
+//! ask for terabytes, and the process would end. So both are checked first.
 
 use arrow::error::ArrowError;
 use arrow_ipc::{Buffer, CompressionType, Message, MessageHeader, RecordBatch, root_as_message};
@@ -148,14 +147,14 @@ fn wrong(what: String) -> ArrowError {
 /// Looks at the bytes of a stream as they come, ahead of the decoder.
 #[derive(Debug)]
 pub(crate) struct IpcGuard {
-    state: State,
+    state: IpcState,
     /// What has come of the part that is read.
     part: Vec<u8>,
     unpacked_bytes_max: u64,
 }
 
 #[derive(Debug)]
-enum State {
+enum IpcState {
     /// The length of the next message, perhaps behind a mark.
     Length { is_marked: bool },
     /// The head of a message, which has so many bytes.
@@ -168,41 +167,41 @@ enum State {
 
 impl IpcGuard {
     pub(crate) fn new(unpacked_bytes_max: u64) -> Self {
-        Self { state: State::Length { is_marked: false }, part: Vec::new(), unpacked_bytes_max }
+        Self { state: IpcState::Length { is_marked: false }, part: Vec::new(), unpacked_bytes_max }
     }
 
     /// Looks at the next bytes.
     ///
     /// # Errors
     /// As [`check_ipc_message`].
-    pub(crate) fn look(&mut self, mut bytes: &[u8]) -> Result<(), ArrowError> {
+    pub(crate) fn inspect(&mut self, mut bytes: &[u8]) -> Result<(), ArrowError> {
         while !bytes.is_empty() {
             match &mut self.state {
-                State::Length { is_marked } => {
+                IpcState::Length { is_marked } => {
                     let Some(word) = fill(&mut self.part, &mut bytes, MARK.len()) else { break };
                     if word == MARK && !*is_marked {
                         *is_marked = true;
                         continue;
                     }
                     self.state = match word.try_into().map_or(0, u32::from_le_bytes) {
-                        0 => State::Over,
-                        length => State::Head(length as usize),
+                        0 => IpcState::Over,
+                        length => IpcState::Head(length as usize),
                     };
                 }
-                State::Head(length) => {
+                IpcState::Head(length) => {
                     let Some(head) = fill(&mut self.part, &mut bytes, *length) else { break };
                     self.state = match root_as_message(&head) {
-                        Ok(message) => State::Body {
+                        Ok(message) => IpcState::Body {
                             expected: ExpectedBytes::of(message, self.unpacked_bytes_max)?,
                             length: u64::try_from(message.bodyLength()).unwrap_or(0),
                             passed: 0,
                         },
                         // The decoder tells what is wrong.
-                        Err(_) => State::Over,
+                        Err(_) => IpcState::Over,
                     };
                     self.end_body()?;
                 }
-                State::Body { expected, length, passed } => {
+                IpcState::Body { expected, length, passed } => {
                     let had = bytes.len();
                     let prefix = expected.next_prefix();
                     let prefix = prefix.filter(|at| at + PREFIX_BYTES as u64 <= *length);
@@ -216,7 +215,7 @@ impl IpcGuard {
                     }
                     self.end_body()?;
                 }
-                State::Over => break,
+                IpcState::Over => break,
             }
         }
         Ok(())
@@ -224,11 +223,11 @@ impl IpcGuard {
 
     /// Goes on to the next message once the body has passed.
     fn end_body(&mut self) -> Result<(), ArrowError> {
-        if let State::Body { expected, length, passed } = &self.state
+        if let IpcState::Body { expected, length, passed } = &self.state
             && passed == length
         {
             expected.check_rows(*length)?;
-            self.state = State::Length { is_marked: false };
+            self.state = IpcState::Length { is_marked: false };
         }
         Ok(())
     }
@@ -278,8 +277,8 @@ mod tests {
 
     fn look(bytes: &[u8], at_once: usize, unpacked_max: u64) -> Result<(), ArrowError> {
         let mut guard = IpcGuard::new(unpacked_max);
-        bytes.chunks(at_once).try_for_each(|chunk| guard.look(chunk))?;
-        assert!(matches!(guard.state, State::Over), "{:?}", guard.state);
+        bytes.chunks(at_once).try_for_each(|chunk| guard.inspect(chunk))?;
+        assert!(matches!(guard.state, IpcState::Over), "{:?}", guard.state);
         Ok(())
     }
 
@@ -328,7 +327,7 @@ mod tests {
     #[test]
     fn bytes_in_the_order_of_another_machine_are_refused() {
         let mut guard = IpcGuard::new(MANY);
-        let error = guard.look(&OF_ANOTHER_ORDER).unwrap_err().to_string();
+        let error = guard.inspect(&OF_ANOTHER_ORDER).unwrap_err().to_string();
         assert!(error.contains("little-endian"), "{error}");
     }
 

@@ -4,8 +4,8 @@
 //!
 //! Reading:
 //!
-//! 1. [`Source::expand`] turns names, globs, URLs and `-` into [`Source`]s. A pipe is opened once: who
-//!    looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
+//! 1. [`Source::expand`] turns names, globs, URLs and `-` into [`Source`]s. A pipe is opened once:
+//!    who looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
 //! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the
 //!    format by name and then by content) and matches its columns with those the caller wants
 //!    ([`ReadOptions::schema`]).
@@ -53,18 +53,17 @@ mod cast;
 mod cast_nested;
 mod cast_text;
 mod cast_values;
-mod caught;
-mod column;
+mod catch_panic;
 mod columnar;
 mod encoding;
 mod folders;
+mod foreign_format;
 mod format;
-mod guess;
 mod gzip;
 mod infer;
+mod inferred_column;
 mod input;
 mod ipc_guard;
-mod kind;
 mod nested;
 mod options;
 mod percent;
@@ -79,16 +78,17 @@ mod render;
 mod source;
 mod stop;
 mod text;
+mod type_guess;
 mod type_name;
 mod writer;
 
 pub use arrow_stream::read_ipc_stream;
 pub use batch::{Original, ReadBatch};
-pub use column::NullWords;
 pub use encoding::Encoding;
 pub use folders::FOLDER_OF_NULL;
 pub use format::{Compression, Format};
 pub use infer::{Inferred, infer_common_schema, infer_schema};
+pub use inferred_column::NullWords;
 pub use ipc_guard::check_ipc_message;
 pub use options::{CsvOptions, DocumentOptions, ExtraColumns, ReadOptions, Sample};
 pub use progress::Progress;

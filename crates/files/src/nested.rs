@@ -1,4 +1,4 @@
-//! Columns of all types made ready to be written. Nested values are JSON, and their parts read as the
+//! Renders columns of all types as text. Nested values become JSON, and their parts read like the
 //! same values in columns of their own.
 
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringBui
 use arrow::datatypes::{DataType, Field};
 use tonnage_engine::Result;
 
-use crate::render::{Column, cast_to, write_json_row, write_json_string};
+use crate::render::{RenderedColumn, cast_to, write_json_row, write_json_string};
 
 /// An array made ready to be written value by value.
-struct Node {
+struct NestedNode {
     array: ArrayRef,
-    parts: Parts,
+    parts: NestedParts,
 }
 
 /// What the values of an array are made of.
-enum Parts {
-    None(Column),
-    Items(Box<Node>),
-    Members(ArrayRef, Box<Node>),
-    Fields(Vec<(String, Node)>),
+enum NestedParts {
+    None(RenderedColumn),
+    Items(Box<NestedNode>),
+    Members(ArrayRef, Box<NestedNode>),
+    Fields(Vec<(String, NestedNode)>),
     /// By the number of each kind.
-    Kinds(Vec<(i8, Node)>),
+    Kinds(Vec<(i8, NestedNode)>),
 }
 
 /// Makes all columns of a batch ready.
-pub(crate) fn columns_of(batch: &RecordBatch) -> Result<Vec<Column>> {
+pub(crate) fn columns_of(batch: &RecordBatch) -> Result<Vec<RenderedColumn>> {
     let fields = batch.schema_ref().fields().iter();
     let ready = fields.zip(batch.columns()).map(|(field, array)| {
         if !field.data_type().is_nested() {
-            return Column::new(field, array);
+            return RenderedColumn::new(field, array);
         }
-        nested_as_json(field, array).map(|texts| Column::of_json(field.name(), texts))
+        nested_as_json(field, array).map(|texts| RenderedColumn::of_json(field.name(), texts))
     });
     ready.collect()
 }
@@ -48,7 +48,7 @@ pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
 
 /// The values of a nested column as JSON text.
 pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<StringArray> {
-    let node = Node::new(field, array)?;
+    let node = NestedNode::new(field, array)?;
     let (mut texts, mut text) = (StringBuilder::new(), Vec::new());
     // Of a union the value of the kind that a row has is NULL.
     let nulls = array.logical_nulls();
@@ -64,56 +64,60 @@ pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<StringAr
     Ok(texts.finish())
 }
 
-impl Node {
-    fn new(field: &Field, array: &ArrayRef) -> Result<Node> {
+impl NestedNode {
+    fn new(field: &Field, array: &ArrayRef) -> Result<NestedNode> {
         let mut array = Arc::clone(array);
         let parts = match field.data_type() {
-            DataType::List(item) => Parts::of_list(item, &array)?,
+            DataType::List(item) => NestedParts::of_list(item, &array)?,
+            // Made plain lists: `write` knows one kind of offsets.
             DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 array = cast_to(&array, &DataType::List(Arc::clone(item)), field)?;
-                Parts::of_list(item, &array)?
+                NestedParts::of_list(item, &array)?
             }
             DataType::Map(entries, _) => match entries.data_type() {
                 DataType::Struct(fields) if !fields[0].data_type().is_nested() => {
                     let map = array.as_map();
                     let names = names_of(&fields[0], map.keys())?;
-                    let values = Node::new(&fields[1], map.values())?;
-                    Parts::Members(names, Box::new(values))
+                    let values = NestedNode::new(&fields[1], map.values())?;
+                    NestedParts::Members(names, Box::new(values))
                 }
-                _ => Parts::None(Column::new(field, &array)?),
+                // A nested key has no text to name a member: such a map is left to Arrow's encoder.
+                _ => NestedParts::None(RenderedColumn::new(field, &array)?),
             },
             DataType::Struct(fields) => {
                 let columns = fields.iter().zip(array.as_struct().columns());
                 let nodes = columns.map(|(field, column)| {
-                    Node::new(field, column).map(|node| (field.name().clone(), node))
+                    NestedNode::new(field, column).map(|node| (field.name().clone(), node))
                 });
-                Parts::Fields(nodes.collect::<Result<_>>()?)
+                NestedParts::Fields(nodes.collect::<Result<_>>()?)
             }
             DataType::Union(kinds, _) => {
                 let union = array.as_union();
                 let nodes = kinds
                     .iter()
-                    .map(|(kind, field)| Ok((kind, Node::new(field, union.child(kind))?)));
-                Parts::Kinds(nodes.collect::<Result<_>>()?)
+                    .map(|(kind, field)| Ok((kind, NestedNode::new(field, union.child(kind))?)));
+                NestedParts::Kinds(nodes.collect::<Result<_>>()?)
             }
-            _ => Parts::None(Column::new(field, &array)?),
+            _ => NestedParts::None(RenderedColumn::new(field, &array)?),
         };
-        Ok(Node { array, parts })
+        Ok(NestedNode { array, parts })
     }
 
     fn write(&self, row: usize, out: &mut Vec<u8>) {
+        // Asked at every level: below a NULL there may be values that nobody wrote.
         if self.array.is_null(row) {
             return out.extend_from_slice(b"null");
         }
         match &self.parts {
-            Parts::None(column) => {
+            NestedParts::None(column) => {
                 let start = out.len();
                 column.write_json(row, out);
+                // Most readers of JSON make doubles of numbers, which would round a long one.
                 if self.array.data_type().is_decimal() {
                     quote_long(out, start);
                 }
             }
-            Parts::Items(items) => {
+            NestedParts::Items(items) => {
                 let offsets = self.array.as_list::<i32>().value_offsets();
                 out.push(b'[');
                 for (place, at) in (offsets[row]..offsets[row + 1]).enumerate() {
@@ -122,7 +126,7 @@ impl Node {
                 }
                 out.push(b']');
             }
-            Parts::Members(names, values) => {
+            NestedParts::Members(names, values) => {
                 let names = names.as_string::<i32>();
                 let offsets = self.array.as_map().value_offsets();
                 out.push(b'{');
@@ -134,14 +138,14 @@ impl Node {
                 }
                 out.push(b'}');
             }
-            Parts::Kinds(kinds) => {
+            NestedParts::Kinds(kinds) => {
                 let union = self.array.as_union();
                 match kinds.iter().find(|(kind, _)| *kind == union.type_id(row)) {
                     Some((_, values)) => values.write(union.value_offset(row), out),
                     None => out.extend_from_slice(b"null"),
                 }
             }
-            Parts::Fields(fields) => {
+            NestedParts::Fields(fields) => {
                 out.push(b'{');
                 for (place, (name, values)) in fields.iter().enumerate() {
                     separate(place, out);
@@ -155,10 +159,10 @@ impl Node {
     }
 }
 
-impl Parts {
-    fn of_list(item: &Field, array: &ArrayRef) -> Result<Parts> {
-        let items = Node::new(item, array.as_list::<i32>().values())?;
-        Ok(Parts::Items(Box::new(items)))
+impl NestedParts {
+    fn of_list(item: &Field, array: &ArrayRef) -> Result<NestedParts> {
+        let items = NestedNode::new(item, array.as_list::<i32>().values())?;
+        Ok(NestedParts::Items(Box::new(items)))
     }
 }
 
@@ -167,7 +171,7 @@ fn names_of(field: &Field, keys: &ArrayRef) -> Result<ArrayRef> {
     if keys.data_type() == &DataType::Utf8 {
         return Ok(Arc::clone(keys));
     }
-    let column = Column::new(field, keys)?;
+    let column = RenderedColumn::new(field, keys)?;
     let (mut names, mut text) = (StringBuilder::new(), Vec::new());
     for row in 0..keys.len() {
         text.clear();

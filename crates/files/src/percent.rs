@@ -1,7 +1,7 @@
-//! Texts in which `%` and two digits stand for a byte, as in URLs.
+//! Decodes percent-encoded text, as in URLs.
 
 /// The text that is meant.
-pub(crate) fn decoded(text: &str) -> String {
+pub(crate) fn decode_percent(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((byte, behind)) = rest.split_first() {
         let code = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());

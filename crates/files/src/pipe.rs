@@ -1,10 +1,9 @@
 //! Sources that can be read only once: standard input, FIFOs, process substitution.
 //!
-//! 1. A pipe is opened once. Whoever only looks at it ([`Pipe::look`]) leaves the bytes for those
-//!    who come later.
-//! 2. [`Pipe::take`] gives all bytes from the first, and nobody can open the pipe after that.
-//! 3. A thread waits for the bytes, because reading a pipe may last for ever. Whoever waits for the
-//!    thread is told now and then that nothing came, and can be stopped.
+//! 1. A pipe is opened once. [`Pipe::peek`] keeps the bytes for later readers.
+//! 2. [`Pipe::take`] gives all bytes from the first. After that nobody can open the pipe.
+//! 3. A thread reads the pipe, because a read may block for ever. A reader that waits for the
+//!    thread gets `WouldBlock` now and then, and can be stopped.
 
 use std::fmt;
 use std::fs::File;
@@ -28,19 +27,19 @@ const LEFT_TO_OTHERS: Duration = Duration::from_millis(1);
 /// A source that can be read only once. Its clones are the same pipe.
 #[derive(Clone)]
 pub(crate) struct Pipe {
-    end: End,
-    stream: Arc<Mutex<Stream>>,
+    end: PipeSource,
+    stream: Arc<Mutex<PipeState>>,
 }
 
 /// Where the bytes come out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum End {
+enum PipeSource {
     Stdin,
     Path(PathBuf),
 }
 
 /// The pipe itself, with the bytes that were looked at.
-struct Stream {
+struct PipeState {
     /// None until somebody opens it.
     reader: Option<ReadAhead>,
     kept: SpooledTempFile,
@@ -50,18 +49,18 @@ struct Stream {
 
 impl Pipe {
     pub(crate) fn stdin() -> Self {
-        Self::new(End::Stdin)
+        Self::new(PipeSource::Stdin)
     }
 
     pub(crate) fn at(path: &Path) -> Self {
-        Self::new(End::Path(path.to_owned()))
+        Self::new(PipeSource::Path(path.to_owned()))
     }
 
-    fn new(end: End) -> Self {
+    fn new(end: PipeSource) -> Self {
         let kept = SpooledTempFile::new(KEPT_IN_MEMORY_BYTES);
         Self {
             end,
-            stream: Arc::new(Mutex::new(Stream {
+            stream: Arc::new(Mutex::new(PipeState {
                 reader: None,
                 kept,
                 kept_bytes: 0,
@@ -71,11 +70,11 @@ impl Pipe {
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
-        self.end == End::Stdin
+        self.end == PipeSource::Stdin
     }
 
     /// All bytes from the first, which stay for those who open the pipe later.
-    pub(crate) fn look(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
+    pub(crate) fn peek(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
         drop(self.open()?);
         Ok(self.cursor(false, stop))
     }
@@ -86,11 +85,11 @@ impl Pipe {
         Ok(self.cursor(true, stop))
     }
 
-    fn cursor(&self, takes: bool, stop: &Stop) -> Cursor {
-        Cursor { stream: self.stream.clone(), position: 0, takes, stop: stop.clone() }
+    fn cursor(&self, takes: bool, stop: &Stop) -> PipeCursor {
+        PipeCursor { stream: self.stream.clone(), position: 0, takes, stop: stop.clone() }
     }
 
-    fn open(&self) -> io::Result<MutexGuard<'_, Stream>> {
+    fn open(&self) -> io::Result<MutexGuard<'_, PipeState>> {
         let mut stream = lock(&self.stream);
         if stream.taken {
             return Err(io::Error::new(
@@ -100,8 +99,8 @@ impl Pipe {
         }
         if stream.reader.is_none() {
             let raw: Box<dyn Read + Send> = match &self.end {
-                End::Stdin => Box::new(io::stdin()),
-                End::Path(path) => Box::new(File::open(path)?),
+                PipeSource::Stdin => Box::new(io::stdin()),
+                PipeSource::Path(path) => Box::new(File::open(path)?),
             };
             stream.reader = Some(ReadAhead::start_stoppable(raw, Stop::default())?);
         }
@@ -109,7 +108,7 @@ impl Pipe {
     }
 }
 
-fn lock(stream: &Mutex<Stream>) -> MutexGuard<'_, Stream> {
+fn lock(stream: &Mutex<PipeState>) -> MutexGuard<'_, PipeState> {
     stream.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -130,14 +129,14 @@ impl fmt::Debug for Pipe {
 
 /// One way through a pipe: the kept bytes first, then those that come. A read that got nothing for a
 /// while answers [`WouldBlock`](io::ErrorKind::WouldBlock), and may be tried again.
-struct Cursor {
-    stream: Arc<Mutex<Stream>>,
+struct PipeCursor {
+    stream: Arc<Mutex<PipeState>>,
     position: u64,
     takes: bool,
     stop: Stop,
 }
 
-impl Read for Cursor {
+impl Read for PipeCursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut stream = lock(&self.stream);
         if stream.taken && !self.takes {
@@ -166,7 +165,7 @@ impl Read for Cursor {
     }
 }
 
-impl Stream {
+impl PipeState {
     fn read_kept(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.kept.seek(SeekFrom::Start(position))?;
         self.kept.read(buffer)

@@ -1,4 +1,4 @@
-//! How far a reader has come, to be watched from another thread.
+//! The progress of a reader, to be watched from another thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -37,18 +37,18 @@ impl Progress {
 }
 
 /// A reader that tells a [`Progress`] what passes through it.
-pub(crate) struct Counted<R> {
+pub(crate) struct CountingReader<R> {
     inner: R,
     progress: Progress,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     pub(crate) fn new(inner: R, progress: Progress) -> Self {
         Self { inner, progress }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.inner.read(buffer)?;
         self.progress.add(bytes as u64);

@@ -1,11 +1,11 @@
-//! Reading ahead on a thread, so that decompressing and parsing overlap.
+//! Reads ahead on a thread, so that decompressing and parsing overlap.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::caught::caught;
+use crate::catch_panic::catch_panic;
 use crate::stop::Stop;
 
 /// What the thread reads at once.
@@ -28,8 +28,8 @@ pub(crate) struct ReadAhead {
     position: usize,
     ended: bool,
     stop: Stop,
-    /// Whether who waits is told now and then that nothing came.
-    tells_waits: bool,
+    /// Whether a waiting read returns `WouldBlock` now and then.
+    reports_waits: bool,
 }
 
 impl ReadAhead {
@@ -56,7 +56,7 @@ impl ReadAhead {
         Self::spawn(Stop::default(), false, move |chunks| {
             let mut writer = ChunkWriter { chunk: Vec::with_capacity(CHUNK_BYTES), chunks };
             let damaged = |panic| io::Error::new(io::ErrorKind::InvalidData, panic);
-            let written = caught(|| work(&mut writer), damaged);
+            let written = catch_panic(|| work(&mut writer), damaged);
             let flushed = writer.flush();
             // Nobody waiting is no news: the reader was dropped.
             let _ = chunks.send(written.and(flushed).map(|()| Vec::new()));
@@ -65,13 +65,13 @@ impl ReadAhead {
 
     fn spawn(
         stop: Stop,
-        tells_waits: bool,
+        reports_waits: bool,
         work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static,
     ) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
         thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || work(&sender))?;
         let chunk = Vec::new();
-        Ok(Self { chunks, chunk, position: 0, ended: false, stop, tells_waits })
+        Ok(Self { chunks, chunk, position: 0, ended: false, stop, reports_waits })
     }
 
     /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has
@@ -97,7 +97,7 @@ impl ReadAhead {
                 Err(RecvTimeoutError::Timeout) if self.stop.is_asked() => {
                     return Err(io::Error::other("the wait for more was stopped"));
                 }
-                Err(RecvTimeoutError::Timeout) if self.tells_waits => {
+                Err(RecvTimeoutError::Timeout) if self.reports_waits => {
                     return Err(io::ErrorKind::WouldBlock.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -144,9 +144,9 @@ impl Write for ChunkWriter<'_> {
 }
 
 /// A reader that waits where another says that nothing came.
-pub(crate) struct Waiting<R>(pub(crate) R);
+pub(crate) struct BlockingReader<R>(pub(crate) R);
 
-impl<R: Read> Read for Waiting<R> {
+impl<R: Read> Read for BlockingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.read(buffer) {

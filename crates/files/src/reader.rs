@@ -20,7 +20,7 @@ use crate::text::reader::{TextReader, no_documents};
 /// After an error it gives nothing more; everything that stood before the damage has been given
 /// then.
 pub struct RecordReader {
-    body: Body,
+    body: ReaderBody,
     folders: Option<FolderColumns>,
     format: Format,
     compression: Compression,
@@ -28,7 +28,7 @@ pub struct RecordReader {
     ended: bool,
 }
 
-enum Body {
+enum ReaderBody {
     Text(Box<TextReader>),
     Columnar(Box<ColumnarReader>),
 }
@@ -50,11 +50,11 @@ impl RecordReader {
         let own = without_folders(source, asked);
         let options = own.as_ref().unwrap_or(asked);
         let body = match format.is_text() {
-            true => Body::Text(Box::new(TextReader::open(source, input, format, options)?)),
+            true => ReaderBody::Text(Box::new(TextReader::open(source, input, format, options)?)),
             false if options.documents.is_some() => return Err(no_documents(source, format)),
-            false => {
-                Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?))
-            }
+            false => ReaderBody::Columnar(Box::new(ColumnarReader::open(
+                source, input, format, options,
+            )?)),
         };
         let folders = FolderColumns::of(source, asked, &body.schema())?;
         Ok(RecordReader { body, folders, format, compression, progress, ended: false })
@@ -77,16 +77,16 @@ impl RecordReader {
     /// at; see [`ReadOptions::records`].
     pub fn records_at(&self) -> Option<&str> {
         match &self.body {
-            Body::Text(reader) => reader.records_at(),
-            Body::Columnar(_) => None,
+            ReaderBody::Text(reader) => reader.records_at(),
+            ReaderBody::Columnar(_) => None,
         }
     }
 
     /// The byte between the fields, if it is CSV.
     pub fn delimiter(&self) -> Option<u8> {
         match &self.body {
-            Body::Text(reader) => reader.delimiter(),
-            Body::Columnar(_) => None,
+            ReaderBody::Text(reader) => reader.delimiter(),
+            ReaderBody::Columnar(_) => None,
         }
     }
 
@@ -106,11 +106,11 @@ impl RecordReader {
     }
 }
 
-impl Body {
+impl ReaderBody {
     fn schema(&self) -> SchemaRef {
         match self {
-            Body::Text(reader) => reader.schema(),
-            Body::Columnar(reader) => reader.schema(),
+            ReaderBody::Text(reader) => reader.schema(),
+            ReaderBody::Columnar(reader) => reader.schema(),
         }
     }
 }
@@ -134,8 +134,8 @@ impl Iterator for RecordReader {
             return None;
         }
         let next = match &mut self.body {
-            Body::Text(reader) => reader.next(),
-            Body::Columnar(reader) => reader.next(),
+            ReaderBody::Text(reader) => reader.next(),
+            ReaderBody::Columnar(reader) => reader.next(),
         };
         let next = match (next, &self.folders) {
             (Ok(Some(read)), Some(folders)) => folders.add_to(read).map(Some),

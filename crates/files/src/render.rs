@@ -1,4 +1,4 @@
-//! Values as text, for CSV, for JSON lines, and for the original of a rejected row.
+//! Renders values as text, for CSV, for JSON lines, and for the original of a rejected row.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::type_name::{is_binary_field, is_json_field, type_name};
 
 /// How the text of a value is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum ValueStyle {
     /// A number or a truth value: never in need of quotes.
     Bare,
     /// Text.
@@ -30,22 +30,24 @@ pub(crate) enum Style {
 }
 
 /// A column made ready to be written value by value.
-pub(crate) struct Column {
+pub(crate) struct RenderedColumn {
     name: String,
     array: ArrayRef,
-    style: Style,
+    style: ValueStyle,
 }
 
-impl Column {
+impl RenderedColumn {
     /// Makes a column ready. One of nested values is encoded as Arrow does it: `nested.rs` does better.
-    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
+    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<RenderedColumn> {
         let (array, style) = match field.data_type() {
-            _ if is_json_field(field) => (Arc::clone(array), Style::Json),
+            // Guards go before the types that they narrow. A type that `write` has no arm for is
+            // cast to one here.
+            _ if is_json_field(field) => (Arc::clone(array), ValueStyle::Json),
             DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
-                (Arc::clone(array), Style::Text)
+                (Arc::clone(array), ValueStyle::Text)
             }
             DataType::FixedSizeBinary(16) if !is_binary_field(field) => {
-                (Arc::clone(array), Style::Text)
+                (Arc::clone(array), ValueStyle::Text)
             }
             number
                 if number.is_integer()
@@ -54,26 +56,26 @@ impl Column {
                         DataType::Float32 | DataType::Float64 | DataType::Boolean
                     ) =>
             {
-                (Arc::clone(array), Style::Bare)
+                (Arc::clone(array), ValueStyle::Bare)
             }
             DataType::Decimal128(..) | DataType::Decimal256(..) => {
-                (cast_to(array, &DataType::Utf8, field)?, Style::Bare)
+                (cast_to(array, &DataType::Utf8, field)?, ValueStyle::Bare)
             }
             DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-                (cast_to(array, &DataType::Binary, field)?, Style::Text)
+                (cast_to(array, &DataType::Binary, field)?, ValueStyle::Text)
             }
             nested if nested.is_nested() => return encoded_as_json(field, array),
-            _ => (cast_to(array, &DataType::Utf8, field)?, Style::Text),
+            _ => (cast_to(array, &DataType::Utf8, field)?, ValueStyle::Text),
         };
-        Ok(Column { name: field.name().clone(), array, style })
+        Ok(RenderedColumn { name: field.name().clone(), array, style })
     }
 
     /// A column of JSON text, made ready.
-    pub(crate) fn of_json(name: &str, texts: StringArray) -> Column {
-        Column { name: name.to_owned(), array: Arc::new(texts), style: Style::Json }
+    pub(crate) fn of_json(name: &str, texts: StringArray) -> RenderedColumn {
+        RenderedColumn { name: name.to_owned(), array: Arc::new(texts), style: ValueStyle::Json }
     }
 
-    pub(crate) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> ValueStyle {
         self.style
     }
 
@@ -147,22 +149,22 @@ impl Column {
         }
         let start = out.len();
         match self.style {
-            Style::Bare => {
+            ValueStyle::Bare => {
                 self.write(row, out);
                 if matches!(out[start..].last(), Some(b'N' | b'f')) {
                     out.insert(start, b'"');
                     out.push(b'"');
                 }
             }
-            Style::Json => {
+            ValueStyle::Json => {
                 self.write(row, out);
                 make_one_line_of_json(out, start);
             }
-            Style::Text if matches!(self.array.data_type(), DataType::Utf8) => {
+            ValueStyle::Text if matches!(self.array.data_type(), DataType::Utf8) => {
                 write_json_string(self.array.as_string::<i32>().value(row), out);
             }
             // Points in time, UUIDs and base64 have nothing in them that JSON escapes.
-            Style::Text => {
+            ValueStyle::Text => {
                 out.push(b'"');
                 self.write(row, out);
                 out.push(b'"');
@@ -172,7 +174,7 @@ impl Column {
 }
 
 /// Appends one row as a JSON object, every column with its name.
-pub(crate) fn write_json_row(columns: &[Column], row: usize, out: &mut Vec<u8>) {
+pub(crate) fn write_json_row(columns: &[RenderedColumn], row: usize, out: &mut Vec<u8>) {
     out.push(b'{');
     for (place, column) in columns.iter().enumerate() {
         if place > 0 {
@@ -186,7 +188,7 @@ pub(crate) fn write_json_row(columns: &[Column], row: usize, out: &mut Vec<u8>) 
 }
 
 /// A column of structs, lists or maps as a text column of JSON.
-fn encoded_as_json(field: &Field, array: &ArrayRef) -> Result<Column> {
+fn encoded_as_json(field: &Field, array: &ArrayRef) -> Result<RenderedColumn> {
     let encoded = Arc::new(field.clone());
     let options = EncoderOptions::default();
     let mut encoder = make_encoder(&encoded, array.as_ref(), &options)
@@ -202,7 +204,7 @@ fn encoded_as_json(field: &Field, array: &ArrayRef) -> Result<Column> {
         encoder.encode(row, &mut text);
         texts.append_value(String::from_utf8_lossy(&text));
     }
-    Ok(Column::of_json(field.name(), texts.finish()))
+    Ok(RenderedColumn::of_json(field.name(), texts.finish()))
 }
 
 pub(crate) fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> Result<ArrayRef> {

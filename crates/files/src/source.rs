@@ -1,4 +1,4 @@
-//! Where records come from: a file, standard input, bytes in memory, or a server.
+//! The sources of records: files, standard input, bytes in memory, and servers.
 
 use std::fmt;
 use std::fs::File;
@@ -11,7 +11,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::archive::{self, Archive};
 use crate::pipe::Pipe;
-use crate::remote::{self, Object, RemoteFile};
+use crate::remote::{self, RemoteFile, StorageObject};
 use crate::stop::Stop;
 
 /// What makes a name a pattern.
@@ -21,11 +21,11 @@ const WILD: [char; 3] = ['*', '?', '['];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     name: String,
-    place: Place,
+    kind: SourceKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum SourceKind {
     File(PathBuf),
     Pipe(Pipe),
     Memory(Arc<[u8]>),
@@ -35,7 +35,7 @@ enum Place {
 }
 
 /// A source that is open from its first byte.
-pub(crate) struct Opened {
+pub(crate) struct OpenedSource {
     pub(crate) reader: Box<dyn Read + Send>,
     /// Its size, where that is known.
     pub(crate) bytes: Option<u64>,
@@ -43,7 +43,7 @@ pub(crate) struct Opened {
     pub(crate) is_sheet: bool,
 }
 
-impl Opened {
+impl OpenedSource {
     fn new(reader: impl Read + Send + 'static, bytes: Option<u64>) -> Self {
         Self { reader: Box::new(reader), bytes, is_sheet: false }
     }
@@ -55,35 +55,35 @@ impl Source {
         let path = path.into();
         let is_pipe =
             path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-        let place = match is_pipe {
+        let kind = match is_pipe {
             // Another handle on standard input would share its bytes with the first.
-            true if path == Path::new("/dev/stdin") => Place::Pipe(Pipe::stdin()),
-            true => Place::Pipe(Pipe::at(&path)),
-            false => Place::File(path.clone()),
+            true if path == Path::new("/dev/stdin") => SourceKind::Pipe(Pipe::stdin()),
+            true => SourceKind::Pipe(Pipe::at(&path)),
+            false => SourceKind::File(path.clone()),
         };
-        Self { name: path.display().to_string(), place }
+        Self { name: path.display().to_string(), kind }
     }
 
     /// Standard input; it can be read once.
     pub fn stdin() -> Self {
-        Self { name: "-".into(), place: Place::Pipe(Pipe::stdin()) }
+        Self { name: "-".into(), kind: SourceKind::Pipe(Pipe::stdin()) }
     }
 
     /// Bytes in memory; the name serves messages and the detection of the format.
     pub fn memory(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
-        Self { name: name.into(), place: Place::Memory(bytes.into()) }
+        Self { name: name.into(), kind: SourceKind::Memory(bytes.into()) }
     }
 
     /// A member of this file, which is an archive or a workbook.
     fn member(&self, member: String) -> Self {
         let path = self.path().unwrap_or(Path::new(&self.name)).to_owned();
-        Self { name: format!("{}/{member}", self.name), place: Place::Member(path, member) }
+        Self { name: format!("{}/{member}", self.name), kind: SourceKind::Member(path, member) }
     }
 
     /// A file behind `http://` or `https://`. Its name is without credentials.
     pub fn url(url: &str) -> Self {
         let file = RemoteFile::at(url);
-        Self { name: file.name(), place: Place::Remote(file) }
+        Self { name: file.name(), kind: SourceKind::Remote(file) }
     }
 
     /// The sources that the patterns stand for, in the order of the patterns, the files of one
@@ -112,81 +112,82 @@ impl Source {
 
     /// The path, if this is a file, or in one.
     pub fn path(&self) -> Option<&Path> {
-        match &self.place {
-            Place::File(path) | Place::Member(path, _) => Some(path),
+        match &self.kind {
+            SourceKind::File(path) | SourceKind::Member(path, _) => Some(path),
             _ => None,
         }
     }
 
     /// Whether this is standard input.
     pub fn is_stdin(&self) -> bool {
-        matches!(&self.place, Place::Pipe(pipe) if pipe.is_stdin())
+        matches!(&self.kind, SourceKind::Pipe(pipe) if pipe.is_stdin())
     }
 
     /// Whether this is a file behind HTTP, or in object storage.
     pub fn is_remote(&self) -> bool {
-        matches!(self.place, Place::Remote(_))
+        matches!(self.kind, SourceKind::Remote(_))
     }
 
     /// Whether this is a file of an archive, or a sheet of a workbook.
     pub(crate) fn is_member(&self) -> bool {
-        matches!(self.place, Place::Member(..))
+        matches!(self.kind, SourceKind::Member(..))
     }
 
     /// Whether [`RecordReader::open`](crate::RecordReader::open) can be called only once, because
     /// the bytes of a pipe are gone then. What only looks at a source, as
     /// [`infer_schema`](crate::infer_schema) does, leaves all bytes for the reader.
     pub fn reads_once(&self) -> bool {
-        matches!(&self.place, Place::Pipe(_))
+        matches!(&self.kind, SourceKind::Pipe(_))
     }
 
     /// Opens the source from its first byte.
-    pub(crate) fn open(&self, stop: &Stop) -> Result<Opened> {
-        match &self.place {
-            Place::Pipe(pipe) => {
+    pub(crate) fn open(&self, stop: &Stop) -> Result<OpenedSource> {
+        match &self.kind {
+            SourceKind::Pipe(pipe) => {
                 let taken =
                     pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok(Opened::new(taken, None))
+                Ok(OpenedSource::new(taken, None))
             }
             _ => self.bytes(stop),
         }
     }
 
-    /// The same without taking anything away from who opens it later.
-    pub(crate) fn look(&self, stop: &Stop) -> Result<Opened> {
+    /// Open the source, and leave all bytes for a later reader.
+    pub(crate) fn peek(&self, stop: &Stop) -> Result<OpenedSource> {
         self.bytes(stop)
     }
 
-    fn bytes(&self, stop: &Stop) -> Result<Opened> {
-        match &self.place {
-            Place::File(path) => {
+    fn bytes(&self, stop: &Stop) -> Result<OpenedSource> {
+        match &self.kind {
+            SourceKind::File(path) => {
                 let (file, bytes) =
                     open_file(path).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok(Opened::new(file, bytes))
+                Ok(OpenedSource::new(file, bytes))
             }
-            Place::Pipe(pipe) => {
+            SourceKind::Pipe(pipe) => {
+                // A pipe comes here only to be looked at: `open` takes it without this.
                 let looked =
-                    pipe.look(stop).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok(Opened::new(looked, None))
+                    pipe.peek(stop).map_err(|error| self.io_error("cannot be opened", error))?;
+                Ok(OpenedSource::new(looked, None))
             }
-            Place::Remote(file) => {
+            SourceKind::Remote(file) => {
                 let opened = remote::open(file, stop)
                     .map_err(|error| self.io_error("cannot be read", error))?;
-                Ok(Opened { reader: opened.0, bytes: opened.1, is_sheet: false })
+                Ok(OpenedSource { reader: opened.0, bytes: opened.1, is_sheet: false })
             }
-            Place::Memory(bytes) => {
-                Ok(Opened::new(Cursor::new(Arc::clone(bytes)), Some(bytes.len() as u64)))
+            SourceKind::Memory(bytes) => {
+                Ok(OpenedSource::new(Cursor::new(Arc::clone(bytes)), Some(bytes.len() as u64)))
             }
-            Place::Member(path, name) => {
+            SourceKind::Member(path, name) => {
                 let member = File::open(path).and_then(|file| archive::open(file, Some(name)));
                 let member = member.map_err(|error| self.io_error("cannot be read", error))?;
-                let archive::Member { reader, bytes, is_sheet, .. } = member;
-                Ok(Opened { reader, bytes, is_sheet })
+                let archive::ArchiveMember { reader, bytes, is_sheet, .. } = member;
+                Ok(OpenedSource { reader, bytes, is_sheet })
             }
         }
     }
 
-    /// An error of the operating system, told with the name of the source.
+    /// An error of the operating system, with the name of the source.
     pub(crate) fn io_error(&self, what: impl fmt::Display, error: io::Error) -> Error {
         let remedy = match error.kind() {
             io::ErrorKind::UnexpectedEof => "; the file is cut short: get it again",
@@ -231,7 +232,7 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         return Ok(());
     }
     if let Some(objects) = remote::objects(pattern) {
-        let source = |Object { name, file }| Source { name, place: Place::Remote(file) };
+        let source = |StorageObject { name, file }| Source { name, kind: SourceKind::Remote(file) };
         sources.extend(objects?.into_iter().map(source));
         return Ok(());
     }
@@ -288,8 +289,8 @@ fn file_or_member(path: &Path) -> Result<Source> {
 
 /// What a plain file holds, if it is an archive.
 fn archive_at(source: &Source) -> Result<Option<Archive>> {
-    match &source.place {
-        Place::File(path) if path.is_file() => match archive::look(path) {
+    match &source.kind {
+        SourceKind::File(path) if path.is_file() => match archive::detect(path) {
             // That is told by the reader, too.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
             held => held.map_err(|error| source.io_error("cannot be read", error)),
@@ -327,7 +328,7 @@ fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
         true => Err(Error::not_found(format!(
             "{}: nothing in the archive matches it; it holds {}",
             path.display(),
-            archive::listed(&names)
+            archive::list_names(&names)
         ))),
         false => Ok(Some(found)),
     }

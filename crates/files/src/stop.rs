@@ -1,11 +1,11 @@
-//! A way to end a wait for bytes that may never come.
+//! Stops a wait for bytes that may never come.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// Tells a reader to stop waiting for a pipe. The default never does.
 ///
-/// A reader that is told to stop gives what came until then, and then an error.
+/// A stopped reader gives what came until then, and then an error.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
-    /// Stops as soon as `stopped` answers true. It is asked some ten times a second.
+    /// Stop as soon as `stopped` returns true. It is called about ten times a second.
     pub fn when(stopped: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stopped)))
     }

@@ -1,4 +1,4 @@
-//! What types are called where people read: as SQL calls them, never as Arrow does.
+//! Names types in messages: as SQL calls them, never as Arrow does.
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
@@ -31,6 +31,7 @@ pub(crate) fn is_json_field(field: &Field) -> bool {
 }
 
 fn name_of(data_type: &DataType) -> String {
+    // There is no arm for the rest: a type that Arrow adds must get a name before this compiles.
     let plain = match data_type {
         DataType::Null => "nothing but NULL",
         DataType::Boolean => "BOOLEAN",

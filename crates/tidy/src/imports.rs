@@ -1,12 +1,12 @@
-//! Which file of a crate imports which, and the circles among them.
+//! Finds which file of a crate imports which, and the circles among them.
 //!
 //! 1. Each file below `src` is a module, named by its path. Tests are left out.
-//! 2. A path in a `use`, or one that begins with `crate`, `self`, `super` or a child module, leads
-//!    to the file that defines its name: a file that merely hands the name on is passed through.
-//! 3. A circle is a set of files from each of which the imports lead to each other.
+//! 2. A path in a `use`, or one that begins with `crate`, `self`, `super` or a child module,
+//!    resolves to the file that defines its name. Re-exports are followed.
+//! 3. A circle is a set of files whose imports lead from each to each other.
 //!
-//! `pub use` hands names on and is no import. This reads words, not meaning: names made by macros
-//! are not seen.
+//! `pub use` is a re-export, not an import. The check reads words, not meaning: it does not see
+//! names made by macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,8 +19,8 @@ use crate::tokens::tokens;
 /// The path of a module, from the root of its crate.
 type ModulePath = Vec<String>;
 
-/// How often a name may be handed on before it is given up.
-const HANDED_ON_MAX: usize = 8;
+/// How many re-exports of a name are followed.
+const REEXPORT_DEPTH_MAX: usize = 8;
 
 /// The modules of a crate.
 pub struct Modules {
@@ -42,7 +42,7 @@ struct Import {
     path: Vec<String>,
     /// What the name is called here; `*` for all.
     name: String,
-    is_handed_on: bool,
+    is_reexport: bool,
 }
 
 impl Modules {
@@ -116,7 +116,7 @@ impl Modules {
 
     fn paths_of<'a>(&'a self, module: &ModulePath) -> impl Iterator<Item = &'a Vec<String>> {
         let Module { uses, paths, .. } = &self.by_path[module];
-        let uses = uses.iter().filter(|import| !import.is_handed_on).map(|import| &import.path);
+        let uses = uses.iter().filter(|import| !import.is_reexport).map(|import| &import.path);
         uses.chain(paths)
     }
 
@@ -127,7 +127,8 @@ impl Modules {
 
     /// The module that defines what a path names, if it is of this crate.
     fn resolve(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<&ModulePath> {
-        if depth > HANDED_ON_MAX {
+        // Two modules may re-export a name from each other: without a limit this would never end.
+        if depth > REEXPORT_DEPTH_MAX {
             return None;
         }
         let mut segments = path.iter().peekable();
@@ -154,6 +155,7 @@ impl Modules {
             module = child;
             segments.next();
         }
+        // The longest path that is a module counts; what follows it is a name inside.
         let (module, known) = self.by_path.get_key_value(&module)?;
         let Some(name) = segments.next().filter(|name| *name != "*" && *name != "self") else {
             return Some(module);
@@ -161,17 +163,18 @@ impl Modules {
         if known.defined.contains(name) {
             return Some(module);
         }
-        let handed_on = known.uses.iter().filter(|import| import.name == *name);
+        let reexported = known.uses.iter().filter(|import| import.name == *name);
         let all = known.uses.iter().filter(|import| import.name == "*");
-        handed_on
+        // A name re-exported by itself wins over `*`, as in Rust. One that nobody defines stays here.
+        reexported
             .filter_map(|import| self.resolve(module, &import.path, depth + 1))
-            .chain(all.filter_map(|import| self.through_all(module, import, name, depth)))
+            .chain(all.filter_map(|import| self.resolve_glob(module, import, name, depth)))
             .next()
             .or(Some(module))
     }
 
     /// Where a name is defined that comes by `use path::*`.
-    fn through_all(
+    fn resolve_glob(
         &self,
         from: &ModulePath,
         import: &Import,
@@ -249,12 +252,12 @@ impl Module {
 
     /// Reads the `use` that begins at a token; gives the token behind it.
     fn parse_use(&mut self, tokens: &[&str], at: usize) -> usize {
-        let is_handed_on = at > 0 && (tokens[at - 1] == "pub" || tokens[at - 1] == ")");
+        let is_reexport = at > 0 && (tokens[at - 1] == "pub" || tokens[at - 1] == ")");
         let end = tokens[at..].iter().position(|token| *token == ";");
         let end = end.map_or(tokens.len(), |len| at + len);
         let mut found = Vec::new();
         expand(&tokens[at + 1..end], &mut Vec::new(), &mut found);
-        let import = |(path, name)| Import { path, name, is_handed_on };
+        let import = |(path, name)| Import { path, name, is_reexport };
         self.uses.extend(found.into_iter().map(import));
         end
     }
@@ -279,6 +282,7 @@ fn path_at(tokens: &[&str], at: usize) -> Vec<String> {
 /// The single paths of a tree such as `a::{b, c::{self, d as e}}`, each with its name.
 fn expand(tree: &[&str], before: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     for branch in branches(tree) {
+        // All branches share one prefix, cut back behind each: it must leave as it came.
         let outer = before.len();
         let mut at = 0;
         while at < branch.len() && branch[at] != "{" && branch[at] != "as" {
@@ -290,6 +294,7 @@ fn expand(tree: &[&str], before: &mut Vec<String>, found: &mut Vec<(Vec<String>,
         match branch.get(at) {
             Some(&"{") => expand(&branch[at + 1..branch.len() - 1], before, found),
             renamed => {
+                // `a::{self}` names `a`.
                 if before.len() > 1 && before.last().is_some_and(|last| last == "self") {
                     before.pop();
                 }

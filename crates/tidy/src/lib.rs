@@ -1,8 +1,8 @@
-//! The house rules that a machine can hold: `make test` runs them as the tests of this crate.
+//! The house rules that a program can check. `make test` runs them as the tests of this crate.
 //!
 //! - [`imports`] finds files of one crate that import each other in a circle.
 //! - [`sources`] lists the Rust files of the repository.
-//! - [`types`] lists the types of a file, whose names should be borne once.
+//! - [`types`] lists the types of a file, whose names should be unique.
 
 pub mod imports;
 pub mod sources;

@@ -1,4 +1,4 @@
-//! The Rust files of the repository.
+//! Lists the Rust files of the repository.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Rust text as words and marks, without comments and literals.
+//! Splits Rust text into words and signs, without comments and literals.
 
 /// Cuts a text into words (names and keywords), `::`, and single other characters.
 ///
@@ -14,6 +14,8 @@ pub fn tokens(text: &str) -> Vec<&str> {
             b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             b'/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             b'"' => string_len(rest),
+            // Tried before names: else `r` would be a name, and a backslash would escape the quote
+            // that closes the string.
             b'r' if rest.starts_with("r\"") || rest.starts_with("r#") => raw_string_len(rest),
             b'\'' => quote_len(rest),
             byte if is_name(byte) => {

@@ -1,4 +1,4 @@
-//! The types that a file declares.
+//! Lists the types that a file declares.
 
 use crate::tokens::tokens;
 

@@ -1,5 +1,5 @@
-//! What a load writes beside the store: rejected records, notes and the summary. Whether it can is
-//! seen before anything is done, and without leaving anything behind.
+//! The files that a load writes: rejected records, resume notes and the summary. They are checked
+//! for write access before the load begins, and the check leaves nothing behind.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

@@ -1,8 +1,8 @@
-//! The words of an expression of SQL that may be names of fields.
+//! The words of an SQL expression that may be names of fields.
 //!
-//! Some words of the language are names as well: `date` is a type behind AS and in front of a text, and
-//! else a field. A word that is taken for a name without need costs a look at the files. One that is
-//! passed over would have its field read as text.
+//! Some keywords are names as well: `date` is a type after AS and before a text, and a field
+//! anywhere else. A keyword wrongly taken for a name costs a look at the files. A name wrongly
+//! taken for a keyword would have its field read as text.
 
 use tonnage_sql::{SqlToken, SqlTokenKind, SqlTokens};
 

@@ -1,4 +1,4 @@
-//! What tells a file from one that has the same name and was rewritten.
+//! Detects that a file was rewritten under the same name.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

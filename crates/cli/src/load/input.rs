@@ -1,4 +1,4 @@
-//! The files of a load, each looked at before anything is written.
+//! The input files of a load, opened and checked before anything is written.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub(crate) struct FileInput {
 }
 
 impl FileInput {
-    /// Opens every source and lets `check` judge its columns and tell what makes rows of them. With
-    /// `ignore_unknown`, columns that are not wanted are not even read.
+    /// Open every source. `check` accepts its columns and returns the mapping to rows, if there is
+    /// one. With `ignore_unknown`, columns that are not wanted are not even read.
     pub(crate) fn prepare(
         sources: Vec<Source>,
         options: &ReadOptions,
@@ -38,11 +38,16 @@ impl FileInput {
     ) -> CliResult<Vec<FileInput>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
+            // The reader of a pipe is kept for the load, so it skips columns from the start. A file
+            // is opened again.
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
+            // Taken before the file is read: a file that changes meanwhile is another one for the
+            // next run.
             let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
             let checked = check(&source, &reader.schema());
-            let mapping = checked.map_err(|failure| hinted(failure, &reader))?.map(Arc::new);
+            let mapping =
+                checked.map_err(|failure| with_records_hint(failure, &reader))?.map(Arc::new);
             let fingerprint =
                 looks.map(|looks| looks.read_as(&reading(options, mapping.as_deref())));
             let columns = reader.file_schema();
@@ -74,7 +79,7 @@ fn reading(options: &ReadOptions, mapping: Option<&RowMapping>) -> String {
 }
 
 /// The failure of a file whose columns do not fit, and where else its records may be.
-fn hinted(failure: Failure, reader: &RecordReader) -> Failure {
+fn with_records_hint(failure: Failure, reader: &RecordReader) -> Failure {
     let Some(at) = reader.records_at() else { return failure };
     let message = format!("{}{}", failure.error.message(), records_hint(at));
     Failure { error: failure.error.restated().with_message(message), ..failure }

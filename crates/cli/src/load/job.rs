@@ -1,4 +1,4 @@
-//! A load from its options to its report.
+//! Runs a load, from its options to its report.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use tonnage::{
 };
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
+use super::error_wording;
 use super::resume::ResumeFile;
 use super::stream::StreamState;
-use super::wording;
-use super::{Failures, FileInput, FileStream, LoadSummary, LoadTarget};
+use super::{FailureReporter, FileInput, FileStream, LoadSummary, LoadTarget};
 use crate::args::Globals;
 use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
-use crate::place::Place;
-use crate::values::{self, Durability, Existing, grouped};
+use crate::store_connection::StoreConnection;
+use crate::values::{self, Durability, ExistingPolicy, grouped};
 
 /// Options of every load.
 #[derive(Args, Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct JobArgs {
     pub(crate) files: Vec<String>,
     /// What to do with entries whose key exists, in the table or in an earlier record of this load
     #[arg(long, value_enum, default_value_t)]
-    on_existing: Existing,
+    on_existing: ExistingPolicy,
     /// Stop if more entries fail than this number, or share such as 2%. The load stops after the
     /// batch in which it finds that, and stores what was good until then [default: never stop]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
@@ -79,7 +79,7 @@ pub(crate) struct JobArgs {
 }
 
 /// How a load ended.
-pub(crate) struct LoadEnd {
+pub(crate) struct LoadResult {
     pub(crate) exit: Exit,
     /// Whether a value did not fit its column, so that another type might have taken it.
     pub(crate) rejected_values: bool,
@@ -112,7 +112,7 @@ pub(crate) struct InputArgs {
     encoding: Option<Encoding>,
     /// New name of a column of the files: 'name.first=given'. '.=_' puts an underscore for each dot
     /// in names, which the columns of a table cannot have; may be repeated
-    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renamed)]
+    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = parse_rename)]
     renames: Vec<(String, String)>,
     /// Read the folders of the files as columns: 'country=FR/part.csv' has the column country
     #[arg(long)]
@@ -123,7 +123,7 @@ pub(crate) struct InputArgs {
 }
 
 /// Reads `old=new`.
-fn renamed(text: &str) -> Result<(String, String), String> {
+fn parse_rename(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
         Some((old, new)) if !old.is_empty() && !new.trim().is_empty() => {
             Ok((old.to_owned(), new.trim().to_owned()))
@@ -190,14 +190,16 @@ impl JobArgs {
     pub(crate) fn run(
         &self,
         globals: &Globals,
-        place: &Place,
+        connection: &StoreConnection,
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
-    ) -> CliResult<LoadEnd> {
+    ) -> CliResult<LoadResult> {
         let resume = match &self.resume {
-            Some(path) => {
-                Some(Arc::new(ResumeFile::open(path, &globals.store_shown(), target.name())?))
-            }
+            Some(path) => Some(Arc::new(ResumeFile::open(
+                path,
+                &globals.store_display_name(),
+                target.name(),
+            )?)),
             None => None,
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
@@ -210,20 +212,20 @@ impl JobArgs {
         let streams: Vec<_> =
             inputs.into_iter().map(|input| FileStream::new(input, target)).collect();
         let states: Vec<_> = streams.iter().map(FileStream::state).collect();
-        let failures =
-            Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());
+        let failures = FailureReporter::new(&console, self.rejects.as_deref(), states.clone())
+            .with_resume(resume.clone());
         let failures = Arc::new(failures);
         let progress = Progress::default();
         let options =
             BulkPutOptions { progress: Some(progress.clone()), ..self.options(failures.clone()) };
         let watch = watch(&console, &states, progress);
-        let put = put(place, streams, &options);
+        let put = put(connection, streams, &options);
         drop(watch);
-        let mut kept = failures.finish().and_then(|()| failures.noted());
+        let mut kept = failures.finish().and_then(|()| failures.note_result());
         if let (Some(resume), Err(stopped), Ok(())) = (&resume, &put, &kept) {
             kept = note_partial(resume, &states, stopped);
         }
-        let (report, failure) = ended(put, &states);
+        let (report, failure) = into_report(put, &states);
         // The rows are stored all the same.
         let failure = failure.or_else(|| kept.err().map(Failure::stopped));
         let exit = match &failure {
@@ -235,13 +237,13 @@ impl JobArgs {
         let summary = LoadSummary::new(target.name(), &report, &earlier, exit, error)
             .with_resumed(resumed)
             .with_left_out(&states)
-            .of_overwriting(self.on_existing == Existing::Blind);
+            .of_overwriting(self.on_existing == ExistingPolicy::Blind);
         // What was refused before it began has no counts.
         if exit != Exit::Usage {
             globals.info(&summary);
         }
         let written = summary.write(self.summary.as_deref()).map_err(Failure::stopped);
-        let end = LoadEnd { exit, rejected_values: failures.rejected_values() };
+        let end = LoadResult { exit, rejected_values: failures.rejected_values() };
         failure.map_or(written.map(|()| end), Err)
     }
 
@@ -255,7 +257,7 @@ impl JobArgs {
         if self.resume.is_some() { Durability::Fsync } else { self.durability }
     }
 
-    fn options(&self, callbacks: Arc<Failures>) -> BulkPutOptions {
+    fn options(&self, callbacks: Arc<FailureReporter>) -> BulkPutOptions {
         BulkPutOptions {
             stream_parallelism: self.stream_parallelism,
             memory_bytes_max: self.memory,
@@ -272,7 +274,7 @@ impl JobArgs {
 }
 
 fn put(
-    place: &Place,
+    connection: &StoreConnection,
     streams: Vec<FileStream>,
     options: &BulkPutOptions,
 ) -> Result<BulkPutReport, BulkPutError> {
@@ -282,7 +284,7 @@ fn put(
     }
     let streams =
         streams.into_iter().map(|stream| Box::new(stream) as Box<dyn EntryStream>).collect();
-    place.bulk_put(streams, options)
+    connection.bulk_put(streams, options)
 }
 
 /// Notes how far each stream came, if that is stored.
@@ -303,7 +305,7 @@ fn note_partial(
 }
 
 /// The report, and why the load ended early, if it did.
-fn ended(
+fn into_report(
     put: Result<BulkPutReport, BulkPutError>,
     states: &[Arc<StreamState>],
 ) -> (BulkPutReport, Option<Failure>) {
@@ -312,7 +314,10 @@ fn ended(
         Err(BulkPutError { error, report, too_many_errors, .. })
             if !too_many_errors && interrupt::is_interrupted() =>
         {
-            (*report, Some(Failure::called_off(wording::told(error, states))))
+            (
+                *report,
+                Some(Failure::interrupted_or_timed_out(error_wording::reworded(error, states))),
+            )
         }
         Err(BulkPutError { error, report, too_many_errors, .. }) => {
             let exit = match error.kind() {
@@ -322,7 +327,7 @@ fn ended(
                 ErrorKind::Invalid if report.streams.is_empty() => Exit::Usage,
                 _ => Exit::Stopped,
             };
-            (*report, Some(Failure::new(exit, wording::told(error, states))))
+            (*report, Some(Failure::new(exit, error_wording::reworded(error, states))))
         }
     }
 }
@@ -330,6 +335,7 @@ fn ended(
 /// Shows how the load goes: by bytes of the files, for nobody knows how many records they hold.
 fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> Option<Watch> {
     let states = states.to_vec();
+    // One input of unknown size makes the total unknown: a share of the rest would mislead.
     let total: Option<u64> = states.iter().map(|state| state.bytes).sum();
     console.watch(move || {
         let counts = progress.total();
@@ -341,6 +347,7 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
         let bytes = states.iter().map(|state| state.bytes_read()).sum();
         let durable = states.iter().map(|state| state.durable.load(Relaxed)).sum();
         let left_out: u64 = states.iter().map(|state| state.left_out.load(Relaxed)).sum();
+        // Records that the condition leaves out never reach the store, so its counts lack them.
         let read = counts.read + left_out;
         let mut figures = vec![
             ("read", read),

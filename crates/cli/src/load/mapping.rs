@@ -1,11 +1,11 @@
-//! What a load computes of the fields of its records, and which records it leaves out.
+//! Computes columns from the fields of records (`--map`), and filters records (`--where`).
 //!
-//! 1. A [`Mapping`] is what was asked for: expressions of SQL as text. They may name any field of the
-//!    files, and are planned for the fields of each file ([`Mapping::plan`]).
-//! 2. A [`RowMapping`] makes rows of the batches of one file. The condition comes first, so that no
+//! 1. A [`Mapping`] holds the SQL expressions as text. They may name any field of the files.
+//!    [`Mapping::plan`] plans them for the fields of one file.
+//! 2. A [`RowMapping`] turns the batches of one file into rows. The condition comes first, so no
 //!    expression sees a record that is left out.
-//! 3. An expression that fails for a batch is tried with its halves, down to the records at fault.
-//!    These are rejected, with their original text, and the others go on.
+//! 3. When an expression fails for a batch, each half is tried alone, down to the records at fault.
+//!    Those are rejected with their original text, and the others go on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ impl Mapping {
         schema: &Schema,
         keeps: impl Fn(&str, bool) -> bool,
     ) -> CliResult<RowMapping> {
+        // Expressions see the types that columns of tables have, and no field of another type.
         let typed = schema.fields().iter().filter_map(|field| storable(field)).collect::<Vec<_>>();
         let typed = Schema::new(typed);
         let planned = |option: String, text: &str| {
@@ -88,6 +89,7 @@ impl Mapping {
             Some(text) => {
                 let option = format!("--where '{text}'");
                 let condition = planned(option.clone(), text)?;
+                // Checked once for the file: `apply` takes the values as booleans unchecked.
                 if condition.field().data_type() != &DataType::Boolean {
                     let how = "write one as behind WHERE, such as 'knots > 20'";
                     return Err(Failure::usage(format!("{option}: it is no condition: {how}")));
@@ -103,6 +105,7 @@ impl Mapping {
             let mut all = condition.iter().chain(columns.iter().map(|(_, filled)| filled));
             all.any(|expression| expression.reads(name))
         };
+        // An expression that fills a column wins over the field of that name.
         let is_kept = |name: &str| !self.fills(name) && keeps(name, is_read(name));
         let own = schema.fields().iter().filter(|field| is_kept(field.name())).cloned();
         let own: Vec<_> = own.collect();
@@ -179,11 +182,14 @@ impl RowMapping {
                 0 => mask.as_boolean().clone(),
                 _ => prep_null_mask_filter(mask.as_boolean()),
             };
+            // A record whose condition fails is at fault, and not left out.
             left_out = (rows.len() - mask.true_count() - faults.len()) as u64;
             told(&rows, faults);
             (records, rows) = fitting(&records, &rows, &mask)?;
         }
         let mut faults = RowFaults::new();
+        // Only records that the condition takes are here: others could fail for values that nobody
+        // wants.
         let mut filled = Vec::with_capacity(self.columns.len());
         for (name, expression) in &self.columns {
             filled.push(values(expression, &records, &mut |row, reason| {
@@ -198,6 +204,7 @@ impl RowMapping {
             told(&rows, faults);
             (mapped, rows) = fitting(&mapped, &rows, &BooleanArray::from(mask))?;
         }
+        // Faults of the condition and of the columns were gathered one after the other.
         unread.sort_by_key(|entry| entry.position);
         let positions = rows.iter().filter_map(|row| read.record(*row)).collect();
         Ok(MappedBatch { rows: mapped, positions, unread, left_out })

@@ -1,15 +1,16 @@
 //! What the loading verbs share: files in, streams of entries out.
 //!
-//! 1. [`FileInput::prepare`] opens every file once and holds its columns against what is wanted, so
-//!    that what cannot work is said before anything is written.
-//! 2. A [`FileStream`] reads one file for the bulk put. It keeps the batch that is under way, so
-//!    that [`Failures`] can find the original text of an entry that is refused further on.
-//! 3. With a [`Mapping`], rows are computed of records, and records are left out, on the way.
+//! 1. [`FileInput::prepare`] opens every file once and checks its columns, so that a load that
+//!    cannot work fails before anything is written.
+//! 2. A [`FileStream`] reads one file for the bulk put. It keeps the current batch, so that
+//!    [`FailureReporter`] finds the original text of an entry that the store refuses.
+//! 3. A [`Mapping`] computes rows from records on the way, and filters records.
 //! 4. [`JobArgs::run`] runs the bulk put, shows its progress, keeps the [`ResumeFile`], and writes
 //!    the [`LoadSummary`].
 
 mod destinations;
-mod failures;
+mod error_wording;
+mod failure_reporter;
 mod field_names;
 mod fingerprint;
 mod input;
@@ -19,9 +20,8 @@ mod reject_files;
 mod resume;
 mod stream;
 mod summary;
-mod wording;
 
-pub(crate) use failures::Failures;
+pub(crate) use failure_reporter::FailureReporter;
 pub(crate) use input::{FileInput, records_hint};
 pub(crate) use job::JobArgs;
 pub(crate) use mapping::{Mapping, RowMapping, storable};

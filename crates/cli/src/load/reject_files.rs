@@ -1,8 +1,8 @@
 //! The files in which the rejected records of one input are kept.
 //!
-//! A name is the input's own, with a number where it is taken. Nothing in the directory is written over
-//! but what an earlier load kept of the same input: the directory may hold rejected records of other
-//! inputs, or the input itself. A load that goes on where an earlier one ended adds to its files.
+//! A file is named after its input, with a number if the name is taken. Only files that an earlier
+//! load kept of the same input are overwritten: the directory may hold rejected records of other
+//! inputs, or the input itself. A resumed load appends to its files.
 
 use std::collections::HashSet;
 use std::fs::File;

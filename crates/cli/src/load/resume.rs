@@ -1,13 +1,13 @@
-//! `--resume FILE`: which records of which files are stored.
+//! `--resume FILE`: notes which records of which files are stored.
 //!
-//! 1. A file whose stream is complete is noted at once.
-//! 2. While a load runs, each flush notes the number of the record before which all are durable.
-//! 3. When a load ends early in good order, everything that was read is stored, and for each file
-//!    the number of the record is noted from which to go on.
-//! 4. A file is the one that was noted as long as its [`Fingerprint`] is the same. Else it is read
-//!    from its beginning, which stores nothing twice.
-//! 5. When the program dies, what the file says is too little, never too much: records that are
-//!    loaded twice exist already.
+//! 1. A file is noted as complete when its stream ends.
+//! 2. While a load runs, each flush notes the number of the first record that is not yet durable.
+//! 3. When a load stops in good order, everything that was read is stored. The note of each file
+//!    then holds the number of the record to go on with.
+//! 4. A note is valid as long as the [`Fingerprint`] of its file is the same. Otherwise the file is
+//!    read from its beginning, which stores nothing twice.
+//! 5. When the program dies, the notes claim too little, never too much. Records that are loaded
+//!    again exist already.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -58,6 +58,7 @@ impl ResumeFile {
             table: table.to_owned(),
             files: BTreeMap::new(),
         };
+        // A note that cannot be read is an error: starting anew would write over it in silence.
         let noted = match std::fs::read(path) {
             Ok(bytes) => serde_json::from_slice::<ResumeNotes>(&bytes).map_err(|error| {
                 Error::invalid(format!(
@@ -73,6 +74,7 @@ impl ResumeFile {
                 )));
             }
         };
+        // A note of another load would have files skipped that this table does not hold.
         if (noted.store.as_str(), noted.table.as_str()) != (store, table) {
             return Err(Error::invalid(format!(
                 "--resume {}: it is the note of a load of {} into {}: give each load its own",

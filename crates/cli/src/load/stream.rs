@@ -1,4 +1,4 @@
-//! One file as a stream of entries.
+//! Reads one file as a stream of entries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -165,6 +165,8 @@ fn row_of(batch: &ReadBatch, record: u64) -> Option<usize> {
 
 impl FileStream {
     pub(crate) fn new(mut input: FileInput, target: &LoadTarget) -> Self {
+        // Kept in the words of the file: rejected records go below it and must load again as they
+        // are.
         let header =
             (input.format == Format::Csv && input.options.csv.has_header).then(|| header(&input));
         let state = StreamState {
@@ -182,6 +184,8 @@ impl FileStream {
             options: input.options.clone(),
         };
         Self {
+            // Only a pipe brings an open reader. Files are opened when their turn comes, not all at
+            // once.
             reader: input.reader.take(),
             next_record: input.options.start_record,
             next_position: 0,
@@ -295,10 +299,13 @@ fn pairs_of(read: &ReadBatch) -> Result<EntryBatch> {
             DataType::Utf8 if values.is_valid(row) => {
                 pairs.push(&key, values.as_string::<i32>().value(row).as_bytes())
             }
+            // A missing value is an empty one: only a missing key makes no pair.
             _ => pairs.push(&key, &[]),
         });
         match pushed {
             Ok(()) => positions.push(position),
+            // A bad key costs its own pair: the load goes on and reports it like any record at
+            // fault.
             Err(error) => unread.push(UnreadEntry {
                 position,
                 column: Some("key".into()),

@@ -1,4 +1,4 @@
-//! What a load did, for people and for programs.
+//! The summary of a load: a line for people, JSON for programs.
 
 use std::fmt;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct LoadSummary {
     /// Why it stopped.
     error: Option<String>,
     dry_run: bool,
-    /// Whether new rows were told from replaced ones; else all of them count as inserted.
+    /// Whether new and replaced rows are counted separately. If not, all count as inserted.
     tells_new: bool,
     read: u64,
     inserted: u64,
@@ -72,10 +72,13 @@ impl LoadSummary {
             existed: stream.counts.existed,
             overtaken: stream.counts.overtaken,
             failed: stream.counts.failed,
+            // The store never sees these records: `with_left_out` adds them from the streams.
             left_out: 0,
             bytes: stream.counts.bytes,
             complete: stream.completed,
         });
+        // Files of an earlier run count as complete, with zeros: their records are in that run's
+        // summary.
         let earlier = resumed.iter().map(|file| FileSummary {
             file: file.clone(),
             read: 0,
@@ -168,10 +171,13 @@ impl fmt::Display for LoadSummary {
         } else {
             let (inserted, existed, failed) =
                 (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
+            // A load that looks nothing up cannot tell new rows from replaced ones, so it claims
+            // less.
             match self.tells_new {
                 true => write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?,
                 false => write!(f, "{inserted} stored, {failed} failed")?,
             }
+            // Rare figures show only when there are any: the line stays short for the usual load.
             if self.overtaken > 0 {
                 write!(f, ", {} overtaken by other writers", grouped(self.overtaken))?;
             }

@@ -1,7 +1,7 @@
-//! Rows out: to standard output or a file, in every format.
+//! Writes rows to standard output or a file, in every format.
 //!
-//! The formats of files are written by `tonnage-files`; a table for people and a JSON array are
-//! made here. A file appears under its name only when it is whole.
+//! `tonnage-files` writes the file formats. The table for people and the JSON array are written
+//! here. A file gets its name only when it is complete.
 
 mod outcome;
 mod style;
@@ -23,8 +23,8 @@ use crate::stderr;
 pub(crate) use outcome::{describe_changes, describe_count};
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
+pub(crate) use target::CompletedFile;
 use target::OutputTarget;
-pub(crate) use target::WholeFile;
 
 /// `--format` and `--output`.
 #[derive(Args, Clone, Debug)]
@@ -175,13 +175,13 @@ impl OutputArgs {
 
 /// Where rows go.
 pub(crate) struct RowOutput {
-    body: Body,
+    body: OutputBody,
     rows: u64,
     is_file: bool,
     bytes: Arc<AtomicU64>,
 }
 
-enum Body {
+enum OutputBody {
     Files(Box<RecordWriter<OutputTarget>>),
     Table(TableWriter, OutputTarget),
     JsonArray { target: OutputTarget, rows: u64 },
@@ -206,23 +206,25 @@ impl RowOutput {
         style: TableStyle,
     ) -> CliResult<Self> {
         let (is_file, bytes) = (target.is_file(), target.bytes());
+        // A reader of a pipe cannot jump to the footer of an Arrow file.
         let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
         let files = |format, target| {
             RecordWriter::new(format, target, schema.clone(), compression).map(Box::new)
         };
         let body = match format {
-            RowFormat::Table => Body::Table(TableWriter::new(schema.clone(), style), target),
+            RowFormat::Table => OutputBody::Table(TableWriter::new(schema.clone(), style), target),
+            // The brackets of the array go to the target directly, past the writers that compress.
             RowFormat::Json if compression != Compression::None => {
                 return Err(Failure::usage(
                     "a JSON array is not written compressed: use --format jsonl",
                 ));
             }
-            RowFormat::Json => Body::JsonArray { target, rows: 0 },
-            RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
-            RowFormat::Csv => Body::Files(files(Format::Csv, target)?),
-            RowFormat::Tsv => Body::Files(files(Format::Tsv, target)?),
-            RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
-            RowFormat::Arrow => Body::Files(files(arrow, target)?),
+            RowFormat::Json => OutputBody::JsonArray { target, rows: 0 },
+            RowFormat::Jsonl => OutputBody::Files(files(Format::JsonLines, target)?),
+            RowFormat::Csv => OutputBody::Files(files(Format::Csv, target)?),
+            RowFormat::Tsv => OutputBody::Files(files(Format::Tsv, target)?),
+            RowFormat::Parquet => OutputBody::Files(files(Format::Parquet, target)?),
+            RowFormat::Arrow => OutputBody::Files(files(arrow, target)?),
         };
         Ok(RowOutput { body, rows: 0, is_file, bytes })
     }
@@ -230,9 +232,9 @@ impl RowOutput {
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> CliResult<()> {
         self.rows += batch.num_rows() as u64;
         match &mut self.body {
-            Body::Files(writer) => writer.write(batch).map_err(Failure::stopped),
-            Body::Table(table, target) => table.write(batch, target),
-            Body::JsonArray { target, rows } => {
+            OutputBody::Files(writer) => writer.write(batch).map_err(Failure::stopped),
+            OutputBody::Table(table, target) => table.write(batch, target),
+            OutputBody::JsonArray { target, rows } => {
                 for line in
                     json_lines(batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
                 {
@@ -253,7 +255,7 @@ impl RowOutput {
     /// About how many bytes its file has by now, with what is still held.
     pub(crate) fn bytes(&self) -> u64 {
         let held = match &self.body {
-            Body::Files(writer) => writer.held_bytes(),
+            OutputBody::Files(writer) => writer.held_bytes(),
             _ => 0,
         };
         self.bytes.load(Relaxed) + held as u64
@@ -267,19 +269,19 @@ impl RowOutput {
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.
     pub(crate) fn finish(self) -> CliResult<u64> {
         let rows = self.rows();
-        self.close()?.map_or(Ok(()), WholeFile::appear)?;
+        self.close()?.map_or(Ok(()), CompletedFile::publish)?;
         Ok(rows)
     }
 
     /// The same for one of several files, which get their names together.
-    pub(crate) fn close(self) -> CliResult<Option<WholeFile>> {
+    pub(crate) fn close(self) -> CliResult<Option<CompletedFile>> {
         let target = match self.body {
-            Body::Files(writer) => writer.finish().map_err(Failure::stopped)?,
-            Body::Table(table, mut target) => {
+            OutputBody::Files(writer) => writer.finish().map_err(Failure::stopped)?,
+            OutputBody::Table(table, mut target) => {
                 table.finish(&mut target)?;
                 target
             }
-            Body::JsonArray { mut target, rows } => {
+            OutputBody::JsonArray { mut target, rows } => {
                 target.write_all(if rows == 0 { b"[]\n" } else { b"\n]\n" })?;
                 target
             }

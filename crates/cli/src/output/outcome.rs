@@ -1,4 +1,4 @@
-//! Answers that are no rows, in words.
+//! Describes the results of statements that return no rows.
 
 use tonnage_sql::Changes;
 

@@ -1,4 +1,4 @@
-//! How a table for people looks.
+//! The layout of tables for people: plain or expanded, and the width.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Rows as a table for people.
+//! Writes rows as a table for people.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -93,6 +93,7 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let text = match column.data_type() {
+            // Raw bytes could steer the terminal, and their text would be as wide as they are long.
             DataType::Binary => Some(texts(column, |row| {
                 format!("({} bytes)", column.as_binary::<i32>().value(row).len())
             })),
@@ -113,6 +114,7 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
                 fields.push(Field::new(name, DataType::Utf8, true));
                 columns.push(text);
             }
+            // Even where values stay, the name is made plain: it comes from the user as well.
             None => {
                 fields.push(field.as_ref().clone().with_name(name));
                 columns.push(column.clone());

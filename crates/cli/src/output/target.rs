@@ -1,4 +1,4 @@
-//! Standard output, or a file that appears when it is whole.
+//! Standard output, or a file that gets its name when it is complete.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tempfile::{NamedTempFile, TempPath};
 use tonnage::Error;
 
+use crate::broken_pipe::noting_broken_pipe;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::plain::PlainWriter;
-use crate::reader_gone::noting;
 
-/// A file that is whole and on the disk, and has not got its name yet. It goes away when it is dropped.
-pub(crate) struct WholeFile {
+/// A complete file on disk that has no name yet. Dropping it deletes the file.
+pub(crate) struct CompletedFile {
     partial: TempPath,
     path: PathBuf,
 }
 
-impl WholeFile {
-    /// Gives it its name.
-    pub(crate) fn appear(self) -> CliResult<()> {
+impl CompletedFile {
+    /// Give the file its name.
+    pub(crate) fn publish(self) -> CliResult<()> {
         self.partial.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
@@ -120,21 +120,21 @@ impl OutputTarget {
 
     /// Hands on what is buffered, and gives a file its name.
     pub(super) fn finish(self) -> CliResult<()> {
-        self.close()?.map_or(Ok(()), WholeFile::appear)
+        self.close()?.map_or(Ok(()), CompletedFile::publish)
     }
 
     /// Hands on what is buffered. A file gets no name yet, but is on the disk: a name that outlived a
     /// power failure would lead to a file without its content.
-    pub(super) fn close(self) -> CliResult<Option<WholeFile>> {
+    pub(super) fn close(self) -> CliResult<Option<CompletedFile>> {
         match self {
-            OutputTarget::Stdout(mut stdout) => noting(stdout.flush())?,
-            OutputTarget::Terminal(mut stdout) => noting(stdout.flush())?,
-            OutputTarget::Special(mut file) => noting(file.flush())?,
+            OutputTarget::Stdout(mut stdout) => noting_broken_pipe(stdout.flush())?,
+            OutputTarget::Terminal(mut stdout) => noting_broken_pipe(stdout.flush())?,
+            OutputTarget::Special(mut file) => noting_broken_pipe(file.flush())?,
             OutputTarget::Screen(mut screen) => screen.flush()?,
             OutputTarget::File { partial, path, .. } => {
                 let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
                 partial.as_file().sync_all()?;
-                return Ok(Some(WholeFile { partial: partial.into_temp_path(), path }));
+                return Ok(Some(CompletedFile { partial: partial.into_temp_path(), path }));
             }
         }
         Ok(None)
@@ -144,9 +144,9 @@ impl OutputTarget {
 impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            OutputTarget::Stdout(stdout) => noting(stdout.write(bytes)),
-            OutputTarget::Terminal(stdout) => noting(stdout.write(bytes)),
-            OutputTarget::Special(file) => noting(file.write(bytes)),
+            OutputTarget::Stdout(stdout) => noting_broken_pipe(stdout.write(bytes)),
+            OutputTarget::Terminal(stdout) => noting_broken_pipe(stdout.write(bytes)),
+            OutputTarget::Special(file) => noting_broken_pipe(file.write(bytes)),
             OutputTarget::Screen(screen) => screen.write(bytes),
             OutputTarget::File { partial, bytes: count, .. } => {
                 let written = partial.write(bytes)?;
@@ -158,9 +158,9 @@ impl Write for OutputTarget {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            OutputTarget::Stdout(stdout) => noting(stdout.flush()),
-            OutputTarget::Terminal(stdout) => noting(stdout.flush()),
-            OutputTarget::Special(file) => noting(file.flush()),
+            OutputTarget::Stdout(stdout) => noting_broken_pipe(stdout.flush()),
+            OutputTarget::Terminal(stdout) => noting_broken_pipe(stdout.flush()),
+            OutputTarget::Special(file) => noting_broken_pipe(file.flush()),
             OutputTarget::Screen(screen) => screen.flush(),
             OutputTarget::File { partial, .. } => partial.flush(),
         }

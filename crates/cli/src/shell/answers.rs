@@ -1,4 +1,4 @@
-//! Statements carried out, and their answers shown.
+//! Executes statements and prints their answers.
 
 use std::time::Instant;
 
@@ -6,31 +6,38 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use tonnage::Result;
 
-use super::assembly::Unit;
-use super::backend::Told;
-use super::caret::pointed_from;
-use super::{Flow, Shell, seconds};
+use super::backend::StatementAnswer;
+use super::caret::with_excerpt_from;
+use super::statement_buffer::ShellInput;
+use super::{Shell, ShellFlow, seconds};
 use crate::exit::{CliResult, Failure, with_causes};
 use crate::interrupt;
 use crate::output::{Expanded, RowFormat, RowOutput, TableStyle, describe_count};
 use crate::values::grouped;
 
 impl Shell {
-    /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
-    pub(super) fn carry_out(&mut self, unit: &Unit) -> Flow {
-        let running = interrupt::statement();
+    /// Execute statements up to the first that fails. Ctrl-C stops the one that runs.
+    pub(super) fn execute_statements(&mut self, unit: &ShellInput) -> ShellFlow {
+        // Held until the last answer is shown: Ctrl-C stops a query whose rows are being printed,
+        // too.
+        let running = interrupt::begin_statement();
         let mut script = match self.backend.script(&unit.text, running.cancel()) {
             Ok(script) => script,
             Err(error) => {
-                return self.failed(pointed_from(&unit.text, unit.lines_before, error.message()));
+                return self.report_error(with_excerpt_from(
+                    &unit.text,
+                    unit.lines_before,
+                    error.message(),
+                ));
             }
         };
+        // Taken before the first statement, because the script shrinks as it goes.
         let count = script.len();
         for done in 1.. {
             let started = Instant::now();
             let shown = match script.next() {
                 None => break,
-                Some(Ok(answer)) => self.show(answer),
+                Some(Ok(answer)) => self.show_answer(answer),
                 Some(Err(error)) => Err(error.into()),
             };
             match shown {
@@ -40,27 +47,34 @@ impl Shell {
                 Ok(said) => self.screen.info(said),
                 Err(failure) => {
                     let stopped = running.cancel().is_cancelled();
-                    return self.broken_off(unit, &failure, stopped, started, count - done);
+                    return self.report_interruption(
+                        unit,
+                        &failure,
+                        stopped,
+                        started,
+                        count - done,
+                    );
                 }
             }
         }
-        Flow::On
+        ShellFlow::Continue
     }
 
-    fn broken_off(
+    fn report_interruption(
         &self,
-        unit: &Unit,
+        unit: &ShellInput,
         failure: &Failure,
         stopped: bool,
         started: Instant,
         left: usize,
-    ) -> Flow {
+    ) -> ShellFlow {
+        // A stopped statement counts as failed: the rest of a file may build on what it did not do.
         let flow = match stopped {
             true => {
                 self.screen.info(format_args!("stopped {}", seconds(started.elapsed())));
-                Flow::Failed
+                ShellFlow::Failed
             }
-            false => self.failed(pointed_from(
+            false => self.report_error(with_excerpt_from(
                 &unit.text,
                 unit.lines_before,
                 &with_causes(&failure.error),
@@ -75,10 +89,10 @@ impl Shell {
     }
 
     /// Shows an answer. Gives what there is to say of it.
-    fn show(&mut self, told: Told) -> CliResult<String> {
+    fn show_answer(&mut self, told: StatementAnswer) -> CliResult<String> {
         match told {
-            Told::Words(words) => Ok(words),
-            Told::Rows(schema, rows) => match self.settings.take_output() {
+            StatementAnswer::Words(words) => Ok(words),
+            StatementAnswer::Rows(schema, rows) => match self.settings.take_output() {
                 Some(file) => write(rows, file.open(schema)?, None),
                 None => {
                     let limit = self.settings.limit(&self.screen);
@@ -123,10 +137,12 @@ fn write(
             }
             Err(error) => broken = Some(error),
         }
+        // At the limit one more batch is read: only that shows whether there are more rows.
         if has_more || broken.is_some() {
             break;
         }
     }
+    // The output is closed before the error is told, so the rows stand above it.
     if let Some(error) = broken {
         output.finish_partial()?;
         return Err(error.into());

@@ -1,4 +1,4 @@
-//! Who carries the shell's statements out: a store of this process, or a server.
+//! What executes the shell's statements: a store of this process, or a server.
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
@@ -10,7 +10,7 @@ use super::words::{quoted, quoted_path};
 use crate::output::describe_changes;
 use crate::statements::statements;
 
-/// Who carries statements out.
+/// What executes statements.
 pub(crate) enum Backend {
     /// A store of this process.
     Store(Sql),
@@ -20,12 +20,12 @@ pub(crate) enum Backend {
 }
 
 /// What a statement answers.
-pub(super) enum Told {
+pub(super) enum StatementAnswer {
     Rows(SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch>>>),
     Words(String),
 }
 
-/// The statements of a text, each carried out when its answer is asked for.
+/// The statements of a text. `next` executes one and returns its answer.
 pub(super) enum Statements {
     Store(Script),
     Server { client: Client, copy: Sql, waiting: std::vec::IntoIter<String> },
@@ -57,7 +57,7 @@ impl Backend {
     }
 
     /// The tables that were there when they were asked for last, and the functions.
-    pub(super) fn known(&self) -> (&Store, Vec<String>) {
+    pub(super) fn cached_tables(&self) -> (&Store, Vec<String>) {
         let (Backend::Store(sql) | Backend::Server { copy: sql, .. }) = self;
         (sql.store(), sql.functions())
     }
@@ -96,7 +96,7 @@ impl Statements {
         }
     }
 
-    pub(super) fn next(&mut self) -> Option<Result<Told>> {
+    pub(super) fn next(&mut self) -> Option<Result<StatementAnswer>> {
         match self {
             Statements::Store(script) => script.next().map(|answer| answer.map(of_store)),
             Statements::Server { client, copy, waiting } => {
@@ -107,26 +107,30 @@ impl Statements {
     }
 }
 
-fn of_store(answer: tonnage_sql::Answer) -> Told {
+fn of_store(answer: tonnage_sql::Answer) -> StatementAnswer {
     match answer {
-        tonnage_sql::Answer::Rows(rows) => Told::Rows(rows.schema().clone(), Box::new(rows)),
-        tonnage_sql::Answer::Changed(changes) => Told::Words(describe_changes(&changes)),
-        tonnage_sql::Answer::Done(done) => Told::Words(done.to_string()),
+        tonnage_sql::Answer::Rows(rows) => {
+            StatementAnswer::Rows(rows.schema().clone(), Box::new(rows))
+        }
+        tonnage_sql::Answer::Changed(changes) => StatementAnswer::Words(describe_changes(&changes)),
+        tonnage_sql::Answer::Done(done) => StatementAnswer::Words(done.to_string()),
     }
 }
 
-fn of_server(answer: tonnage_client::Answer, client: &Client, copy: &Sql) -> Told {
+fn of_server(answer: tonnage_client::Answer, client: &Client, copy: &Sql) -> StatementAnswer {
     match answer {
-        tonnage_client::Answer::Rows(rows) => Told::Rows(rows.schema().clone(), Box::new(rows)),
+        tonnage_client::Answer::Rows(rows) => {
+            StatementAnswer::Rows(rows.schema().clone(), Box::new(rows))
+        }
         tonnage_client::Answer::Changed(changes) => {
             let tonnage_client::Changes { inserted, updated, deleted, skipped } = changes;
             let changes = tonnage_sql::Changes { inserted, updated, deleted, skipped };
-            Told::Words(describe_changes(&changes))
+            StatementAnswer::Words(describe_changes(&changes))
         }
         tonnage_client::Answer::Done(done) => {
             // What cannot be copied is not completed.
             let _ = copy_tables(client, copy.store());
-            Told::Words(done.to_string())
+            StatementAnswer::Words(done.to_string())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The place in a text that an error is about, shown under the text.
+//! Shows the line that an error names, with a mark under the token.
 
 use tonnage::Error;
 use tonnage_sql::SqlTokens;
@@ -12,29 +12,29 @@ const CUT: &str = "...";
 
 /// The message of an error; behind it the line that it names, with a token under the place. Messages
 /// that name no place stay as they are.
-pub(crate) fn pointed(text: &str, error: &Error) -> String {
-    pointed_from(text, 0, error.message())
+pub(crate) fn with_excerpt(text: &str, error: &Error) -> String {
+    with_excerpt_from(text, 0, error.message())
 }
 
 /// The same for a text that stands this many lines below the beginning of its file.
-pub(super) fn pointed_from(text: &str, lines_before: u64, message: &str) -> String {
-    let Some((line, column, what)) = place(message) else { return message.to_owned() };
+pub(super) fn with_excerpt_from(text: &str, lines_before: u64, message: &str) -> String {
+    let Some((line, column, what)) = error_location(message) else { return message.to_owned() };
     let told = format!("line {}, column {column}: {what}", line as u64 + lines_before);
-    match shown(text, line, column) {
+    match source_excerpt(text, line, column) {
         Some(shown) => format!("{told}\n{shown}"),
         None => told,
     }
 }
 
 /// `line 2, column 8: what is wrong`, taken apart.
-fn place(message: &str) -> Option<(usize, usize, &str)> {
+fn error_location(message: &str) -> Option<(usize, usize, &str)> {
     let (line, rest) = message.strip_prefix("line ")?.split_once(", column ")?;
     let (column, what) = rest.split_once(": ")?;
     Some((line.parse().ok()?, column.parse().ok()?, what))
 }
 
 /// The line, and a mark under the token that begins at the column.
-fn shown(text: &str, line: usize, column: usize) -> Option<String> {
+fn source_excerpt(text: &str, line: usize, column: usize) -> Option<String> {
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.clone().nth(line.checked_sub(1)?)?;
     let full = text[start..].lines().next().unwrap_or_default();
@@ -104,8 +104,11 @@ mod tests {
 
     #[test]
     fn the_mark_stands_under_the_whole_token() {
-        let told =
-            pointed_from("SELECT nam FROM phones", 0, "line 1, column 8: there is no column nam");
+        let told = with_excerpt_from(
+            "SELECT nam FROM phones",
+            0,
+            "line 1, column 8: there is no column nam",
+        );
         assert_eq!(
             told,
             "line 1, column 8: there is no column nam\n  SELECT nam FROM phones\n         ^^^"
@@ -114,26 +117,29 @@ mod tests {
 
     #[test]
     fn lines_of_a_file_are_counted_from_its_beginning() {
-        let told = pointed_from("SELECT 1\n  FROM 'a b' ;", 10, "line 2, column 8: no text here");
+        let told =
+            with_excerpt_from("SELECT 1\n  FROM 'a b' ;", 10, "line 2, column 8: no text here");
         assert_eq!(told, "line 12, column 8: no text here\n    FROM 'a b' ;\n         ^^^^^");
     }
 
     #[test]
     fn the_end_of_a_statement_has_a_mark_too() {
-        let told = pointed_from("SELECT 1 +", 0, "line 1, column 11: an expression is missing");
+        let told =
+            with_excerpt_from("SELECT 1 +", 0, "line 1, column 11: an expression is missing");
         assert!(told.ends_with("\n  SELECT 1 +\n            ^"), "{told}");
     }
 
     #[test]
     fn wide_letters_and_tabs_do_not_move_the_mark() {
-        let told = pointed_from("SELECT '日本',\tx", 0, "line 1, column 14: there is no column x");
+        let told =
+            with_excerpt_from("SELECT '日本',\tx", 0, "line 1, column 14: there is no column x");
         assert!(told.ends_with("\n  SELECT '日本', x\n                 ^"), "{told}");
     }
 
     #[test]
     fn of_long_lines_the_part_around_the_place_is_shown() {
         let text = format!("SELECT {}, nam{}", "a, ".repeat(200), ", b".repeat(200));
-        let told = pointed_from(
+        let told = with_excerpt_from(
             &text,
             0,
             &format!("line 1, column {}: there is no column nam", text.find("nam").unwrap() + 1),
@@ -153,8 +159,8 @@ mod tests {
         for message in
             ["Divide by zero", "line x, column 2: a", "line 7, column 1: beyond the text"]
         {
-            assert!(pointed_from("SELECT 1", 0, message).starts_with(message));
-            assert_eq!(pointed_from("SELECT 1", 0, message).lines().count(), 1);
+            assert!(with_excerpt_from("SELECT 1", 0, message).starts_with(message));
+            assert_eq!(with_excerpt_from("SELECT 1", 0, message).lines().count(), 1);
         }
     }
 }

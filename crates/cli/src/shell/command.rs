@@ -45,8 +45,8 @@ pub(super) enum Command {
     Table(String),
     Indexes(Option<String>),
     Expanded(Option<Expanded>),
-    Format(Option<Choice<RowFormat>>),
-    Limit(Option<Choice<u64>>),
+    Format(Option<SettingChoice<RowFormat>>),
+    Limit(Option<SettingChoice<u64>>),
     Timing(Option<bool>),
     Include(PathBuf),
     Output(Option<PathBuf>),
@@ -57,7 +57,7 @@ pub(super) enum Command {
 
 /// A setting that may be left to the shell, or be nothing at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice<T> {
+pub(super) enum SettingChoice<T> {
     Unset,
     Set(T),
 }
@@ -87,10 +87,10 @@ impl Command {
         let given = (!argument.is_empty()).then_some(argument);
         Ok(match name {
             "\\d" | "\\dt" | "\\d+" => {
-                given.map_or(Command::Tables, |table| Command::Table(unquoted(table)))
+                given.map_or(Command::Tables, |table| Command::Table(unquote(table)))
             }
-            "\\di" => Command::Indexes(given.map(unquoted)),
-            "\\x" => Command::Expanded(given.map(expanded).transpose()?),
+            "\\di" => Command::Indexes(given.map(unquote)),
+            "\\x" => Command::Expanded(given.map(parse_expanded).transpose()?),
             "\\format" => Command::Format(given.map(format).transpose()?),
             "\\limit" => Command::Limit(given.map(limit).transpose()?),
             "\\timing" => Command::Timing(given.map(switch).transpose()?),
@@ -122,7 +122,7 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-fn expanded(text: &str) -> Result<Expanded, String> {
+fn parse_expanded(text: &str) -> Result<Expanded, String> {
     match text.to_ascii_lowercase().as_str() {
         "auto" => Ok(Expanded::Auto),
         _ => switch(text)
@@ -131,13 +131,13 @@ fn expanded(text: &str) -> Result<Expanded, String> {
     }
 }
 
-fn format(text: &str) -> Result<Choice<RowFormat>, String> {
+fn format(text: &str) -> Result<SettingChoice<RowFormat>, String> {
     if text.eq_ignore_ascii_case("default") {
-        return Ok(Choice::Unset);
+        return Ok(SettingChoice::Unset);
     }
     let formats = screen_formats().join(", ");
     match RowFormat::from_str(text, true) {
-        Ok(format) if format.is_text() => Ok(Choice::Set(format)),
+        Ok(format) if format.is_text() => Ok(SettingChoice::Set(format)),
         Ok(_) => Err(format!(
             "{text} is for files, write \\o FILE; on the screen there are {formats}, default"
         )),
@@ -154,14 +154,14 @@ pub(super) fn screen_formats() -> Vec<String> {
         .collect()
 }
 
-fn limit(text: &str) -> Result<Choice<u64>, String> {
+fn limit(text: &str) -> Result<SettingChoice<u64>, String> {
     if ["off", "0", "none"].contains(&text.to_ascii_lowercase().as_str()) {
-        return Ok(Choice::Unset);
+        return Ok(SettingChoice::Unset);
     }
     let digits: String = text.chars().filter(|char| !matches!(char, ',' | '_')).collect();
     digits
         .parse()
-        .map(Choice::Set)
+        .map(SettingChoice::Set)
         .map_err(|_| format!("'{text}' is neither a number of rows nor off"))
 }
 
@@ -172,7 +172,7 @@ fn path(text: &str) -> PathBuf {
 }
 
 /// The path of a table without the quotes around its names.
-fn unquoted(path: &str) -> String {
+fn unquote(path: &str) -> String {
     path.split('.').map(|name| name.trim_matches('"')).collect::<Vec<_>>().join(".")
 }
 
@@ -205,10 +205,10 @@ mod tests {
             ("\\di phones", Command::Indexes(Some("phones".into()))),
             ("\\x", Command::Expanded(None)),
             ("\\x auto", Command::Expanded(Some(Expanded::Auto))),
-            ("\\format jsonl", Command::Format(Some(Choice::Set(RowFormat::Jsonl)))),
-            ("\\format default", Command::Format(Some(Choice::Unset))),
-            ("\\limit 10,000", Command::Limit(Some(Choice::Set(10_000)))),
-            ("\\limit off", Command::Limit(Some(Choice::Unset))),
+            ("\\format jsonl", Command::Format(Some(SettingChoice::Set(RowFormat::Jsonl)))),
+            ("\\format default", Command::Format(Some(SettingChoice::Unset))),
+            ("\\limit 10,000", Command::Limit(Some(SettingChoice::Set(10_000)))),
+            ("\\limit off", Command::Limit(Some(SettingChoice::Unset))),
             ("\\timing OFF", Command::Timing(Some(false))),
             ("\\i 'my file.sql'", Command::Include("my file.sql".into())),
             ("\\o", Command::Output(None)),

@@ -1,9 +1,8 @@
-//! What a word that is being typed may become.
+//! Tab completion: the words that may complete the one being typed.
 //!
 //! 1. A line that begins with a backslash is a command: its name is completed, then its argument.
-//! 2. Behind FROM, JOIN, INTO and their like there stands a table, behind DROP INDEX an index.
-//! 3. Behind `name.` there stand columns of the table, or of the alias, that the name means, and
-//!    child tables.
+//! 2. After FROM, JOIN, INTO and the like a table follows, after DROP INDEX an index.
+//! 3. After `name.` follow the columns and child tables of that table or alias.
 //! 4. Everywhere else: columns of the tables that the statement names, functions, keywords, tables.
 
 use std::ops::Range;
@@ -27,7 +26,7 @@ pub(super) struct Completions {
     pub(super) words: Vec<String>,
 }
 
-/// Behind these words there stands a table.
+/// A table follows these words.
 const BEFORE_TABLE: [&str; 9] =
     ["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "UPSERT", "ON"];
 
@@ -42,6 +41,7 @@ impl Completer {
         if typed.trim_start().starts_with('\\') {
             return self.command(typed);
         }
+        // Only what stands before the cursor says whether it is in a text or a comment.
         let tokens = SqlTokens::read(typed);
         if matches!(tokens.open(), Some(Unclosed::Text | Unclosed::Comment | Unclosed::Dollar))
             || in_comment(&tokens, typed)
@@ -54,25 +54,33 @@ impl Completer {
             .iter()
             .filter(|token| token.range.end <= path.start)
             .collect::<Vec<_>>();
-        let statement = Statement::around(self, text, cursor);
+        // The whole text is read: columns after SELECT belong to tables in the FROM behind the
+        // cursor.
+        let statement = StatementTables::at_cursor(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
             [.., drop, index] if drop == "DROP" && index == "INDEX" => {
-                self.among(typed, path.start, self.indexes())
+                self.matching(typed, path.start, self.indexes())
             }
+            // ON names a table in CREATE INDEX and DROP INDEX only. Elsewhere it begins a join
+            // condition.
             [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => {
-                self.inside(typed, path, &statement)
+                self.complete_in_statement(typed, path, &statement)
             }
             [.., last] if BEFORE_TABLE.contains(&last.as_str()) => {
-                self.among(typed, path.start, self.tables())
+                self.matching(typed, path.start, self.tables())
             }
-            _ => self.inside(typed, path, &statement),
+            _ => self.complete_in_statement(typed, path, &statement),
         }
     }
 
     fn command(&self, typed: &str) -> Completions {
         let start = typed.len() - typed.trim_start().len();
         let Some((name, argument)) = typed[start..].split_once(char::is_whitespace) else {
-            return self.among(typed, start, COMMANDS.iter().map(|(name, ..)| (*name).to_owned()));
+            return self.matching(
+                typed,
+                start,
+                COMMANDS.iter().map(|(name, ..)| (*name).to_owned()),
+            );
         };
         let start = typed.len() - argument.trim_start().len();
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -87,11 +95,16 @@ impl Completer {
             }
             _ => Vec::new(),
         };
-        self.among(typed, start, candidates.into_iter())
+        self.matching(typed, start, candidates.into_iter())
     }
 
     /// A word among others in a statement.
-    fn inside(&self, typed: &str, path: Range<usize>, statement: &Statement) -> Completions {
+    fn complete_in_statement(
+        &self,
+        typed: &str,
+        path: Range<usize>,
+        statement: &StatementTables,
+    ) -> Completions {
         if let Some((qualifier, _)) = typed[path.clone()].rsplit_once('.') {
             let start = path.start + qualifier.len() + 1;
             let columns =
@@ -103,13 +116,13 @@ impl Completer {
                     .then(|| &table[qualifier.len()..])?;
                 child.strip_prefix('.').map(str::to_owned)
             });
-            return self.among(typed, start, columns.chain(children));
+            return self.matching(typed, start, columns.chain(children));
         }
         let part = &typed[path.clone()];
         let columns: Vec<String> =
             statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
         if part.is_empty() {
-            return self.among(typed, path.start, columns.iter().map(|name| quoted(name)));
+            return self.matching(typed, path.start, columns.iter().map(|name| quoted(name)));
         }
         // Before its FROM is written a statement may mean any table.
         let columns = if statement.tables.is_empty() { self.all_columns() } else { columns };
@@ -123,11 +136,15 @@ impl Completer {
         };
         let keywords = KEYWORDS.iter().map(|word| like_typed(word));
         let functions = self.functions.iter().map(|name| format!("{name}("));
-        self.among(typed, path.start, columns.chain(keywords).chain(functions).chain(self.tables()))
+        self.matching(
+            typed,
+            path.start,
+            columns.chain(keywords).chain(functions).chain(self.tables()),
+        )
     }
 
     /// Those of the candidates that begin with what was typed, in any case of letters.
-    fn among(
+    fn matching(
         &self,
         typed: &str,
         start: usize,
@@ -206,18 +223,18 @@ fn previous_words(typed: &str, before: &[&SqlToken]) -> Vec<String> {
 }
 
 /// The tables that a statement names.
-struct Statement {
-    tables: Vec<Named>,
+struct StatementTables {
+    tables: Vec<TableReference>,
 }
 
-struct Named {
+struct TableReference {
     path: String,
     alias: Option<String>,
 }
 
-impl Statement {
+impl StatementTables {
     /// The statement that the cursor stands in.
-    fn around(completer: &Completer, text: &str, cursor: usize) -> Self {
+    fn at_cursor(completer: &Completer, text: &str, cursor: usize) -> Self {
         let tokens = SqlTokens::read(text);
         let tokens = tokens.tokens();
         let is_end = |token: &SqlToken| token.kind == SqlTokenKind::End;
@@ -226,13 +243,13 @@ impl Statement {
             .rposition(|token| is_end(token) && token.range.end <= cursor)
             .map_or(0, |at| at + 1);
         let last = tokens[first..].iter().position(is_end).map_or(tokens.len(), |at| first + at);
-        Self { tables: named(completer, text, &tokens[first..last]) }
+        Self { tables: table_references(completer, text, &tokens[first..last]) }
     }
 
     fn columns_of(&self, completer: &Completer, qualifier: &str) -> Vec<String> {
-        let qualifier = bare(qualifier);
+        let qualifier = unquote_path(qualifier);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-        let is_meant = |table: &&Named| match &table.alias {
+        let is_meant = |table: &&TableReference| match &table.alias {
             Some(alias) => alias.eq_ignore_ascii_case(&qualifier),
             None => {
                 table.path.eq_ignore_ascii_case(&qualifier)
@@ -248,7 +265,7 @@ impl Statement {
 }
 
 /// Every path that is a table's, with what follows it as its alias.
-fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
+fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<TableReference> {
     let word = |token: &SqlToken| &text[token.range.clone()];
     let is_name =
         |token: &SqlToken| matches!(token.kind, SqlTokenKind::Word | SqlTokenKind::QuotedName);
@@ -258,24 +275,27 @@ fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
         if !is_name(first) {
             continue;
         }
-        let mut path = bare(word(first));
+        let mut path = unquote_path(word(first));
         while rest.next_if(|token| word(token) == ".").is_some() {
             if let Some(next) = rest.next_if(|token| is_name(token)) {
-                path = format!("{path}.{}", bare(word(next)));
+                path = format!("{path}.{}", unquote_path(word(next)));
             }
         }
+        // Asking the store spares a grammar: a name that is no table is a column, or not yet
+        // written.
         if let Ok(table) = completer.store.table(&path) {
             rest.next_if(|token| word(token).eq_ignore_ascii_case("AS"));
             let alias = rest
+                // WHERE or JOIN behind a table is no alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
-                .map(|token| bare(word(token)));
-            tables.push(Named { path: table.path().to_owned(), alias });
+                .map(|token| unquote_path(word(token)));
+            tables.push(TableReference { path: table.path().to_owned(), alias });
         }
     }
     tables
 }
 
-fn bare(path: &str) -> String {
+fn unquote_path(path: &str) -> String {
     path.split('.').map(|name| name.trim_matches('"')).collect::<Vec<_>>().join(".")
 }
 

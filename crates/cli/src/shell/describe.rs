@@ -1,4 +1,4 @@
-//! What the store has, for people: `\d` and `\di`.
+//! `\d` and `\di`: lists of tables, columns and indexes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Lines from a terminal: edited, completed, coloured, remembered.
+//! Reads lines from a terminal, with editing, completion, colours and history.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use tonnage::Error;
 
 use super::complete::Completer;
-use super::lines::{Line, Lines};
-use super::{history, paint, words};
+use super::line_reader::{InputLine, LineReader};
+use super::{highlight, history, words};
 use crate::exit::CliResult;
 
 /// How many statements are remembered.
@@ -22,7 +22,7 @@ const HISTORY_MAX: usize = 10_000;
 
 /// A terminal.
 pub(super) struct TerminalLines {
-    editor: Editor<Assistant, FileHistory>,
+    editor: Editor<EditorHelper, FileHistory>,
     history: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl TerminalLines {
             .auto_add_history(false)
             .build();
         let mut editor = Editor::with_config(config).map_err(unusable)?;
-        editor.set_helper(Some(Assistant {
+        editor.set_helper(Some(EditorHelper {
             completer,
             files: FilenameCompleter::new(),
             before: String::new(),
@@ -56,17 +56,19 @@ fn unusable(error: ReadlineError) -> Error {
     ))
 }
 
-impl Lines for TerminalLines {
-    fn next(&mut self, prompt: &str, before: &str) -> CliResult<Line> {
+impl LineReader for TerminalLines {
+    fn next(&mut self, prompt: &str, before: &str) -> CliResult<InputLine> {
         if let Some(guide) = self.editor.helper_mut() {
             guide.before = if before.is_empty() { String::new() } else { format!("{before}\n") };
         }
         match self.editor.readline(prompt) {
-            Ok(line) => Ok(Line::Typed(line)),
-            Err(ReadlineError::Eof) => Ok(Line::End),
-            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Line::Interrupted),
+            Ok(line) => Ok(InputLine::Typed(line)),
+            Err(ReadlineError::Eof) => Ok(InputLine::End),
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
+                Ok(InputLine::Interrupted)
+            }
             // The terminal went away.
-            Err(ReadlineError::Io(_)) => Ok(Line::End),
+            Err(ReadlineError::Io(_)) => Ok(InputLine::End),
             Err(error) => Err(unusable(error).into()),
         }
     }
@@ -88,17 +90,17 @@ impl Lines for TerminalLines {
 }
 
 /// What helps while a line is typed.
-struct Assistant {
+struct EditorHelper {
     completer: Completer,
     files: FilenameCompleter,
     /// The lines of the statement that are there already.
     before: String,
 }
 
-impl Helper for Assistant {}
-impl Validator for Assistant {}
+impl Helper for EditorHelper {}
+impl Validator for EditorHelper {}
 
-impl Completes for Assistant {
+impl Completes for EditorHelper {
     type Candidate = Pair;
 
     fn complete(
@@ -122,9 +124,9 @@ impl Completes for Assistant {
     }
 }
 
-impl Highlighter for Assistant {
+impl Highlighter for EditorHelper {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        paint::painted(&self.before, line).map_or(Cow::Borrowed(line), Cow::Owned)
+        highlight::highlighted(&self.before, line).map_or(Cow::Borrowed(line), Cow::Owned)
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
@@ -141,9 +143,9 @@ impl Highlighter for Assistant {
 }
 
 /// How the statement goes on; nothing that could be taken over.
-struct Continuation(&'static str);
+struct ContinuationHint(&'static str);
 
-impl Hint for Continuation {
+impl Hint for ContinuationHint {
     fn display(&self) -> &str {
         self.0
     }
@@ -153,13 +155,13 @@ impl Hint for Continuation {
     }
 }
 
-impl Hinter for Assistant {
-    type Hint = Continuation;
+impl Hinter for EditorHelper {
+    type Hint = ContinuationHint;
 
-    fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<Continuation> {
+    fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<ContinuationHint> {
         let is_first = self.before.trim().is_empty();
         if is_first && cursor == line.len() {
-            words::continuation(line).map(Continuation)
+            words::continuation(line).map(ContinuationHint)
         } else {
             None
         }

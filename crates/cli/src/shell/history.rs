@@ -1,4 +1,4 @@
-//! Where the lines of earlier sessions are kept.
+//! The file that keeps the lines of earlier sessions.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ pub(super) const VARIABLE: &str = "TONNAGE_HISTORY";
 
 /// The file of the history, made with its directory if need be.
 pub(super) fn file() -> Option<PathBuf> {
-    let path = place(|name| std::env::var_os(name))?;
+    let path = history_path(|name| std::env::var_os(name))?;
     // Without the directory nothing is kept, which is no reason to end a shell.
     path.parent().map(std::fs::create_dir_all);
     Some(path)
 }
 
 /// What the environment says.
-fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn history_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(named) = variable(VARIABLE) {
         return (!named.is_empty() && named != "off").then(|| PathBuf::from(named));
     }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Option<PathBuf> {
-        place(|name| {
+        history_path(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         })
     }

@@ -1,40 +1,40 @@
 //! The shell of `tonnage sql`: statements typed at a terminal, answered one after another.
 //!
-//! - `assembly` puts lines together to statements, `command` knows the shell's own commands,
-//!   `answers` carries statements out.
-//! - `editor` is the only place that knows of terminals; `complete`, `paint` and `words` help while
-//!   one types.
-//! - `caret` shows where an error is, for statements that come from elsewhere too.
+//! - `statement_buffer` collects lines until a statement is complete. `command` parses the shell's
+//!   own commands. `answers` executes statements.
+//! - `editor` is the only module that knows of terminals. `complete`, `highlight` and `words` help
+//!   while one types.
+//! - `caret` shows where an error is, for statements of files and arguments as well.
 
 mod answers;
-mod assembly;
 mod backend;
 pub(crate) mod caret;
 mod command;
 mod complete;
 pub(crate) mod describe;
 mod editor;
-mod files;
+mod highlight;
 mod history;
-mod lines;
+mod include;
+mod line_reader;
 mod nearest;
-mod paint;
 mod screen;
 mod settings;
+mod statement_buffer;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use std::time::Duration;
 
-use self::assembly::{Assembly, Unit};
 pub(crate) use self::backend::Backend;
 use self::command::Command;
 use self::complete::Completer;
 use self::editor::TerminalLines;
-use self::lines::{Line, Lines};
+use self::line_reader::{InputLine, LineReader};
 use self::screen::Screen;
 use self::settings::Settings;
+use self::statement_buffer::{ShellInput, StatementBuffer};
 use crate::exit::{CliResult, Exit};
 use crate::output::RowFormat;
 
@@ -49,26 +49,26 @@ pub(crate) struct Shell {
 
 /// Whether the shell goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
-    On,
-    /// Something went wrong, and was told: what follows in the same file is left out.
+enum ShellFlow {
+    Continue,
+    /// An error was printed: the rest of the same file is skipped.
     Failed,
-    End,
+    Quit,
 }
 
 impl Shell {
     /// A shell on the terminal of the program.
     pub(crate) fn new(backend: Backend, format: Option<RowFormat>) -> Self {
-        Self::on(backend, format, Screen::standard())
+        Self::with_screen(backend, format, Screen::standard())
     }
 
-    fn on(backend: Backend, format: Option<RowFormat>, screen: Screen) -> Self {
+    fn with_screen(backend: Backend, format: Option<RowFormat>, screen: Screen) -> Self {
         Self { backend, settings: Settings::new(format), screen, reading: Vec::new() }
     }
 
     /// Answers what is typed, until its end.
     pub(crate) fn run(mut self, store: &str, quiet: bool) -> CliResult {
-        let (tables, functions) = self.backend.known();
+        let (tables, functions) = self.backend.cached_tables();
         let mut lines = TerminalLines::new(Completer::new(tables.clone(), functions))?;
         if !quiet {
             self.screen.info(self.greeting(store));
@@ -77,32 +77,33 @@ impl Shell {
     }
 
     fn greeting(&self, store: &str) -> String {
-        let tables = counted(self.backend.known().0.tables().len(), "table", "tables");
+        let tables = counted(self.backend.cached_tables().0.tables().len(), "table", "tables");
         format!(
             "tonnage {}, {store}: {tables}. Statements end with a semicolon; help lists the commands, Ctrl-D ends.",
             env!("CARGO_PKG_VERSION")
         )
     }
 
-    fn answer(&mut self, lines: &mut dyn Lines) -> CliResult {
-        let mut assembly = Assembly::default();
+    fn answer(&mut self, lines: &mut dyn LineReader) -> CliResult {
+        let mut assembly = StatementBuffer::default();
         let mut remembers = true;
         loop {
             let prompt = assembly.prompt(self.backend.is_in_transaction());
             let typed = match lines.next(prompt, assembly.text())? {
-                Line::Typed(typed) => typed,
-                Line::Interrupted => {
+                InputLine::Typed(typed) => typed,
+                InputLine::Interrupted => {
                     assembly.clear();
                     continue;
                 }
-                Line::End => return Ok(self.ended()),
+                InputLine::End => return Ok(self.finish()),
             };
             self.screen.width = lines.width();
             // What is pasted, and what comes out of the history, has many lines.
             for line in typed.split('\n') {
                 // Here the lines of each statement are counted by themselves, and not from the
                 // beginning of the session.
-                let Some(unit) = assembly.push(line).map(|unit| Unit { lines_before: 0, ..unit })
+                let Some(unit) =
+                    assembly.push(line).map(|unit| ShellInput { lines_before: 0, ..unit })
                 else {
                     continue;
                 };
@@ -111,15 +112,15 @@ impl Shell {
                 {
                     self.screen.info(format_args!("the history cannot be kept: {error}"));
                 }
-                if self.take(&unit) == Flow::End {
-                    return Ok(self.ended());
+                if self.execute(&unit) == ShellFlow::Quit {
+                    return Ok(self.finish());
                 }
             }
         }
     }
 
     /// What is said at the end.
-    fn ended(&self) -> Exit {
+    fn finish(&self) -> Exit {
         if self.backend.is_in_transaction() {
             self.screen.info("the transaction was not committed: nothing of it is written");
         }
@@ -127,25 +128,27 @@ impl Shell {
     }
 
     /// Carries out a command or statements.
-    fn take(&mut self, unit: &Unit) -> Flow {
+    fn execute(&mut self, unit: &ShellInput) -> ShellFlow {
         if !command::is_command(&unit.text) {
-            return self.carry_out(unit);
+            return self.execute_statements(unit);
         }
         match Command::parse(&unit.text) {
-            Ok(command) => self.obey(command),
-            Err(told) => self.failed(told),
+            Ok(command) => self.run_command(command),
+            Err(told) => self.report_error(told),
         }
     }
 
-    fn obey(&mut self, command: Command) -> Flow {
+    fn run_command(&mut self, command: Command) -> ShellFlow {
         let said = match command {
-            Command::Quit => return Flow::End,
+            Command::Quit => return ShellFlow::Quit,
+            // A file has shown its own answers, and whether it failed decides about the file around
+            // it.
             Command::Include(path) => return self.include(&path),
             Command::Help => Ok(settings::help()),
             Command::Syntax(word) => match words::syntax(word.as_deref()) {
                 Some(syntax) => Ok(syntax),
                 None => {
-                    return self.failed(format!(
+                    return self.report_error(format!(
                         "no statement begins with '{}': \\h lists them",
                         word.unwrap_or_default()
                     ));
@@ -159,9 +162,9 @@ impl Shell {
         match said {
             Ok(said) => {
                 self.screen.info(said);
-                Flow::On
+                ShellFlow::Continue
             }
-            Err(failure) => self.failed(crate::exit::with_causes(&failure.error)),
+            Err(failure) => self.report_error(crate::exit::with_causes(&failure.error)),
         }
     }
 
@@ -185,12 +188,12 @@ impl Shell {
     }
 
     /// Tells what went wrong, and in which file.
-    fn failed(&self, told: impl std::fmt::Display) -> Flow {
+    fn report_error(&self, told: impl std::fmt::Display) -> ShellFlow {
         match self.reading.last() {
             Some(file) => self.screen.info(format_args!("error: {file}: {told}")),
             None => self.screen.info(format_args!("error: {told}")),
         }
-        Flow::Failed
+        ShellFlow::Failed
     }
 }
 

@@ -1,4 +1,4 @@
-//! The word that someone may have meant.
+//! Suggests the known word that is closest to a mistyped one.
 
 /// The candidate with the fewest letters to change, if they are few.
 pub(super) fn nearest<'a>(

@@ -1,4 +1,4 @@
-//! Where a shell writes: standard output and standard error, or whatever a test looks at.
+//! The outputs of a shell: standard output and standard error, or a buffer in tests.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::plain::{self, PlainWriter};
 
-/// Rows on the one side, everything that is said about them on the other.
+/// Rows go to one output, messages about them to the other.
 #[derive(Clone)]
 pub(super) struct Screen {
-    rows: Channel,
-    told: Channel,
+    rows: SharedWriter,
+    messages: SharedWriter,
     is_terminal: bool,
     /// The columns of the terminal.
     pub(super) width: Option<usize>,
 }
 
-type Channel = Arc<Mutex<dyn Write + Send>>;
+type SharedWriter = Arc<Mutex<dyn Write + Send>>;
 
 /// A reader of output wants blocks, not cells.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -25,7 +25,7 @@ impl Screen {
     pub(super) fn standard() -> Self {
         Self {
             rows: Arc::new(Mutex::new(io::stdout())),
-            told: Arc::new(Mutex::new(io::stderr())),
+            messages: Arc::new(Mutex::new(io::stderr())),
             is_terminal: io::stdout().is_terminal(),
             width: None,
         }
@@ -33,8 +33,8 @@ impl Screen {
 
     /// A terminal whose whole text is kept.
     #[cfg(test)]
-    pub(super) fn kept(kept: Arc<Mutex<Vec<u8>>>) -> Self {
-        Self { rows: kept.clone(), told: kept, is_terminal: true, width: Some(80) }
+    pub(super) fn capturing(kept: Arc<Mutex<Vec<u8>>>) -> Self {
+        Self { rows: kept.clone(), messages: kept, is_terminal: true, width: Some(80) }
     }
 
     /// Whether someone looks at the rows.
@@ -44,20 +44,21 @@ impl Screen {
 
     /// A way to write rows.
     pub(super) fn rows(&self) -> Box<dyn Write + Send> {
-        let rows = BufWriter::with_capacity(BUFFER_BYTES, ScreenSide(self.rows.clone()));
+        let rows = BufWriter::with_capacity(BUFFER_BYTES, ScreenWriter(self.rows.clone()));
         if self.is_terminal { Box::new(PlainWriter::new(rows)) } else { Box::new(rows) }
     }
 
     /// Writes a line. One who no longer listens misses nothing.
     pub(super) fn info(&self, text: impl Display) {
-        let _ = writeln!(ScreenSide(self.told.clone()), "{}", plain::lines(&text.to_string()));
+        let _ =
+            writeln!(ScreenWriter(self.messages.clone()), "{}", plain::lines(&text.to_string()));
     }
 }
 
 /// One of the two, written to a block at a time.
-struct ScreenSide(Channel);
+struct ScreenWriter(SharedWriter);
 
-impl Write for ScreenSide {
+impl Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }

@@ -1,10 +1,10 @@
-//! What can be set in a shell.
+//! The settings of a shell session.
 
 use std::path::PathBuf;
 
 use tonnage::Error;
 
-use super::command::{COMMANDS, Choice, Command};
+use super::command::{COMMANDS, Command, SettingChoice};
 use super::screen::Screen;
 use crate::exit::CliResult;
 use crate::output::{Expanded, OutputArgs, RowFormat, TableStyle};
@@ -52,8 +52,8 @@ impl Settings {
             }
             Command::Format(format) => {
                 match format {
-                    Some(Choice::Set(format)) => self.format = Some(format),
-                    Some(Choice::Unset) => self.format = None,
+                    Some(SettingChoice::Set(format)) => self.format = Some(format),
+                    Some(SettingChoice::Unset) => self.format = None,
                     None => {}
                 }
                 format!(
@@ -64,8 +64,8 @@ impl Settings {
             }
             Command::Limit(limit) => {
                 match limit {
-                    Some(Choice::Set(limit)) => self.limit = Some(limit),
-                    Some(Choice::Unset) => self.limit = None,
+                    Some(SettingChoice::Set(limit)) => self.limit = Some(limit),
+                    Some(SettingChoice::Unset) => self.limit = None,
                     None => {}
                 }
                 match self.limit {

@@ -10,15 +10,15 @@ use super::*;
 
 /// Lines that were typed before.
 struct Typed {
-    lines: VecDeque<Line>,
+    lines: VecDeque<InputLine>,
     prompts: Vec<String>,
     remembered: Vec<String>,
 }
 
-impl Lines for Typed {
-    fn next(&mut self, prompt: &str, _: &str) -> CliResult<Line> {
+impl LineReader for Typed {
+    fn next(&mut self, prompt: &str, _: &str) -> CliResult<InputLine> {
         self.prompts.push(prompt.trim().to_owned());
-        Ok(self.lines.pop_front().unwrap_or(Line::End))
+        Ok(self.lines.pop_front().unwrap_or(InputLine::End))
     }
 
     fn remember(&mut self, text: &str) -> Result<(), String> {
@@ -37,12 +37,12 @@ struct Session {
     remembered: Vec<String>,
 }
 
-fn session(lines: impl IntoIterator<Item = Line>) -> Session {
+fn session(lines: impl IntoIterator<Item = InputLine>) -> Session {
     let store = Store::open("memory:").unwrap();
     store.execute("CREATE TABLE t (a LONG, b STRING, PRIMARY KEY (a))").unwrap();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let sql = Sql::new(store, SqlOptions::default()).unwrap();
-    let mut shell = Shell::on(Backend::Store(sql), None, Screen::kept(kept.clone()));
+    let mut shell = Shell::with_screen(Backend::Store(sql), None, Screen::capturing(kept.clone()));
     shell.settings.timing = false;
     let mut lines =
         Typed { lines: lines.into_iter().collect(), prompts: Vec::new(), remembered: Vec::new() };
@@ -53,7 +53,7 @@ fn session(lines: impl IntoIterator<Item = Line>) -> Session {
 
 /// What is shown for lines that are typed.
 fn shown(lines: &str) -> String {
-    session(lines.lines().map(|line| Line::Typed(line.to_owned()))).text
+    session(lines.lines().map(|line| InputLine::Typed(line.to_owned()))).text
 }
 
 const ROWS: &str = "INSERT INTO t SELECT value, 'b' || value FROM generate_series(1, 2500);\n";
@@ -62,7 +62,7 @@ const ROWS: &str = "INSERT INTO t SELECT value, 'b' || value FROM generate_serie
 fn statements_of_many_lines_are_answered_and_remembered_whole() {
     let lines =
         ["INSERT INTO t", "VALUES (1, 'one'),", "(2, NULL);", "SELECT * FROM t", "ORDER BY a;"];
-    let session = session(lines.map(|line| Line::Typed(line.to_owned())));
+    let session = session(lines.map(|line| InputLine::Typed(line.to_owned())));
     let table = "+---+------+\n| a | b    |\n+---+------+\n| 1 | one  |\n| 2 | NULL |\n+---+------+\n2 rows\n";
     assert_eq!(session.text, format!("rows: 2 inserted\n{table}"));
     assert_eq!(session.prompts, ["tonnage>", "->", "->", "tonnage>", "->", "tonnage>"]);
@@ -75,7 +75,7 @@ fn statements_of_many_lines_are_answered_and_remembered_whole() {
 #[test]
 fn a_star_tells_of_a_transaction_and_its_loss_is_told_of() {
     let lines = ["BEGIN;", "INSERT INTO t VALUES (1, 'one');", "COMMIT;", "BEGIN WORK;"];
-    let session = session(lines.map(|line| Line::Typed(line.to_owned())));
+    let session = session(lines.map(|line| InputLine::Typed(line.to_owned())));
     assert_eq!(session.prompts, ["tonnage>", "tonnage*>", "tonnage*>", "tonnage>", "tonnage*>"]);
     assert!(session.text.contains("committed 1 changed row\n"), "{}", session.text);
     assert!(session.text.ends_with("nothing of it is written\n"), "{}", session.text);
@@ -83,8 +83,8 @@ fn a_star_tells_of_a_transaction_and_its_loss_is_told_of() {
 
 #[test]
 fn an_interrupt_forgets_what_is_typed_and_nothing_else() {
-    let typed = |line: &str| Line::Typed(line.to_owned());
-    let session = session([typed("SELECT 'open"), Line::Interrupted, typed("SELECT 1 AS x;")]);
+    let typed = |line: &str| InputLine::Typed(line.to_owned());
+    let session = session([typed("SELECT 'open"), InputLine::Interrupted, typed("SELECT 1 AS x;")]);
     assert!(
         session.text.ends_with("1 row\n") && !session.text.contains("error"),
         "{}",
@@ -194,7 +194,7 @@ fn files_are_carried_out_up_to_their_first_failure() {
 fn quit_ends_the_shell_wherever_it_stands() {
     assert_eq!(shown("quit\nSELECT 1;"), "");
     assert_eq!(shown("\\q\nSELECT 1;"), "");
-    let session = session([Line::Typed("exit;\nSELECT 1;".to_owned())]);
+    let session = session([InputLine::Typed("exit;\nSELECT 1;".to_owned())]);
     assert_eq!((session.text.as_str(), session.remembered), ("", vec!["exit;".to_owned()]));
 }
 

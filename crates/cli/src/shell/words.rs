@@ -1,4 +1,4 @@
-//! The words of the language: to be completed, coloured and explained.
+//! The keywords and statements of SQL, for completion, highlighting and `\h`.
 
 /// Words that begin statements or stand inside them.
 pub(super) const KEYWORDS: [&str; 129] = [

@@ -9,7 +9,7 @@ use clap::Args;
 use tonnage::{BackupInfo, Error};
 
 use crate::args::{Globals, TimeoutArgs};
-use crate::backups::Backups;
+use crate::backup_location::BackupLocation;
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputArgs;
 use crate::stderr;
@@ -49,7 +49,7 @@ pub(crate) struct BackupArgs {
 impl BackupArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let backups = Backups::new(&self.directory, globals)?;
+        let backups = BackupLocation::new(&self.directory, globals)?;
         if self.list {
             return self.list(&backups);
         }
@@ -71,7 +71,7 @@ impl BackupArgs {
         Ok(Exit::Success)
     }
 
-    fn make(&self, globals: &Globals, backups: &Backups<'_>) -> CliResult<()> {
+    fn make(&self, globals: &Globals, backups: &BackupLocation<'_>) -> CliResult<()> {
         let started = Instant::now();
         let made = backups.make(self.copy)?;
         globals.info(format_args!(
@@ -88,7 +88,7 @@ impl BackupArgs {
         Ok(())
     }
 
-    fn list(&self, backups: &Backups<'_>) -> CliResult {
+    fn list(&self, backups: &BackupLocation<'_>) -> CliResult {
         let backups = backups.list()?;
         let numbers = |of: fn(&BackupInfo) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(backups.iter().map(of)))
@@ -110,7 +110,7 @@ impl BackupArgs {
         Ok(Exit::Success)
     }
 
-    fn verify(&self, globals: &Globals, backups: &Backups<'_>) -> CliResult {
+    fn verify(&self, globals: &Globals, backups: &BackupLocation<'_>) -> CliResult {
         let started = Instant::now();
         let report = backups.verify(self.backup)?;
         for damage in &report.damages {

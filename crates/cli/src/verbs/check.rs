@@ -1,4 +1,4 @@
-//! `tonnage check`: does everything that is stored hold together?
+//! `tonnage check`: verifies checksums, rows and indexes, and repairs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
-use crate::place::Place;
 use crate::stderr;
+use crate::store_connection::StoreConnection;
 use crate::values::{self, counted, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
@@ -41,24 +41,26 @@ impl CheckArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         let started = Instant::now();
-        let place = self.place(globals)?;
-        report_cut_logs(&place.statistics()?.1);
+        let connection = self.connection(globals)?;
+        // Told first: what opening gave up stays known if the check itself ends early.
+        report_cut_logs(&connection.statistics()?.1);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
             total: None,
             text: "checking".to_owned(),
             figures: Vec::new(),
         });
-        let checked = match &place {
-            Place::Store(store) => store.check().map(|report| (report, None)),
-            Place::Server(_) if self.older_than.is_some() => {
+        let checked = match &connection {
+            StoreConnection::Store(store) => store.check().map(|report| (report, None)),
+            StoreConnection::Server(_) if self.older_than.is_some() => {
                 return Err(Failure::usage(
                     "--older-than goes with a store on a cluster, not with a server",
                 ));
             }
-            Place::Server(client) => client.check(self.repair),
+            StoreConnection::Server(client) => client.check(self.repair),
         };
         let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
+        // The progress ends before the report: both write to the terminal.
         drop(watch);
         self.write(&report)?;
         for damage in &report.damages {
@@ -85,21 +87,23 @@ impl CheckArgs {
                 }
             }
         ));
-        match (&place, repaired) {
-            (Place::Store(store), _) if self.repair => {
-                tell(globals, &repair(store, &report, self.older_than)?)
+        // A server repairs within its check. A store is repaired once its report is out, whatever
+        // follows.
+        match (&connection, repaired) {
+            (StoreConnection::Store(store), _) if self.repair => {
+                report_repairs(globals, &repair(store, &report, self.older_than)?)
             }
-            (_, Some(repaired)) => tell(globals, &repaired),
+            (_, Some(repaired)) => report_repairs(globals, &repaired),
             _ => {}
         }
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 
-    fn place(&self, globals: &Globals) -> CliResult<Place> {
+    fn connection(&self, globals: &Globals) -> CliResult<StoreConnection> {
         if !self.cut_log {
-            return globals.place().map_err(damage_is_a_finding);
+            return globals.connection().map_err(damage_is_a_finding);
         }
-        globals.open_to_damage().map(Place::Store).map_err(damage_is_a_finding)
+        globals.open_to_damage().map(StoreConnection::Store).map_err(damage_is_a_finding)
     }
 
     fn write(&self, report: &CheckReport) -> CliResult<()> {
@@ -128,6 +132,7 @@ fn repair(
 ) -> CliResult<Repaired> {
     let age = older_than.unwrap_or(Index::CLEANED_AGE);
     let mut repaired = Repaired::default();
+    // Indexes are finished first: cleaning takes only those that are ready.
     for statement in &report.unfinished_indexes {
         store.execute(statement)?;
         repaired.indexes.push(statement.clone());
@@ -136,6 +141,7 @@ fn repair(
         for table in store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
                 match index.clean_older(age) {
+                    // An index that cannot be cleaned keeps no other from it.
                     Err(error) if error.kind() == ErrorKind::Unsupported => {
                         repaired.skipped.push(error.to_string());
                     }
@@ -150,6 +156,7 @@ fn repair(
             }
         }
     }
+    // Chunks of large objects belong to no index: their count does not depend on stale entries.
     repaired.chunks = store.kv().clean_lobs()?.chunks;
     Ok(repaired)
 }
@@ -164,7 +171,7 @@ fn left_young(index: &Index, entries: u64, age: Duration) -> String {
     )
 }
 
-fn tell(globals: &Globals, repaired: &Repaired) {
+fn report_repairs(globals: &Globals, repaired: &Repaired) {
     for statement in &repaired.indexes {
         globals.info(format_args!("made: {statement}"));
     }

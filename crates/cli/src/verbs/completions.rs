@@ -1,4 +1,4 @@
-//! `tonnage completions` and `tonnage man`: what a shell and a reader should know of the program.
+//! `tonnage completions` and `tonnage man`: shell completions and the manual page.
 
 use std::path::PathBuf;
 

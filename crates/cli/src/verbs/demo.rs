@@ -35,7 +35,7 @@ impl DemoArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         // Other stores are left alone: the story has one of its own.
         let store = match globals.is_on_cluster() {
-            true => Some((globals.store_shown(), globals.open_or_create(true)?)),
+            true => Some((globals.store_display_name(), globals.open_or_create(true)?)),
             false => None,
         };
         let options = DemoOptions {

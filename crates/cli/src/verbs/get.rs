@@ -12,10 +12,10 @@ use tonnage_files::{ReadOptions, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
+use crate::fetched_related::FetchedRelated;
 use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat};
-use crate::place::PlacedRows;
-use crate::placed_related::PlacedRelated;
+use crate::store_connection::FetchedRows;
 use crate::values::Direction;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
@@ -73,11 +73,11 @@ impl GetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         self.check_output()?;
-        let place = globals.place()?;
-        let entry = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let entry = connection.table(&self.table)?;
         let path = &entry.schema.path;
         let (keys, given) = self.keys(&entry.schema)?;
-        let wanted = self.wanted(&entry.schema)?;
+        let wanted = self.rows_expected(&entry.schema)?;
         let options = BulkGetOptions {
             direction: self.direction.into(),
             columns: self.columns.clone(),
@@ -89,9 +89,12 @@ impl GetArgs {
             ..BulkGetOptions::default()
         };
         let found = match self.with.is_empty() && self.output_dir.is_none() {
-            true => self.write_rows(place.bulk_get(&entry, keys, &options)?)?,
-            false => self.write_several(path, place.bulk_get_related(&entry, keys, &options)?)?,
+            true => self.write_rows(connection.bulk_get(&entry, keys, &options)?)?,
+            false => {
+                self.write_several(path, connection.bulk_get_related(&entry, keys, &options)?)?
+            }
         };
+        // A partial key may find many rows, so only fewer are a miss.
         if found >= wanted {
             return Ok(Exit::Success);
         }
@@ -108,7 +111,7 @@ impl GetArgs {
     /// How many rows there must be if there is one for each key: as many as there are different
     /// whole keys among the arguments; one, where keys leave columns open; none, where a range may
     /// be empty.
-    fn wanted(&self, schema: &TableSchema) -> CliResult<u64> {
+    fn rows_expected(&self, schema: &TableSchema) -> CliResult<u64> {
         if self.from.is_some() || self.to.is_some() {
             return Ok(0);
         }
@@ -175,7 +178,7 @@ impl GetArgs {
         Ok(Some(FieldRange { column: column.name.clone(), low, high }))
     }
 
-    fn write_rows(&self, rows: PlacedRows) -> CliResult<u64> {
+    fn write_rows(&self, rows: FetchedRows) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut output = self.output.open(rows.schema)?;
         for batch in rows.batches {
@@ -186,7 +189,7 @@ impl GetArgs {
     }
 
     /// Rows of several tables.
-    fn write_several(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_several(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         match &self.output_dir {
             Some(directory) => self.write_directory(path, rows, directory),
             None if self.output.row_format() == RowFormat::Table => self.write_tables(path, rows),
@@ -199,7 +202,7 @@ impl GetArgs {
     fn write_directory(
         &self,
         path: &str,
-        rows: PlacedRelated,
+        rows: FetchedRelated,
         directory: &PathBuf,
     ) -> CliResult<u64> {
         let cancel = interrupt::cancel();
@@ -211,6 +214,7 @@ impl GetArgs {
         })?;
         let format = self.output.format.unwrap_or(RowFormat::Csv);
         let mut outputs = BTreeMap::new();
+        // All files are opened before the first row: a table without rows gets its header, too.
         for (table, schema) in &rows.tables {
             let file = directory.join(format!("{table}.{}", format.ending()));
             let output = OutputArgs { format: Some(format), output: Some(file) };
@@ -231,7 +235,7 @@ impl GetArgs {
     }
 
     /// A table for people for each table, that of the keys first.
-    fn write_tables(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_tables(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut own = 0;
         let mut by_table: BTreeMap<Arc<str>, Vec<RecordBatch>> = BTreeMap::new();
@@ -255,13 +259,15 @@ impl GetArgs {
     }
 
     /// JSON objects that say which table each row is of, parents before their children.
-    fn write_labelled(&self, path: &str, rows: PlacedRelated) -> CliResult<u64> {
+    fn write_labelled(&self, path: &str, rows: FetchedRelated) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let is_array = self.output.row_format() == RowFormat::Json;
         let mut output = self.output.open_lines()?;
         let (mut count, mut own) = (0_u64, 0);
         for related in rows.batches {
             let RelatedBatch { batches, order } = related?;
+            // `order` names a batch for each row: parents and children of several batches are
+            // interleaved.
             let mut taken = vec![0; batches.len()];
             for batch in order.into_iter().map(|batch| batch as usize) {
                 interrupt::check(&cancel)?;
@@ -269,13 +275,14 @@ impl GetArgs {
                 let row = Row::from_batch(of, taken[batch])?;
                 taken[batch] += 1;
                 own += u64::from(&**table == path);
+                // A comma goes before each row but the first: nobody knows which row is the last.
                 let separator = match (is_array, count) {
                     (false, _) => "",
                     (true, 0) => "[\n",
                     (true, _) => ",\n",
                 };
                 output.bytes(separator.as_bytes())?;
-                output.bytes(labelled(table, &row).as_bytes())?;
+                output.bytes(row_with_table(table, &row).as_bytes())?;
                 if !is_array {
                     output.bytes(b"\n")?;
                 }
@@ -295,6 +302,6 @@ fn own_rows(path: &str, table: &str, batch: &RecordBatch) -> u64 {
     if table == path { batch.num_rows() as u64 } else { 0 }
 }
 
-fn labelled(table: &str, row: &Row) -> String {
+fn row_with_table(table: &str, row: &Row) -> String {
     format!("{{\"table\":{},\"row\":{}}}", serde_json::Value::from(table), json_of(row))
 }

@@ -68,7 +68,7 @@ impl WriteArgs {
         WriteOptions {
             durability: self.durability.into(),
             ttl: self.ttl,
-            timeout: time_limit::left(),
+            timeout: time_limit::remaining(),
             ..WriteOptions::default()
         }
     }
@@ -77,14 +77,14 @@ impl WriteArgs {
 impl PutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let place = globals.place()?;
-        let table = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let table = connection.table(&self.table)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
         for (number, (source, row)) in self.rows(&table.schema)?.into_iter().enumerate() {
             interrupt::check(&cancel)?;
-            let written = place.put_row(&table, row, condition, &options);
-            let written = written.map_err(|error| after(number, error.at(&source)))?;
+            let written = connection.put_row(&table, row, condition, &options);
+            let written = written.map_err(|error| failure_after(number, error.at(&source)))?;
             if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;
             }
@@ -92,7 +92,7 @@ impl PutArgs {
         Ok(exit)
     }
 
-    /// All rows, each with a name for messages: what cannot be read is told before one is stored.
+    /// All rows, each with a name for messages. A row that cannot be read fails before any is stored.
     fn rows(&self, schema: &TableSchema) -> CliResult<Vec<(String, Row)>> {
         let read = |(source, text): (String, String)| {
             let row = row_of(schema, &text).map_err(|error| error.at(&source))?;
@@ -122,6 +122,7 @@ impl PutArgs {
             false => Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?)),
         };
         let mut texts = Vec::new();
+        // Blank lines are counted though they are passed over: messages name the line of the file.
         for (number, line) in reader.lines().enumerate() {
             let line = line.map_err(cannot)?;
             if !line.trim().is_empty() {
@@ -133,7 +134,7 @@ impl PutArgs {
 }
 
 /// The rows before one that fails are stored.
-fn after(number: usize, error: Error) -> Failure {
+fn failure_after(number: usize, error: Error) -> Failure {
     if number == 0 { error.into() } else { Failure::stopped(error) }
 }
 

@@ -1,4 +1,4 @@
-//! `tonnage restore`: a store of a backup.
+//! `tonnage restore`: makes a store from a backup.
 
 use std::path::PathBuf;
 use std::time::Instant;

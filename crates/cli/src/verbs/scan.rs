@@ -38,8 +38,8 @@ pub(crate) struct ScanArgs {
 impl ScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let place = globals.place()?;
-        let table = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let table = connection.table(&self.table)?;
         let cancel = interrupt::cancel();
         let options = TableScanOptions {
             direction: self.direction.into(),
@@ -50,7 +50,7 @@ impl ScanArgs {
             cancel: cancel.clone(),
             ..TableScanOptions::default()
         };
-        let rows = place.scan(&table, &options)?;
+        let rows = connection.scan(&table, &options)?;
         let mut output = self.output.open(rows.schema)?;
         for batch in rows.batches {
             interrupt::check(&cancel)?;

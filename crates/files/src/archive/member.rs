@@ -1,4 +1,4 @@
-//! Members: which one is meant, and how it is read.
+//! Chooses a member of an archive, and opens it.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use crate::readahead::ReadAhead;
 const NAMED_MAX: usize = 8;
 
 /// A member that is open.
-pub(crate) struct Member {
+pub(crate) struct ArchiveMember {
     pub(crate) reader: Box<dyn Read + Send>,
     pub(crate) name: String,
     /// Its size, unpacked.
@@ -17,7 +17,11 @@ pub(crate) struct Member {
 }
 
 /// The member that is meant: the one of a name, or the only one.
-pub(super) fn chosen(names: Vec<String>, name: Option<&str>, what: &str) -> io::Result<String> {
+pub(super) fn choose_member(
+    names: Vec<String>,
+    name: Option<&str>,
+    what: &str,
+) -> io::Result<String> {
     let refused = |text: String| io::Error::new(io::ErrorKind::Unsupported, text);
     let Some(name) = name else {
         return match &names[..] {
@@ -31,7 +35,7 @@ pub(super) fn chosen(names: Vec<String>, name: Option<&str>, what: &str) -> io::
     }
     Err(io::Error::new(
         io::ErrorKind::NotFound,
-        format!("there is no {what} {name} in it, but {}", listed(&names)),
+        format!("there is no {what} {name} in it, but {}", list_names(&names)),
     ))
 }
 
@@ -40,22 +44,22 @@ fn several(names: &[String], what: &str) -> String {
     format!(
         "it holds {} {what}s, {}: name one behind a slash, or a pattern such as /*",
         names.len(),
-        listed(names)
+        list_names(names)
     )
 }
 
-pub(crate) fn listed(names: &[String]) -> String {
+pub(crate) fn list_names(names: &[String]) -> String {
     let more = if names.len() > NAMED_MAX { ", ..." } else { "" };
     names[..names.len().min(NAMED_MAX)].join(", ") + more
 }
 
 /// A member whose bytes a thread writes.
-pub(super) fn written(
+pub(super) fn spawn_member(
     name: String,
     bytes: Option<u64>,
     is_sheet: bool,
     work: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
-) -> io::Result<Member> {
+) -> io::Result<ArchiveMember> {
     let reader = Box::new(ReadAhead::start_writing(work)?);
-    Ok(Member { reader, name, bytes, is_sheet })
+    Ok(ArchiveMember { reader, name, bytes, is_sheet })
 }

@@ -1,24 +1,25 @@
-//! Files in files: zip archives and Excel workbooks.
+//! Archives: zip files and Excel workbooks.
 //!
-//! - A member of an archive is read as a file of its own ([`zipped`]).
-//! - A sheet of a workbook is read as CSV ([`workbook`]), row by row ([`sheet`]). What of the workbook
-//!   is held in memory is measured before ([`parts`], [`tokens`]).
+//! - A member of a zip archive is read as a file of its own ([`zipped`]).
+//! - A sheet of a workbook is read as CSV ([`workbook`]), row by row ([`sheet`]). The parts of a
+//!   workbook that are held in memory are measured before they are read ([`workbook_parts`],
+//!   [`xml_tokens`]).
 //!
-//! A thread unpacks what is read, so that whoever reads it needs to know of neither.
+//! A thread unpacks the bytes, so readers see a plain stream.
 
 mod member;
-mod parts;
 mod sheet;
-mod tokens;
 mod workbook;
+mod workbook_parts;
+mod xml_tokens;
 mod zipped;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-use crate::caught::{Panicked, caught};
-pub(crate) use member::{Member, listed};
+use crate::catch_panic::{DecoderPanic, catch_panic};
+pub(crate) use member::{ArchiveMember, list_names};
 
 /// How much of a file tells whether it is an archive: what a slow pipe is waited for.
 pub(crate) const MAGIC_BYTES: usize = 4;
@@ -39,26 +40,26 @@ pub(crate) enum Archive {
 }
 
 /// What a file is, if it holds others.
-pub(crate) fn look(path: &Path) -> io::Result<Option<Archive>> {
-    caught(|| look_into(path), damaged)
+pub(crate) fn detect(path: &Path) -> io::Result<Option<Archive>> {
+    catch_panic(|| detect_archive(path), damaged)
 }
 
 /// The sheets of a workbook that a user sees, those with cells.
 pub(crate) fn sheets(path: &Path) -> io::Result<Vec<String>> {
-    caught(|| filled_sheets(path), damaged)
+    catch_panic(|| filled_sheets(path), damaged)
 }
 
 /// Opens the member of a name, or the only one.
-pub(crate) fn open(file: File, name: Option<&str>) -> io::Result<Member> {
-    caught(|| open_member(file, name), damaged)
+pub(crate) fn open(file: File, name: Option<&str>) -> io::Result<ArchiveMember> {
+    catch_panic(|| open_member(file, name), damaged)
 }
 
-fn damaged(panic: Panicked) -> io::Error {
+fn damaged(panic: DecoderPanic) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, panic)
 }
 
-fn look_into(path: &Path) -> io::Result<Option<Archive>> {
-    let (file, head) = opened(File::open(path)?)?;
+fn detect_archive(path: &Path) -> io::Result<Option<Archive>> {
+    let (file, head) = open_with_head(File::open(path)?)?;
     if head == COMPOUND_FILE {
         return Ok(Some(Archive::Workbook));
     }
@@ -73,7 +74,7 @@ fn look_into(path: &Path) -> io::Result<Option<Archive>> {
 }
 
 fn filled_sheets(path: &Path) -> io::Result<Vec<String>> {
-    let (file, head) = opened(File::open(path)?)?;
+    let (file, head) = open_with_head(File::open(path)?)?;
     match head == COMPOUND_FILE {
         true => workbook::names_of_old(file),
         false => workbook::names(zipped::open(file)?),
@@ -81,15 +82,15 @@ fn filled_sheets(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// A file at its beginning, and how it begins.
-fn opened(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
+fn open_with_head(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     file.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head)?;
     file.rewind()?;
     Ok((BufReader::new(file), head))
 }
 
-fn open_member(file: File, name: Option<&str>) -> io::Result<Member> {
-    let (file, head) = opened(file)?;
+fn open_member(file: File, name: Option<&str>) -> io::Result<ArchiveMember> {
+    let (file, head) = open_with_head(file)?;
     if head == COMPOUND_FILE {
         return workbook::open_old(file, name);
     }

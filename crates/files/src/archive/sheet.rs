@@ -1,17 +1,17 @@
-//! Cells of a sheet as CSV.
+//! Writes the cells of a sheet as CSV.
 //!
-//! - A row of the sheet is a line, and blank rows are blank lines, so that numbers of lines are those
-//!   of rows as long as no cell has several lines.
-//! - The first row that is not blank says how many columns there are. Other rows are filled up.
-//! - Numbers have all the digits that a DOUBLE has, which is how Excel keeps them. Dates are ISO 8601: without a time of day where the format of the
-//!   cell shows none.
+//! - A row of the sheet is a line, and a blank row a blank line. So line numbers are row numbers,
+//!   as long as no cell has several lines.
+//! - The first row that is not blank sets the number of columns. Shorter rows are filled up.
+//! - Numbers have all the digits of a DOUBLE, which is how Excel keeps them.
+//! - Dates are ISO 8601, without a time of day where the format of the cell shows none.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use calamine::{DataRef, ExcelDateTime};
 
-use crate::text::block::UNKEPT;
+use crate::text::block::UNCACHED_FORMULA;
 
 /// The rows and columns of a sheet of Excel. A damaged place of a cell lies far outside.
 const ROWS_MAX: u32 = 1 << 20;
@@ -26,13 +26,13 @@ const LONG: Range<f64> = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808
 
 /// What the format of a cell shows of a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shows {
+pub(super) enum DateTimeDisplay {
     Date,
     Time,
     Both,
 }
 
-impl Shows {
+impl DateTimeDisplay {
     /// Reads the code of a number format, such as `dd/mm/yyyy hh:mm`.
     pub(super) fn of_code(code: &str) -> Self {
         let (mut quoted, mut in_brackets, mut escaped) = (false, false, false);
@@ -51,25 +51,25 @@ impl Shows {
             }
         }
         match (date, time) {
-            (true, false) => Shows::Date,
-            (false, true) => Shows::Time,
-            _ => Shows::Both,
+            (true, false) => DateTimeDisplay::Date,
+            (false, true) => DateTimeDisplay::Time,
+            _ => DateTimeDisplay::Both,
         }
     }
 
     /// The same for the formats that every workbook has.
     pub(super) fn of_id(id: u32) -> Option<Self> {
         match id {
-            14..=17 => Some(Shows::Date),
-            18..=21 | 45..=47 => Some(Shows::Time),
-            22 => Some(Shows::Both),
+            14..=17 => Some(DateTimeDisplay::Date),
+            18..=21 | 45..=47 => Some(DateTimeDisplay::Time),
+            22 => Some(DateTimeDisplay::Both),
             _ => None,
         }
     }
 }
 
 /// Writes rows as CSV.
-pub(super) struct RowWriter<'a> {
+pub(super) struct SheetWriter<'a> {
     out: &'a mut dyn Write,
     /// The row that is being filled, with its cells so far, and the column of the last one.
     row: Option<u32>,
@@ -82,7 +82,7 @@ pub(super) struct RowWriter<'a> {
     last: Option<u32>,
 }
 
-impl<'a> RowWriter<'a> {
+impl<'a> SheetWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
         Self { out, row: None, cells: Vec::new(), column: 0, lines: 0, first: None, last: None }
     }
@@ -92,7 +92,7 @@ impl<'a> RowWriter<'a> {
         &mut self,
         (row, column): (u32, u32),
         value: &DataRef<'_>,
-        shows: Shows,
+        shows: DateTimeDisplay,
     ) -> io::Result<()> {
         if matches!(value, DataRef::Empty) {
             return Ok(());
@@ -103,9 +103,9 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Adds a cell whose value is not known, which rejects its record.
-    pub(super) fn put_unkept(&mut self, place: (u32, u32)) -> io::Result<()> {
+    pub(super) fn put_uncached(&mut self, place: (u32, u32)) -> io::Result<()> {
         self.go_to(place)?;
-        self.cells.extend_from_slice(UNKEPT);
+        self.cells.extend_from_slice(UNCACHED_FORMULA);
         self.hand_on_much()
     }
 
@@ -173,7 +173,7 @@ fn broken(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-fn put_value(value: &DataRef<'_>, shows: Shows, out: &mut Vec<u8>) {
+fn put_value(value: &DataRef<'_>, shows: DateTimeDisplay, out: &mut Vec<u8>) {
     let text = match value {
         DataRef::Empty => return,
         DataRef::Int(number) => number.to_string(),
@@ -210,7 +210,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-fn time_text(at: &ExcelDateTime, shows: Shows) -> String {
+fn time_text(at: &ExcelDateTime, shows: DateTimeDisplay) -> String {
     let days = at.as_f64();
     if at.is_duration() {
         let millis = (days * SECONDS_PER_DAY * 1_000.0).round() as i64;
@@ -226,8 +226,8 @@ fn time_text(at: &ExcelDateTime, shows: Shows) -> String {
     let date = format!("{year:04}-{month:02}-{day:02}");
     let time = format!("{hour:02}:{minute:02}:{second:02}{}", fraction(u64::from(milli)));
     match shows {
-        Shows::Date if (hour, minute, second, milli) == (0, 0, 0, 0) => date,
-        Shows::Time if days < 1.0 => time,
+        DateTimeDisplay::Date if (hour, minute, second, milli) == (0, 0, 0, 0) => date,
+        DateTimeDisplay::Time if days < 1.0 => time,
         _ => format!("{date}T{time}"),
     }
 }
@@ -244,9 +244,9 @@ mod tests {
 
     fn csv(cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
         let mut out = Vec::new();
-        let mut rows = RowWriter::new(&mut out);
+        let mut rows = SheetWriter::new(&mut out);
         for (place, value) in cells {
-            rows.put(*place, value, Shows::Both)?;
+            rows.put(*place, value, DateTimeDisplay::Both)?;
         }
         rows.finish()?;
         Ok(String::from_utf8(out).unwrap())
@@ -307,21 +307,21 @@ mod tests {
         let shown = |days: f64, shows| {
             time_text(&ExcelDateTime::new(days, ExcelDateTimeType::DateTime, false), shows)
         };
-        assert_eq!(shown(45_943.0, Shows::Date), "2025-10-13");
-        assert_eq!(shown(45_943.0, Shows::Both), "2025-10-13T00:00:00");
-        assert_eq!(shown(45_943.5, Shows::Date), "2025-10-13T12:00:00");
-        assert_eq!(shown(0.5, Shows::Time), "12:00:00");
-        assert_eq!(shown(45_943.541, Shows::Both), "2025-10-13T12:59:02.400");
-        assert_eq!(shown(-1.0, Shows::Both), "-1");
+        assert_eq!(shown(45_943.0, DateTimeDisplay::Date), "2025-10-13");
+        assert_eq!(shown(45_943.0, DateTimeDisplay::Both), "2025-10-13T00:00:00");
+        assert_eq!(shown(45_943.5, DateTimeDisplay::Date), "2025-10-13T12:00:00");
+        assert_eq!(shown(0.5, DateTimeDisplay::Time), "12:00:00");
+        assert_eq!(shown(45_943.541, DateTimeDisplay::Both), "2025-10-13T12:59:02.400");
+        assert_eq!(shown(-1.0, DateTimeDisplay::Both), "-1");
         let long = ExcelDateTime::new(1.25, ExcelDateTimeType::TimeDelta, false);
-        assert_eq!(time_text(&long, Shows::Time), "30:00:00");
+        assert_eq!(time_text(&long, DateTimeDisplay::Time), "30:00:00");
     }
 
     #[test]
     fn formats_tell_dates_from_times() {
-        assert_eq!(Shows::of_code("dd/mm/yyyy"), Shows::Date);
-        assert_eq!(Shows::of_code("[$-409]h:mm AM/PM"), Shows::Time);
-        assert_eq!(Shows::of_code("yyyy-mm-dd\\ hh:mm"), Shows::Both);
-        assert_eq!(Shows::of_code("yyyy\"h\""), Shows::Date);
+        assert_eq!(DateTimeDisplay::of_code("dd/mm/yyyy"), DateTimeDisplay::Date);
+        assert_eq!(DateTimeDisplay::of_code("[$-409]h:mm AM/PM"), DateTimeDisplay::Time);
+        assert_eq!(DateTimeDisplay::of_code("yyyy-mm-dd\\ hh:mm"), DateTimeDisplay::Both);
+        assert_eq!(DateTimeDisplay::of_code("yyyy\"h\""), DateTimeDisplay::Date);
     }
 }

@@ -6,9 +6,9 @@ use std::io::{self, BufReader};
 
 use calamine::{Data, DataRef, Range, Reader, Sheet, SheetType, SheetVisible, Style, Xls, Xlsx};
 
-use super::member::{Member, chosen, written};
-use super::parts::measure;
-use super::sheet::{RowWriter, Shows};
+use super::member::{ArchiveMember, choose_member, spawn_member};
+use super::sheet::{DateTimeDisplay, SheetWriter};
+use super::workbook_parts::measure;
 use super::zipped::Zip;
 
 /// The part that makes a zip archive a workbook.
@@ -46,20 +46,20 @@ fn workbook(mut archive: Zip) -> io::Result<(Workbook, bool)> {
 
 /// The sheets with cells that a user sees.
 pub(super) fn names(archive: Zip) -> io::Result<Vec<String>> {
-    filled(&mut workbook(archive)?.0)
+    filled_sheet_names(&mut workbook(archive)?.0)
 }
 
-fn filled(book: &mut Workbook) -> io::Result<Vec<String>> {
-    filled_of(seen(book.sheets_metadata()), |name| is_filled(book, name))
+fn filled_sheet_names(book: &mut Workbook) -> io::Result<Vec<String>> {
+    filled_of(seen(book.sheets_metadata()), |name| has_cells(book, name))
 }
 
 /// The sheets that have cells, or what is wrong with the first one that cannot be read.
 fn filled_of(
     names: Vec<String>,
-    mut is_filled: impl FnMut(&str) -> io::Result<bool>,
+    mut has_cells: impl FnMut(&str) -> io::Result<bool>,
 ) -> io::Result<Vec<String>> {
-    let filled = |name: String| match is_filled(&name) {
-        Ok(is_filled) => is_filled.then_some(Ok(name)),
+    let filled = |name: String| match has_cells(&name) {
+        Ok(has_cells) => has_cells.then_some(Ok(name)),
         Err(error) => Some(Err(error)),
     };
     names.into_iter().filter_map(filled).collect()
@@ -72,7 +72,7 @@ fn seen(sheets: &[Sheet]) -> Vec<String> {
     sheets.iter().filter(is_seen).map(|sheet| sheet.name.clone()).collect()
 }
 
-fn is_filled(book: &mut Workbook, name: &str) -> io::Result<bool> {
+fn has_cells(book: &mut Workbook, name: &str) -> io::Result<bool> {
     let mut cells = book.worksheet_cells_reader(name).map_err(broken)?;
     while let Some(cell) = cells.next_cell().map_err(broken)? {
         if !matches!(cell.get_value(), DataRef::Empty) {
@@ -83,24 +83,24 @@ fn is_filled(book: &mut Workbook, name: &str) -> io::Result<bool> {
 }
 
 /// Opens a sheet as CSV.
-pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<Member> {
+pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
     let (mut book, has_formulas) = workbook(archive)?;
     let name = match name {
         // Hidden sheets, too, may be asked for.
-        Some(_) => chosen(book.sheet_names(), name, WHAT)?,
-        None => chosen(filled(&mut book)?, None, WHAT)?,
+        Some(_) => choose_member(book.sheet_names(), name, WHAT)?,
+        None => choose_member(filled_sheet_names(&mut book)?, None, WHAT)?,
     };
     let own = name.clone();
-    written(name, None, true, move |out| {
+    spawn_member(name, None, true, move |out| {
         let unkept = if has_formulas { unkept(&mut book, &own)? } else { Vec::new() };
         let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
         let shows: Vec<_> = cells.styles().iter().map(shows).collect();
-        let mut rows = RowWriter::new(out);
+        let mut rows = SheetWriter::new(out);
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
-            let shows = shows.get(style).copied().unwrap_or(Shows::Both);
+            let shows = shows.get(style).copied().unwrap_or(DateTimeDisplay::Both);
             match unkept.next_if_eq(&cell.get_position()) {
-                Some(place) => rows.put_unkept(place)?,
+                Some(place) => rows.put_uncached(place)?,
                 None => rows.put(cell.get_position(), cell.get_value(), shows)?,
             }
         }
@@ -129,10 +129,10 @@ fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
     Ok(places)
 }
 
-fn shows(style: &Style) -> Shows {
-    let Some(format) = &style.number_format else { return Shows::Both };
-    let known = format.format_id.and_then(Shows::of_id);
-    known.unwrap_or_else(|| Shows::of_code(&format.format_code))
+fn shows(style: &Style) -> DateTimeDisplay {
+    let Some(format) = &style.number_format else { return DateTimeDisplay::Both };
+    let known = format.format_id.and_then(DateTimeDisplay::of_id);
+    known.unwrap_or_else(|| DateTimeDisplay::of_code(&format.format_code))
 }
 
 /// The sheets of a workbook of old that have cells.
@@ -147,14 +147,14 @@ fn filled_of_old(book: &mut Xls<BufReader<File>>) -> io::Result<Vec<String>> {
 }
 
 /// The same as [`open`] for a workbook of old.
-pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<Member> {
+pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<ArchiveMember> {
     let mut book = Xls::new(file).map_err(broken)?;
     let name = match name {
-        Some(_) => chosen(book.sheet_names(), name, WHAT)?,
-        None => chosen(filled_of_old(&mut book)?, None, WHAT)?,
+        Some(_) => choose_member(book.sheet_names(), name, WHAT)?,
+        None => choose_member(filled_of_old(&mut book)?, None, WHAT)?,
     };
     let cells = book.worksheet_range(&name).map_err(broken)?;
-    written(name, None, true, move |out| write_range(&cells, out))
+    spawn_member(name, None, true, move |out| write_range(&cells, out))
 }
 
 fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
@@ -167,17 +167,17 @@ fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
             .any(|cell| matches!(cell, Data::DateTime(at) if at.as_f64().fract() != 0.0))
     };
     let shows: Vec<_> = (0..cells.width())
-        .map(|column| if has_time(column) { Shows::Both } else { Shows::Date })
+        .map(|column| if has_time(column) { DateTimeDisplay::Both } else { DateTimeDisplay::Date })
         .collect();
-    let mut rows = RowWriter::new(out);
+    let mut rows = SheetWriter::new(out);
     for (row, column, value) in cells.used_cells() {
         let place = (first_row + row as u32, first_column + column as u32);
-        rows.put(place, &borrowed(value), shows[column])?;
+        rows.put(place, &as_data_ref(value), shows[column])?;
     }
     rows.finish()
 }
 
-fn borrowed(value: &Data) -> DataRef<'_> {
+fn as_data_ref(value: &Data) -> DataRef<'_> {
     match value {
         Data::Int(number) => DataRef::Int(*number),
         Data::Float(number) => DataRef::Float(*number),

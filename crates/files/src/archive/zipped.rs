@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::member::{Member, chosen, written};
+use super::member::{ArchiveMember, choose_member, spawn_member};
 
 /// What macOS puts beside each file.
 const RESOURCE_FORKS: &str = "__MACOSX/";
@@ -15,7 +15,7 @@ pub(super) type Zip = ZipArchive<BufReader<File>>;
 
 /// Opens an archive. Of two members of one name only the last could be read.
 pub(super) fn open(file: BufReader<File>) -> io::Result<Zip> {
-    let archive = ZipArchive::new(file).map_err(told)?;
+    let archive = ZipArchive::new(file).map_err(zip_error)?;
     match archive.has_duplicate_names() {
         true => Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -29,7 +29,7 @@ pub(super) fn open(file: BufReader<File>) -> io::Result<Zip> {
 pub(super) fn names(archive: &Zip) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for name in archive.file_names() {
-        let name = name.map_err(told)?;
+        let name = name.map_err(zip_error)?;
         if !name.ends_with('/') && !name.starts_with(RESOURCE_FORKS) {
             names.push(name.into_owned());
         }
@@ -37,18 +37,18 @@ pub(super) fn names(archive: &Zip) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-pub(super) fn open_member(mut archive: Zip, name: Option<&str>) -> io::Result<Member> {
-    let name = chosen(names(&archive)?, name, "file")?;
+pub(super) fn open_member(mut archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
+    let name = choose_member(names(&archive)?, name, "file")?;
     // What is wrong with the member is told at once.
-    let bytes = archive.by_name(&name).map_err(told)?.size();
+    let bytes = archive.by_name(&name).map_err(zip_error)?.size();
     let own = name.clone();
-    written(name, Some(bytes), false, move |out| {
-        let mut member = archive.by_name(&own).map_err(told)?;
+    spawn_member(name, Some(bytes), false, move |out| {
+        let mut member = archive.by_name(&own).map_err(zip_error)?;
         io::copy(&mut member, out).map(drop)
     })
 }
 
-pub(super) fn told(error: ZipError) -> io::Error {
+pub(super) fn zip_error(error: ZipError) -> io::Error {
     let kind = match &error {
         ZipError::Io(_) => return error.into(),
         ZipError::UnsupportedArchive(_)

@@ -1,10 +1,10 @@
-//! What shows a storage that requests may read: a signature, and what to do where that is refused.
+//! Authenticates requests to object storage, and says what to do when they are refused.
 
 use std::fmt;
 
 use tonnage_engine::{Clock, SystemClock};
 
-use super::shared_key::{Header, SharedKey};
+use super::shared_key::{HttpHeader, SharedKey};
 use super::signature::Signer;
 
 /// How requests for the objects of a bucket are made.
@@ -24,7 +24,7 @@ pub(super) enum Signature {
 
 impl StorageAccess {
     /// The headers that go along with a request for a URL beside those that are given.
-    pub(super) fn headers(&self, url: &str, given: &[Header]) -> Vec<Header> {
+    pub(super) fn headers(&self, url: &str, given: &[HttpHeader]) -> Vec<HttpHeader> {
         let now_seconds = SystemClock.now_ms() as i64 / 1_000;
         match &self.signature {
             Signature::None => Vec::new(),

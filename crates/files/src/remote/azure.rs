@@ -1,4 +1,5 @@
-//! Storage of Azure: `az://CONTAINER/PATH`, `abfss://CONTAINER@HOST/PATH`, `az://HOST/CONTAINER/PATH`.
+//! Storage of Azure: `az://CONTAINER/PATH`, `abfss://CONTAINER@HOST/PATH`,
+//! `az://HOST/CONTAINER/PATH`.
 
 use std::sync::Arc;
 
@@ -7,11 +8,11 @@ use tonnage_engine::{Error, Result};
 use super::access::{Signature, StorageAccess};
 use super::azure_account::AzureAccount;
 use super::bucket::Bucket;
-use super::listing::{Listing, encoded};
+use super::listing::{Listing, encode_key};
 use super::shared_key::SharedKey;
 
 /// What an address says.
-struct Address<'a> {
+struct AzureAddress<'a> {
     /// The name of the account, and its host if that is there.
     account: Option<(&'a str, Option<&'a str>)>,
     container: &'a str,
@@ -24,12 +25,12 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
 }
 
 /// The container that an address begins with, and the key behind it.
-pub(super) fn located<'a>(
+pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Bucket, &'a str)> {
-    let Address { account, container, key } = Address::of(rest);
+    let AzureAddress { account, container, key } = AzureAddress::of(rest);
     if container.is_empty() {
         return Err(Error::invalid(format!(
             "it names no container: write {scheme}://CONTAINER/PATH"
@@ -71,7 +72,7 @@ pub(super) fn located<'a>(
     let prefix = &rest[..rest.len() - key.len()];
     let bucket = Bucket {
         address: format!("{scheme}://{}", prefix.trim_end_matches('/')),
-        url: format!("{}/{}", endpoint.trim_end_matches('/'), encoded(container)),
+        url: format!("{}/{}", endpoint.trim_end_matches('/'), encode_key(container)),
         token,
         listing: Listing::Azure,
         access: Arc::new(StorageAccess {
@@ -82,7 +83,7 @@ pub(super) fn located<'a>(
     Ok((bucket, key))
 }
 
-impl<'a> Address<'a> {
+impl<'a> AzureAddress<'a> {
     fn of(rest: &'a str) -> Self {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let account = |host: &'a str| match host.split_once('.') {
@@ -107,7 +108,7 @@ mod tests {
 
     fn bucket_of<'a>(address: &'a str, variables: &[(&str, &str)]) -> Result<(Bucket, &'a str)> {
         let (scheme, rest) = address.split_once("://").unwrap();
-        located(scheme, rest, &|wanted| {
+        locate(scheme, rest, &|wanted| {
             let found = variables.iter().find(|(name, _)| *name == wanted);
             found.map(|(_, value)| (*value).to_owned())
         })

@@ -1,4 +1,4 @@
-//! The account of Azure that the environment names, and what shows that one may read there.
+//! The Azure account that the environment names, with its credentials.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! A bucket of object storage, called a container by Azure.
+//! A bucket of object storage. Azure calls it a container.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tonnage_engine::{Error, Result};
 
 use super::access::StorageAccess;
-use super::file::{Object, RemoteFile};
-use super::listing::{Listing, encoded};
-use super::request::Request;
+use super::file::{RemoteFile, StorageObject};
+use super::listing::{Listing, encode_key};
+use super::request::RemoteRequest;
 use crate::stop::Stop;
 
 /// The most that one page of a listing may have: a thousand keys, with what Azure says of each.
@@ -27,9 +27,9 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) fn object(&self, key: &str) -> Object {
+    pub(super) fn object(&self, key: &str) -> StorageObject {
         let name = format!("{}/{key}", self.address);
-        Object { name, file: self.file(format!("{}/{}", self.url, encoded(key))) }
+        StorageObject { name, file: self.file(format!("{}/{}", self.url, encode_key(key))) }
     }
 
     /// All keys with a prefix, in their order.
@@ -38,7 +38,8 @@ impl Bucket {
         loop {
             let url = self.listing.url(&self.url, prefix, next.as_deref());
             let text = self.page(&self.file(url))?;
-            let page = self.listing.read(&text).map_err(|error| error.at(self.unlisted()))?;
+            let page =
+                self.listing.read(&text).map_err(|error| error.at(self.not_listed_message()))?;
             keys.extend(page.keys);
             match page.next {
                 None => return Ok(keys),
@@ -58,14 +59,14 @@ impl Bucket {
         RemoteFile { url, access: Some(self.access.clone()) }
     }
 
-    fn unlisted(&self) -> String {
+    fn not_listed_message(&self) -> String {
         let (_, name) = self.address.split_once("://").unwrap_or(("", &self.address));
         format!("the bucket {name} cannot be listed")
     }
 
     fn page(&self, listing: &RemoteFile) -> Result<String> {
         let failed = |error: std::io::Error| {
-            let what = format!("{}: {error}", self.unlisted());
+            let what = format!("{}: {error}", self.not_listed_message());
             match error.kind() {
                 std::io::ErrorKind::NotFound => Error::not_found(what),
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::Unsupported => {
@@ -74,8 +75,8 @@ impl Bucket {
                 _ => Error::unavailable(what),
             }
         };
-        let request = Request { file: listing, headers: Vec::new() };
-        let answer = request.answer(&Stop::default(), &mut 0).map_err(failed)?;
+        let request = RemoteRequest { file: listing, headers: Vec::new() };
+        let answer = request.send_with_retries(&Stop::default(), &mut 0).map_err(failed)?;
         let mut page = String::new();
         let reader = answer.into_body().into_with_config().limit(u64::MAX).reader();
         reader.take(PAGE_BYTES_MAX).read_to_string(&mut page).map_err(failed)?;

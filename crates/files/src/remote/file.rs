@@ -1,4 +1,4 @@
-//! Where a file behind HTTP is.
+//! The address of a file behind HTTP.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const SECRET_WORDS: [&str; 6] = ["sig", "token", "key", "credential", "password"
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteFile {
     pub(super) url: String,
-    /// How its storage is asked, if it lies in one.
+    /// How to authenticate at its storage, if it lies in one.
     pub(super) access: Option<Arc<StorageAccess>>,
 }
 
@@ -53,7 +53,7 @@ impl RemoteFile {
 }
 
 /// An object of a storage, and what messages call it.
-pub(crate) struct Object {
+pub(crate) struct StorageObject {
     pub(crate) name: String,
     pub(crate) file: RemoteFile,
 }

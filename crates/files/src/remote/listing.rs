@@ -1,4 +1,4 @@
-//! Listings of buckets: how they are asked for, and what their pages say.
+//! Bucket listings: their URLs, and how their pages are parsed.
 
 use tonnage_engine::{Error, Result};
 
@@ -19,7 +19,7 @@ pub(super) struct ListingPage {
 impl Listing {
     /// The URL of a page of what begins with a prefix.
     pub(super) fn url(self, bucket: &str, prefix: &str, next: Option<&str>) -> String {
-        let value = |text: &str| encoded(text).replace('/', "%2F");
+        let value = |text: &str| encode_key(text).replace('/', "%2F");
         let (query, token) = match self {
             Self::S3 => ("/?encoding-type=url&list-type=2", "continuation-token"),
             Self::Azure => {
@@ -36,16 +36,19 @@ impl Listing {
             Self::S3 => ("ListBucketResult", "NextContinuationToken"),
             Self::Azure => ("EnumerationResults", "NextMarker"),
         };
+        // The scan for elements takes what it finds: only the end tag shows that nothing is
+        // missing.
         if !page.trim_end().ends_with(&format!("</{root}>")) {
             return Err(Error::unavailable("the listing is cut short, or is none"));
         }
-        let next = first(page, token).map(unescaped).filter(|next| !next.is_empty());
+        let next = first(page, token).map(unescape_xml).filter(|next| !next.is_empty());
         Ok(match self {
             Self::S3 => {
                 let is_encoded = first(page, "EncodingType").is_some_and(|kind| kind == "url");
-                let read = |key: &str| if is_encoded { decoded(key) } else { unescaped(key) };
+                let read = |key: &str| if is_encoded { decode_key(key) } else { unescape_xml(key) };
                 let entries = all(page, "Contents").filter_map(|entry| first(entry, "Key"));
                 let is_more = first(page, "IsTruncated") == Some("true");
+                // Ending here would hide the keys that follow.
                 if is_more && next.is_none() {
                     return Err(Error::unavailable("the listing goes on, but does not say where"));
                 }
@@ -69,13 +72,15 @@ fn is_directory(blob: &str) -> bool {
 fn blob_name(blob: &str) -> Option<String> {
     let encoded = || {
         let (_, behind) = blob.split_once("<Name Encoded=\"true\">")?;
-        behind.split_once("</Name>").map(|(name, _)| crate::percent::decoded(&unescaped(name)))
+        behind
+            .split_once("</Name>")
+            .map(|(name, _)| crate::percent::decode_percent(&unescape_xml(name)))
     };
-    encoded().or_else(|| first(blob, "Name").map(unescaped))
+    encoded().or_else(|| first(blob, "Name").map(unescape_xml))
 }
 
 /// A key as it stands in a URL.
-pub(super) fn encoded(key: &str) -> String {
+pub(super) fn encode_key(key: &str) -> String {
     let mut text = String::with_capacity(key.len());
     for byte in key.bytes() {
         match byte {
@@ -89,8 +94,8 @@ pub(super) fn encoded(key: &str) -> String {
 }
 
 /// The same back, where a plus stands for a blank.
-fn decoded(text: &str) -> String {
-    crate::percent::decoded(&text.replace('+', " "))
+fn decode_key(text: &str) -> String {
+    crate::percent::decode_percent(&text.replace('+', " "))
 }
 
 /// The content of the first element of a name.
@@ -110,7 +115,7 @@ fn all<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> + use<'a>
     })
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_xml(text: &str) -> String {
     let mut plain = text.to_owned();
     for (code, character) in [
         ("&lt;", "<"),
@@ -135,7 +140,7 @@ mod tests {
         let page = "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a&amp;b</Key></Contents><Contents><Key>c</Key></Contents></ListBucketResult>\n";
         let read = Listing::S3.read(page).unwrap();
         assert_eq!((read.keys, read.next), (vec!["a&b".to_owned(), "c".to_owned()], None));
-        assert_eq!(decoded("a+b%2Bc"), "a b+c");
+        assert_eq!(decode_key("a+b%2Bc"), "a b+c");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Files behind HTTP, and in object storage.
 //!
-//! - `file` is where a file is.
-//! - `reader` reads a file front to back, and goes on where a connection broke.
-//! - `request` asks, again where that may help, and says in plain words what the answer is.
-//! - `storage` tells which objects an address stands for: `s3` and `azure` find the `bucket`, whose
-//!   keys come from its `listing`.
-//! - `access` shows that a request may read: `signature` signs it as S3 wants, `shared_key` as Azure
-//!   does. `profile` and `azure_account` find the credentials.
+//! - `file` is the address of a file.
+//! - `reader` reads a file front to back, and resumes where a connection broke.
+//! - `request` sends requests, retries where that may help, and explains refusals in plain words.
+//! - `storage` finds the objects that an address stands for: `s3` and `azure` find the `bucket`,
+//!   whose keys come from its `listing`.
+//! - `access` authenticates a request: `signature` signs it for S3, `shared_key` for Azure.
+//!   `profile` and `azure_account` find the credentials.
 
 mod access;
 mod azure;
@@ -26,9 +26,9 @@ use std::io::{self, Read};
 
 use tonnage_engine::Result;
 
-use crate::readahead::{ReadAhead, Waiting};
+use crate::readahead::{BlockingReader, ReadAhead};
 use crate::stop::Stop;
-pub(crate) use file::{Object, RemoteFile};
+pub(crate) use file::{RemoteFile, StorageObject};
 use reader::RemoteReader;
 
 /// Opens a file from its first byte, with its size where the server tells it. A thread reads
@@ -40,10 +40,10 @@ pub(crate) fn open(
     let reader = RemoteReader::open(file, stop)?;
     let bytes = reader.bytes_total();
     let ahead = ReadAhead::start_stoppable(reader, stop.clone())?;
-    Ok((Box::new(Waiting(ahead)), bytes))
+    Ok((Box::new(BlockingReader(ahead)), bytes))
 }
 
 /// What a name of object storage stands for, if it is one.
-pub(crate) fn objects(name: &str) -> Option<Result<Vec<Object>>> {
+pub(crate) fn objects(name: &str) -> Option<Result<Vec<StorageObject>>> {
     storage::is_storage(name).then(|| storage::expand(name))
 }

@@ -1,4 +1,4 @@
-//! Profiles of AWS: keys and regions in two files of the home directory.
+//! AWS profiles: keys and regions in two files of the home directory.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,25 +8,25 @@ use tonnage_engine::{Error, Result};
 
 /// What a profile says. Without files it says nothing.
 #[derive(Default)]
-pub(super) struct Profile {
-    pub(super) keys: Option<ProfileKeys>,
+pub(super) struct AwsProfile {
+    pub(super) keys: Option<AwsKeys>,
     pub(super) region: Option<String>,
     pub(super) endpoint: Option<String>,
 }
 
 /// The credentials of a profile.
-pub(super) struct ProfileKeys {
+pub(super) struct AwsKeys {
     pub(super) id: String,
     pub(super) secret: String,
     pub(super) session_token: Option<String>,
 }
 
 /// What stands below the title of a section.
-type Section = HashMap<String, String>;
+type ProfileSection = HashMap<String, String>;
 
-impl Profile {
+impl AwsProfile {
     /// The profile that `AWS_PROFILE` names, or the one that is called `default`.
-    pub(super) fn chosen(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub(super) fn load(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let chosen = variable("AWS_PROFILE").or_else(|| variable("AWS_DEFAULT_PROFILE"));
         let name = chosen.as_deref().unwrap_or("default");
         let (mut found, mut searched) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ impl Profile {
         }
         // The credentials come first, and from one place.
         let keys = found.iter().find_map(|section| {
-            Some(ProfileKeys {
+            Some(AwsKeys {
                 id: section.get("aws_access_key_id")?.clone(),
                 secret: section.get("aws_secret_access_key")?.clone(),
                 session_token: section.get("aws_session_token").cloned(),
@@ -78,7 +78,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The section of a profile: `[name]`, or `[profile name]` as the file of settings writes it.
-fn section(text: &str, name: &str) -> Option<Section> {
+fn section(text: &str, name: &str) -> Option<ProfileSection> {
     let (mut found, mut is_inside) = (None, false);
     for line in text.lines() {
         // What is indented belongs to the setting above it.
@@ -93,12 +93,12 @@ fn section(text: &str, name: &str) -> Option<Section> {
                 title.strip_prefix("profile").filter(|rest| rest.starts_with([' ', '\t']));
             is_inside = profile.map_or(title, str::trim) == name;
             if is_inside {
-                found.get_or_insert_with(Section::new);
+                found.get_or_insert_with(ProfileSection::new);
             }
         } else if let (true, Some((key, value))) = (is_inside, line.split_once('=')) {
             let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
             if !value.is_empty() {
-                found.get_or_insert_with(Section::new).insert(key, value.to_owned());
+                found.get_or_insert_with(ProfileSection::new).insert(key, value.to_owned());
             }
         }
     }
@@ -112,7 +112,7 @@ mod tests {
     const CREDENTIALS: &str = "# mine\n[default]\naws_access_key_id = d\naws_secret_access_key = ds\n\n[ work ]\naws_access_key_id=w\naws_secret_access_key=w=s/+=\naws_session_token = t\n";
     const CONFIG: &str = "[default]\nregion = us-west-2\n[profile work]\nregion = eu-west-1\ns3 =\n  region = not-this\nendpoint_url = http://localhost:9000\n[profile sso]\nsso_session = x\n";
 
-    fn chosen(profile: Option<&str>, more: &[(&str, &str)]) -> Result<Profile> {
+    fn chosen(profile: Option<&str>, more: &[(&str, &str)]) -> Result<AwsProfile> {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -120,7 +120,7 @@ mod tests {
             path.to_str().unwrap().to_owned()
         };
         let (credentials, config) = (path("a", CREDENTIALS), path("b", CONFIG));
-        Profile::chosen(&|wanted| match wanted {
+        AwsProfile::load(&|wanted| match wanted {
             "AWS_SHARED_CREDENTIALS_FILE" => Some(credentials.clone()),
             "AWS_CONFIG_FILE" => Some(config.clone()),
             "AWS_PROFILE" => profile.map(str::to_owned),
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn without_files_there_is_nothing() {
-        let nothing = Profile::chosen(&|name| (name == "HOME").then(|| "/dev/null".to_owned()));
+        let nothing = AwsProfile::load(&|name| (name == "HOME").then(|| "/dev/null".to_owned()));
         let nothing = nothing.unwrap();
         assert!(nothing.keys.is_none() && nothing.region.is_none() && nothing.endpoint.is_none());
-        assert!(Profile::chosen(&|_| None).unwrap().keys.is_none());
+        assert!(AwsProfile::load(&|_| None).unwrap().keys.is_none());
     }
 }

@@ -1,13 +1,13 @@
-//! A file behind HTTP, read front to back.
+//! Reads a file behind HTTP front to back.
 //!
-//! 1. The whole file is asked for once, and read as it comes.
-//! 2. Where the connection breaks, or ends before the length that the server told, the rest is asked
-//!    for as a range, on condition that the file is still the same (`If-Range`).
-//! 3. A server that does not know ranges sends the file again: what was read is passed over, if the
-//!    mark of the file (`ETag`, `Last-Modified`) is the same. Else the file has changed, or nobody
-//!    can say, and that is an error.
-//! 4. Where neither a length nor a last chunk tells the end, a connection that breaks looks like the end
-//!    of the file. Such an answer is refused.
+//! 1. One request asks for the whole file, which is read as it comes.
+//! 2. When the connection breaks, or ends before the declared length, the rest is requested as a
+//!    range, on condition that the file is still the same (`If-Range`).
+//! 3. A server without ranges sends the whole file again. The part that was read is skipped if the
+//!    validator (`ETag`, `Last-Modified`) is the same. A different or missing validator is an
+//!    error.
+//! 4. Without a length and without chunks, a broken connection looks like the end of the file. Such
+//!    a response is refused.
 
 use std::io::{self, Read};
 
@@ -16,7 +16,7 @@ use ureq::http::{HeaderName, Response, StatusCode, Version};
 use ureq::{Body, BodyReader};
 
 use super::file::RemoteFile;
-use super::request::{Request, TRIES_MAX, pause};
+use super::request::{RemoteRequest, TRIES_MAX, pause};
 use crate::stop::Stop;
 
 const WITHOUT_END: &str = "the server tells neither its length nor its last chunk, so nobody could tell if it was cut short: get it first, for instance with curl -O, and load that";
@@ -28,7 +28,7 @@ pub(super) struct RemoteReader {
     body: BodyReader<'static>,
     position: u64,
     bytes: Option<u64>,
-    /// What the server says to tell this file from a later one of the same name.
+    /// The validator that tells this file from a later one of the same name.
     mark: Option<String>,
     /// Failures in a row.
     tries: u32,
@@ -38,8 +38,9 @@ pub(super) struct RemoteReader {
 impl RemoteReader {
     pub(super) fn open(file: &RemoteFile, stop: &Stop) -> io::Result<Self> {
         let mut tries = 0;
-        let response = Request { file, headers: Vec::new() }.answer(stop, &mut tries)?;
-        if !tells_its_end(&response) {
+        let response =
+            RemoteRequest { file, headers: Vec::new() }.send_with_retries(stop, &mut tries)?;
+        if !has_known_end(&response) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_END));
         }
         let bytes = length(&response);
@@ -63,30 +64,32 @@ impl RemoteReader {
         }
         let mut headers = vec![("Range", format!("bytes={}-", self.position))];
         headers.extend(self.mark.clone().map(|mark| ("If-Range", mark)));
-        let request = Request { file: &self.file, headers };
-        let response = match request.answer(&self.stop, &mut self.tries) {
-            Err(error) if error.to_string().contains("416") => return Err(self.changed()),
+        let request = RemoteRequest { file: &self.file, headers };
+        let response = match request.send_with_retries(&self.stop, &mut self.tries) {
+            Err(error) if error.to_string().contains("416") => {
+                return Err(self.file_changed_error());
+            }
             answer => answer?,
         };
-        if self.bytes.is_none() && !tells_its_end(&response) {
-            return Err(self.changed());
+        if self.bytes.is_none() && !has_known_end(&response) {
+            return Err(self.file_changed_error());
         }
         // Without a mark nobody can say whether it is still the same file.
         let is_same = self.mark.is_some() && mark(&response) == self.mark;
         if response.status() == StatusCode::PARTIAL_CONTENT {
             let range = text(&response, CONTENT_RANGE).unwrap_or_default();
             if !is_same || !self.is_rest(&range) {
-                return Err(self.changed());
+                return Err(self.file_changed_error());
             }
             self.body = reader(response);
             return Ok(());
         }
         if !is_same {
-            return Err(self.changed());
+            return Err(self.file_changed_error());
         }
         self.body = reader(response);
         let passed = io::copy(&mut self.body.by_ref().take(self.position), &mut io::sink())?;
-        if passed == self.position { Ok(()) } else { Err(self.changed()) }
+        if passed == self.position { Ok(()) } else { Err(self.file_changed_error()) }
     }
 
     /// Whether `bytes 5-99/100` is what is left of the file.
@@ -99,14 +102,14 @@ impl RemoteReader {
             && total.is_none_or(|total| self.bytes.is_none_or(|bytes| bytes == total))
     }
 
-    fn changed(&self) -> io::Error {
+    fn file_changed_error(&self) -> io::Error {
         io::Error::other(format!(
             "the connection broke after {} bytes, and the rest cannot be had: the file has changed since, or the server does not resume",
             self.position
         ))
     }
 
-    /// Whether the end came before the length that the server told.
+    /// Whether the end came before the length that the server declared.
     fn is_short(&self) -> bool {
         self.bytes.is_some_and(|bytes| self.position < bytes)
     }
@@ -119,6 +122,8 @@ impl Read for RemoteReader {
         }
         loop {
             let failure = match self.body.read(buffer) {
+                // An end before the told length is a connection that broke, not the end of the
+                // file.
                 Ok(0) if !self.is_short() => {
                     self.ended = true;
                     return Ok(0);
@@ -126,6 +131,8 @@ impl Read for RemoteReader {
                 Ok(0) => io::Error::other("the connection ended too early"),
                 Ok(bytes) => {
                     self.position += bytes as u64;
+                    // Failures count in a row: a long download may break often if it goes on each
+                    // time.
                     self.tries = 0;
                     return Ok(bytes);
                 }
@@ -161,7 +168,7 @@ fn length(response: &Response<Body>) -> Option<u64> {
 }
 
 /// Whether the end of the body differs from a connection that breaks.
-fn tells_its_end(response: &Response<Body>) -> bool {
+fn has_known_end(response: &Response<Body>) -> bool {
     is_chunked(response) || length(response).is_some()
 }
 

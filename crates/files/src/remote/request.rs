@@ -1,4 +1,4 @@
-//! Requests: made again where that may help, and answers in plain words.
+//! Sends requests, retries where that may help, and explains refusals in plain words.
 
 use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
@@ -27,21 +27,27 @@ const CODE_BYTES_MAX: u64 = 64 << 10;
 const UNREADABLE: &str = "it wants other credentials, or none may read this";
 
 /// A request for a file, from a byte on.
-pub(super) struct Request<'a> {
+pub(super) struct RemoteRequest<'a> {
     pub(super) file: &'a RemoteFile,
     pub(super) headers: Vec<(&'static str, String)>,
 }
 
-impl Request<'_> {
+impl RemoteRequest<'_> {
     /// Asks until there is an answer that is no passing trouble. `tries` counts the failures in a
     /// row, those of others before included.
-    pub(super) fn answer(&self, stop: &Stop, tries: &mut u32) -> io::Result<Response<Body>> {
+    pub(super) fn send_with_retries(
+        &self,
+        stop: &Stop,
+        tries: &mut u32,
+    ) -> io::Result<Response<Body>> {
         loop {
             let failure = match self.send() {
-                Ok(response) if !is_passing(response.status()) => return self.told(response),
+                Ok(response) if !is_passing(response.status()) => {
+                    return self.require_content(response);
+                }
                 Ok(response) => self.refusal(response),
-                Err(error) if is_lasting(&error) => return Err(plain(error)),
-                Err(error) => plain(error),
+                Err(error) if is_lasting(&error) => return Err(to_io_error(error)),
+                Err(error) => to_io_error(error),
             };
             *tries += 1;
             if *tries >= TRIES_MAX {
@@ -70,7 +76,7 @@ impl Request<'_> {
     }
 
     /// An answer with content, or why there is none.
-    fn told(&self, response: Response<Body>) -> io::Result<Response<Body>> {
+    fn require_content(&self, response: Response<Body>) -> io::Result<Response<Body>> {
         let is_folder = |name: &str, value: &str| {
             response.headers().get(name).is_some_and(|found| found.as_bytes() == value.as_bytes())
         };
@@ -205,7 +211,7 @@ fn is_lasting(error: &ureq::Error) -> bool {
 }
 
 /// An error of the way to the server.
-pub(super) fn plain(error: ureq::Error) -> io::Error {
+pub(super) fn to_io_error(error: ureq::Error) -> io::Error {
     let (kind, text) = match error {
         // Certificates that nobody vouches for come so.
         ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => return error,

@@ -6,12 +6,12 @@ use tonnage_engine::{Error, Result};
 
 use super::access::{Signature, StorageAccess};
 use super::bucket::Bucket;
-use super::listing::{Listing, encoded};
-use super::profile::Profile;
+use super::listing::{Listing, encode_key};
+use super::profile::AwsProfile;
 use super::signature::Signer;
 
 /// Who has buckets.
-struct Provider {
+struct S3Provider {
     scheme: &'static str,
     /// What the variables of the environment begin with.
     variables: &'static str,
@@ -22,15 +22,15 @@ struct Provider {
     has_profiles: bool,
 }
 
-const PROVIDERS: [Provider; 2] = [
-    Provider {
+const PROVIDERS: [S3Provider; 2] = [
+    S3Provider {
         scheme: "s3",
         variables: "AWS",
         region: "us-east-1",
         endpoint: None,
         has_profiles: true,
     },
-    Provider {
+    S3Provider {
         scheme: "gs",
         variables: "GS",
         region: "auto",
@@ -45,7 +45,7 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
 }
 
 /// The bucket that an address begins with, and the key behind it.
-pub(super) fn located<'a>(
+pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -60,22 +60,22 @@ pub(super) fn located<'a>(
 }
 
 fn bucket(
-    provider: &Provider,
+    provider: &S3Provider,
     name: &str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Bucket> {
     let variables = provider.variables;
     let set = |name: &str| variable(&format!("{variables}_{name}"));
     let profile = match provider.has_profiles {
-        true => Profile::chosen(variable)?,
-        false => Profile::default(),
+        true => AwsProfile::load(variable)?,
+        false => AwsProfile::default(),
     };
     let region = set("REGION").or_else(|| set("DEFAULT_REGION")).or(profile.region);
     let region = region.unwrap_or_else(|| provider.region.to_owned());
     let endpoint = set("ENDPOINT_URL_S3").or_else(|| set("ENDPOINT_URL")).or(profile.endpoint);
     let endpoint = endpoint.or_else(|| provider.endpoint.map(str::to_owned));
     let url = match endpoint {
-        Some(endpoint) => format!("{}/{}", endpoint.trim_end_matches('/'), encoded(name)),
+        Some(endpoint) => format!("{}/{}", endpoint.trim_end_matches('/'), encode_key(name)),
         // A certificate is for one level of names.
         None if name.contains('.') => format!("https://s3.{region}.amazonaws.com/{name}"),
         None => format!("https://{name}.s3.{region}.amazonaws.com"),

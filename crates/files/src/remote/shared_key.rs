@@ -1,4 +1,4 @@
-//! Signatures of requests as Azure wants them: Shared Key.
+//! Signs requests for Azure: Shared Key.
 
 use arrow::datatypes::TimeUnit;
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use crate::percent;
 use crate::text::timestamp;
 
 /// The name of a header, and its value.
-pub(super) type Header = (&'static str, String);
+pub(super) type HttpHeader = (&'static str, String);
 
 /// The version of Azure's protocol that is spoken. Without one Azure takes that of 2009.
 const VERSION: &str = "2021-12-02";
@@ -41,7 +41,12 @@ pub(super) struct SharedKey {
 
 impl SharedKey {
     /// The headers of a request for a URL at a moment, beside those that are given.
-    pub(super) fn headers(&self, url: &str, given: &[Header], now_seconds: i64) -> Vec<Header> {
+    pub(super) fn headers(
+        &self,
+        url: &str,
+        given: &[HttpHeader],
+        now_seconds: i64,
+    ) -> Vec<HttpHeader> {
         let version = ("x-ms-version", VERSION.to_owned());
         let Some(key) = &self.key else { return vec![version] };
         let own = vec![("x-ms-date", http_date(now_seconds)), version];
@@ -53,7 +58,7 @@ impl SharedKey {
     }
 
     /// What is signed.
-    fn text(&self, url: &str, given: &[Header], own: &[Header]) -> String {
+    fn text(&self, url: &str, given: &[HttpHeader], own: &[HttpHeader]) -> String {
         let mut text = "GET\n".to_owned();
         for signed in SIGNED {
             let header = given.iter().find(|(name, _)| name.eq_ignore_ascii_case(signed));
@@ -70,7 +75,7 @@ impl SharedKey {
         text.push_str(&format!("/{}{}", self.account, if path.is_empty() { "/" } else { path }));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let mut pairs: Vec<_> = pairs
-            .map(|(name, value)| (name.to_ascii_lowercase(), percent::decoded(value)))
+            .map(|(name, value)| (name.to_ascii_lowercase(), percent::decode_percent(value)))
             .collect();
         pairs.sort_unstable();
         for (name, value) in pairs {

@@ -1,4 +1,4 @@
-//! Signatures of requests as S3 wants them: version 4, in the headers.
+//! Signs requests for S3: version 4, in the headers.
 
 use std::fmt::Write;
 
@@ -54,9 +54,9 @@ impl Signer {
         let text = format!("AWS4-HMAC-SHA256\n{now}\n{scope}\n{digest}");
         let mut key = format!("AWS4{}", self.secret).into_bytes();
         for part in [day, &self.region, "s3", "aws4_request"] {
-            key = keyed(&key, part);
+            key = hmac_sha256(&key, part);
         }
-        let signature = hex(&keyed(&key, &text));
+        let signature = hex(&hmac_sha256(&key, &text));
         let authorization = format!(
             "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={signature}",
             self.key_id
@@ -68,7 +68,7 @@ impl Signer {
     }
 }
 
-fn keyed(key: &[u8], text: &str) -> Vec<u8> {
+fn hmac_sha256(key: &[u8], text: &str) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
 }
 

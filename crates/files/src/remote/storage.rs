@@ -1,14 +1,14 @@
 //! Addresses of object storage, with patterns in the key: `s3://BUCKET/KEY`, `gs://BUCKET/KEY`,
 //! `az://CONTAINER/PATH` and what other tools write for the last.
 //!
-//! Credentials come from the environment; without them requests are not signed, which public buckets
-//! allow.
+//! Credentials come from the environment; without them requests are not signed, which public
+//! buckets allow.
 
 use glob::{MatchOptions, Pattern};
 use tonnage_engine::{Error, Result};
 
 use super::bucket::Bucket;
-use super::file::Object;
+use super::file::StorageObject;
 use super::{azure, s3};
 
 /// Whether a name is one of object storage.
@@ -20,10 +20,10 @@ pub(super) fn is_storage(name: &str) -> bool {
 }
 
 /// The objects that a name stands for.
-pub(super) fn expand(name: &str) -> Result<Vec<Object>> {
+pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
     let variable =
         |variable: &str| std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
-    let (bucket, key) = located(name, &variable).map_err(|error| error.at(name))?;
+    let (bucket, key) = locate(name, &variable).map_err(|error| error.at(name))?;
     if key.is_empty() || key.ends_with('/') {
         return Err(Error::invalid(format!(
             "{name}: is a folder; name its files, for instance {}/*",
@@ -45,14 +45,14 @@ pub(super) fn expand(name: &str) -> Result<Vec<Object>> {
 }
 
 /// The bucket that a name begins with, and the key behind it.
-fn located<'a>(
+fn locate<'a>(
     name: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Bucket, &'a str)> {
     let (scheme, rest) = name.split_once("://").unwrap_or_default();
     let scheme = scheme.to_ascii_lowercase();
     match azure::is_scheme(&scheme) {
-        true => azure::located(&scheme, rest, variable),
-        false => s3::located(&scheme, rest, variable),
+        true => azure::locate(&scheme, rest, variable),
+        false => s3::locate(&scheme, rest, variable),
     }
 }

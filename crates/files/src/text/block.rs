@@ -6,7 +6,7 @@ use crate::rejected::RejectedRecord;
 
 /// What stands for the value of a formula that its workbook does not keep. It is no UTF-8, so nothing
 /// else that can be loaded is taken for it.
-pub(crate) const UNKEPT: &[u8] = b"\xff formula without a value \xff";
+pub(crate) const UNCACHED_FORMULA: &[u8] = b"\xff formula without a value \xff";
 
 /// What a cell holds, which decides how its text is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Cell {
 
 /// Where a record lies in its block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct TextSpan {
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// The line on which it begins, counted from the first line of the block.
@@ -114,15 +114,15 @@ pub(crate) struct Block {
     /// The cells of the good records, record by record.
     pub(crate) cells: Vec<Cell>,
     /// The good records.
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: Vec<TextSpan>,
     /// The bad ones.
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Vec<RecordFault>,
 }
 
 /// A record that the splitter could not take.
 #[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) span: Span,
+pub(crate) struct RecordFault {
+    pub(crate) span: TextSpan,
     pub(crate) column: Option<Cow<'static, str>>,
     pub(crate) reason: String,
 }
@@ -143,8 +143,8 @@ impl Block {
     }
 
     /// Counts a record that lies from `start` to `end` and begins on the given line of the block.
-    pub(crate) fn count(&mut self, start: usize, end: usize, line: u32) -> Span {
-        let span = Span { start: start as u32, end: end as u32, line, record: self.records };
+    pub(crate) fn count(&mut self, start: usize, end: usize, line: u32) -> TextSpan {
+        let span = TextSpan { start: start as u32, end: end as u32, line, record: self.records };
         self.records += 1;
         span
     }
@@ -159,11 +159,11 @@ impl Block {
         reason: String,
     ) {
         let span = self.count(start, end, line);
-        self.faults.push(Fault { span, column, reason });
+        self.faults.push(RecordFault { span, column, reason });
     }
 
     /// The text of a record.
-    pub(crate) fn text(&self, span: Span) -> &[u8] {
+    pub(crate) fn text(&self, span: TextSpan) -> &[u8] {
         &self.bytes[span.start as usize..span.end as usize]
     }
 
@@ -171,7 +171,7 @@ impl Block {
     pub(crate) fn rejected(
         &self,
         source: &str,
-        span: Span,
+        span: TextSpan,
         column: Option<String>,
         reason: String,
     ) -> RejectedRecord {

@@ -6,9 +6,10 @@
 //!    fault and NULL takes its place.
 //! 3. If there were faults, their rows are filtered out of the finished columns (rare).
 //!
-//! Numbers are taken as they are written or not at all: a decimal column rejects digits that it
+//! A good batch pays one comparison per value for the ability to reject single records.
+//!
+//! Numbers are stored as they are written or not at all: a decimal column rejects digits that it
 //! would have to round.
-//! So a good batch pays one comparison per value for the ability to reject single records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,18 +28,18 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result};
 
-use super::block::{Block, Cell, CellKind, Span, UNKEPT};
+use super::block::{Block, Cell, CellKind, TextSpan, UNCACHED_FORMULA};
 use super::decimal::{decimal, wide_decimal};
 use super::generated_key;
 use super::json_check::{is_json, unescape};
-use super::layout::Layout;
+use super::layout::ColumnLayout;
 use super::scalar::{self, Reason};
 use super::{time_of_day, timestamp};
 use crate::batch::{Origin, ReadBatch};
 use crate::rejected::RejectedRecord;
 use crate::type_name::{is_binary_field, is_json_field, type_name};
 
-pub(crate) const UNKEPT_REASON: &str = "its formula has no value in the workbook: open it in Excel or LibreOffice, save it, and load it again";
+pub(crate) const UNCACHED_FORMULA_REASON: &str = "its formula has no value in the workbook: open it in Excel or LibreOffice, save it, and load it again";
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -47,7 +48,7 @@ const QUOTED_BYTES_MAX: usize = 80;
 #[derive(Clone, Debug)]
 pub(crate) struct Converter {
     pub(crate) source: Arc<str>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: ColumnLayout,
     /// The unquoted texts that mean NULL.
     pub(crate) nulls: Vec<Vec<u8>>,
     /// Records before this one are not delivered.
@@ -57,7 +58,7 @@ pub(crate) struct Converter {
 }
 
 /// A value that does not fit: its column (in the layout) and why.
-type Faults = BTreeMap<usize, (usize, String)>;
+type CellFaults = BTreeMap<usize, (usize, String)>;
 
 impl Converter {
     /// The batch of a block; none if all of it lies before the first record to deliver.
@@ -65,9 +66,11 @@ impl Converter {
         if block.first_record + u64::from(block.records) <= self.start_record {
             return Ok(None);
         }
+        // Dropped before anything is converted: faults of early records were reported by an earlier
+        // run.
         self.drop_early_records(&mut block);
         let mut rejected = self.reject_broken(&mut block);
-        let mut faults = Faults::new();
+        let mut faults = CellFaults::new();
         let mut columns = Vec::with_capacity(self.layout.places.len());
         for (column, (field, place)) in
             self.layout.schema.fields().iter().zip(&self.layout.places).enumerate()
@@ -78,7 +81,8 @@ impl Converter {
             }
             let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary)
                 && !is_json_field(field);
-            let cells = Cells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
+            let cells =
+                ColumnCells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
             columns.push(cells.array(field, &mut |row, reason| {
                 faults.entry(row).or_insert_with(|| (column, reason));
             })?);
@@ -90,6 +94,7 @@ impl Converter {
         if !faults.is_empty() {
             batch = self.reject_faulty(batch, faults, &mut block, &mut rejected)?;
         }
+        // Broken records and those with a fault were gathered one after the other.
         rejected.sort_by_key(|rejected| rejected.record);
         let first_record = block.first_record.max(self.start_record);
         let records = block.first_record + u64::from(block.records) - first_record;
@@ -143,10 +148,10 @@ impl Converter {
             };
             let text_of = |cell: &Cell| cell.bytes(&block.bytes);
             let is_wrong = |cell: &Cell| std::str::from_utf8(text_of(cell)).is_err();
-            let is_unkept = |cell: &Cell| text_of(cell) == UNKEPT;
+            let is_uncached = |cell: &Cell| text_of(cell) == UNCACHED_FORMULA;
             // A formula in a column that nobody wants does no harm.
-            if cells.iter().any(is_unkept)
-                && cells.iter().all(|cell| !is_wrong(cell) || is_unkept(cell))
+            if cells.iter().any(is_uncached)
+                && cells.iter().all(|cell| !is_wrong(cell) || is_uncached(cell))
                 && !self.layout.places.iter().any(|place| is_wrong(&cells[*place]))
             {
                 block.spans.push(span);
@@ -155,8 +160,8 @@ impl Converter {
             }
             let wanted = self.layout.places.iter().find(|place| is_wrong(&cells[**place])).copied();
             let place = wanted.or_else(|| cells.iter().position(is_wrong));
-            let reason = match place.filter(|place| is_unkept(&cells[*place])) {
-                Some(_) => UNKEPT_REASON.to_owned(),
+            let reason = match place.filter(|place| is_uncached(&cells[*place])) {
+                Some(_) => UNCACHED_FORMULA_REASON.to_owned(),
                 None => format!(
                     "invalid UTF-8 at byte {} of the record: if the file is Latin-1 or the like, give its encoding",
                     error.valid_up_to()
@@ -171,7 +176,7 @@ impl Converter {
     fn reject_faulty(
         &self,
         batch: RecordBatch,
-        faults: Faults,
+        faults: CellFaults,
         block: &mut Block,
         rejected: &mut Vec<RejectedRecord>,
     ) -> Result<RecordBatch> {
@@ -185,7 +190,7 @@ impl Converter {
             .map(|(_, span)| *span)
             .collect();
         for (row, (column, reason)) in faults {
-            let span: Span = spans[row];
+            let span: TextSpan = spans[row];
             let name = self.layout.schema.field(column).name().clone();
             rejected.push(block.rejected(&self.source, span, Some(name), reason));
         }
@@ -203,7 +208,7 @@ fn internal(error: arrow::error::ArrowError) -> Error {
 }
 
 /// One column of a block.
-struct Cells<'a> {
+struct ColumnCells<'a> {
     block: &'a Block,
     place: usize,
     nulls: &'a [Vec<u8>],
@@ -215,18 +220,20 @@ struct Cells<'a> {
 /// Told of every value that does not fit: the row and why.
 type OnFault<'a> = &'a mut dyn FnMut(usize, String);
 
-impl Cells<'_> {
+impl ColumnCells<'_> {
     fn array(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
-        use scalar::whole;
+        use scalar::integer;
+        // The type is matched once a column, and each arm has its own loop over the rows. Guards go
+        // before the types that they narrow.
         Ok(match field.data_type() {
-            DataType::Int8 => self.primitive::<Int8Type>(whole, faults),
-            DataType::Int16 => self.primitive::<Int16Type>(whole, faults),
-            DataType::Int32 => self.primitive::<Int32Type>(whole, faults),
-            DataType::Int64 => self.primitive::<Int64Type>(whole, faults),
-            DataType::UInt8 => self.primitive::<UInt8Type>(whole, faults),
-            DataType::UInt16 => self.primitive::<UInt16Type>(whole, faults),
-            DataType::UInt32 => self.primitive::<UInt32Type>(whole, faults),
-            DataType::UInt64 => self.primitive::<UInt64Type>(whole, faults),
+            DataType::Int8 => self.primitive::<Int8Type>(integer, faults),
+            DataType::Int16 => self.primitive::<Int16Type>(integer, faults),
+            DataType::Int32 => self.primitive::<Int32Type>(integer, faults),
+            DataType::Int64 => self.primitive::<Int64Type>(integer, faults),
+            DataType::UInt8 => self.primitive::<UInt8Type>(integer, faults),
+            DataType::UInt16 => self.primitive::<UInt16Type>(integer, faults),
+            DataType::UInt32 => self.primitive::<UInt32Type>(integer, faults),
+            DataType::UInt64 => self.primitive::<UInt64Type>(integer, faults),
             DataType::Float32 => self.primitive::<Float32Type>(scalar::float, faults),
             DataType::Float64 => self.primitive::<Float64Type>(scalar::double, faults),
             DataType::Decimal128(precision, scale) if *scale >= 0 => {
@@ -279,7 +286,7 @@ impl Cells<'_> {
         faults: OnFault<'_>,
         mut value: impl FnMut(usize, &[u8]) -> std::result::Result<(), Reason>,
     ) -> Option<NullBuffer> {
-        let mut valid = Validity::new(self.rows());
+        let mut valid = ValidityBits::new(self.rows());
         for row in 0..self.rows() {
             let cell = self.cell(row);
             let text = cell.bytes(&self.block.bytes);
@@ -431,7 +438,7 @@ impl Cells<'_> {
     fn texts(&self) -> Result<ArrayRef> {
         let mut values = Vec::with_capacity(self.rows() * 8);
         let mut offsets = Vec::with_capacity(self.rows() + 1);
-        let mut valid = Validity::new(self.rows());
+        let mut valid = ValidityBits::new(self.rows());
         offsets.push(0_i32);
         for row in 0..self.rows() {
             let cell = self.cell(row);
@@ -456,7 +463,7 @@ impl Cells<'_> {
     fn json(&self, faults: OnFault<'_>) -> Result<ArrayRef> {
         let mut values = Vec::new();
         let mut lengths = vec![0; self.rows()];
-        let mut valid = Validity::new(self.rows());
+        let mut valid = ValidityBits::new(self.rows());
         for (row, length) in lengths.iter_mut().enumerate() {
             let cell = self.cell(row);
             let text = cell.bytes(&self.block.bytes);
@@ -471,7 +478,10 @@ impl Cells<'_> {
             }
             let from_csv =
                 matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
+            // The splitter of JSON has checked its values already.
             if from_csv && !is_json(&values[start..]) {
+                // The bytes are taken back: the offsets of the rows behind are counted from
+                // lengths.
                 values.truncate(start);
                 valid.clear(row);
                 faults(row, describe(text, "is not JSON"));
@@ -536,12 +546,12 @@ pub(crate) fn describe(text: &[u8], reason: &str) -> String {
 }
 
 /// Which rows have a value; costs nothing as long as all have.
-struct Validity {
+struct ValidityBits {
     rows: usize,
     bits: Option<MutableBuffer>,
 }
 
-impl Validity {
+impl ValidityBits {
     fn new(rows: usize) -> Self {
         Self { rows, bits: None }
     }

@@ -1,17 +1,16 @@
-//! Cuts CSV into records and fields, as RFC 4180 writes it, without copying.
+//! Splits CSV into records and fields (RFC 4180), without copying.
 //!
-//! The text is searched for its three special bytes (delimiter, line end, quote); everything
+//! The text is searched for its three special bytes: delimiter, line end and quote. Everything
 //! happens at one of them:
 //!
 //! 1. A field that begins with a quote runs to the quote that is not doubled; delimiters and line
 //!    ends inside belong to it.
 //! 2. A quote anywhere else in an unquoted field is a plain character.
-//! 3. A line end outside quotes ends the record; a carriage return before it is dropped. Blank
-//!    lines are passed over.
+//! 3. A line end outside quotes ends the record. A carriage return before it is dropped. Blank
+//!    lines are skipped.
 //!
 //! A quote that is never closed, or that has text behind it, would swallow the records that follow.
-//! So only the **first line** of such a record is rejected, and reading goes on at the line after
-//! it.
+//! So only the **first line** of such a record is rejected, and reading goes on at the next line.
 
 use memchr::{memchr, memchr3_iter};
 
@@ -26,7 +25,7 @@ pub(crate) struct CsvSplitter {
 }
 
 /// Why a run over the text came to a halt.
-enum Halt {
+enum SplitHalt {
     /// The text is used up; the record that begins here is not complete.
     Incomplete { start: usize },
     /// The batch is full.
@@ -56,9 +55,10 @@ impl CsvSplitter {
         let mut from = 0;
         loop {
             match self.run(bytes, from, at_end, rows_max, block) {
-                Halt::Full { start } => return start,
-                Halt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
-                Halt::Incomplete { start } => {
+                SplitHalt::Full { start } => return start,
+                // Before the end of the file more text may close the quote.
+                SplitHalt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
+                SplitHalt::Incomplete { start } => {
                     match self.refuse_line(
                         bytes,
                         start,
@@ -70,7 +70,7 @@ impl CsvSplitter {
                         None => return start,
                     }
                 }
-                Halt::Malformed { start, reason } => {
+                SplitHalt::Malformed { start, reason } => {
                     match self.refuse_line(bytes, start, at_end, reason, block) {
                         Some(next) => from = next,
                         None => return start,
@@ -112,14 +112,14 @@ impl CsvSplitter {
         at_end: bool,
         rows_max: usize,
         block: &mut Block,
-    ) -> Halt {
+    ) -> SplitHalt {
         let mut record = from;
         let mut field = from;
         let mut lines_inside = 0;
         let mut state = FieldState::Unquoted;
         let mut skip_at = usize::MAX;
         if block.spans.len() >= rows_max {
-            return Halt::Full { start: record };
+            return SplitHalt::Full { start: record };
         }
         for offset in memchr3_iter(self.delimiter, b'\n', b'"', &bytes[from..]) {
             let at = from + offset;
@@ -159,25 +159,25 @@ impl CsvSplitter {
                 record = field;
                 lines_inside = 0;
                 if block.spans.len() >= rows_max {
-                    return Halt::Full { start: record };
+                    return SplitHalt::Full { start: record };
                 }
             }
         }
         if !at_end || record == bytes.len() || matches!(state, FieldState::Quoted { .. }) {
             take_back(block);
-            return Halt::Incomplete { start: record };
+            return SplitHalt::Incomplete { start: record };
         }
         // The last record of the file has no line end.
         if !push_field(bytes, field, bytes.len(), state, true, block) {
             return self.malformed(record, block);
         }
         self.end_record(bytes, record, bytes.len(), lines_inside, block);
-        Halt::Full { start: bytes.len() }
+        SplitHalt::Full { start: bytes.len() }
     }
 
-    fn malformed(&self, start: usize, block: &mut Block) -> Halt {
+    fn malformed(&self, start: usize, block: &mut Block) -> SplitHalt {
         take_back(block);
-        Halt::Malformed {
+        SplitHalt::Malformed {
             start,
             reason: "text follows a closing quote; a quote inside a quoted field has to be doubled",
         }
@@ -189,6 +189,7 @@ impl CsvSplitter {
         let line = block.lines;
         block.lines += lines;
         let end = without_return(bytes, start, end);
+        // A blank line is no record, but its line end was counted.
         if start == end {
             return take_back(block);
         }
@@ -201,6 +202,7 @@ impl CsvSplitter {
             block.spans.push(span);
             return;
         }
+        // The cells go before the record is refused: cells and spans must match.
         take_back(block);
         let expected = self.columns;
         block.refuse(
@@ -208,12 +210,12 @@ impl CsvSplitter {
             end,
             line,
             None,
-            format!("the record has {} instead of {expected}", fields_counted(fields)),
+            format!("the record has {} instead of {expected}", describe_field_count(fields)),
         );
     }
 }
 
-fn fields_counted(fields: usize) -> String {
+fn describe_field_count(fields: usize) -> String {
     if fields == 1 { "1 field".to_owned() } else { format!("{fields} fields") }
 }
 

@@ -1,4 +1,4 @@
-//! Decimal numbers as text, digit by digit.
+//! Parses decimal numbers, digit by digit.
 
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
 
@@ -7,7 +7,7 @@ use super::scalar::Reason;
 /// The digits of a number without the zeros that lead and follow them, and where the point stands
 /// among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Digits {
+pub(crate) struct DecimalDigits {
     negative: bool,
     digits: Vec<u8>,
     /// How many of the digits stand before the point; less than nothing where zeros follow it
@@ -21,9 +21,9 @@ const DOUBLE_DIGITS: usize = 15;
 /// The powers of ten within which that holds.
 const DOUBLE_POINTS: std::ops::Range<i64> = -280..280;
 
-impl Digits {
+impl DecimalDigits {
     /// Reads a number with or without a point and an exponent.
-    pub(crate) fn of(text: &[u8]) -> Option<Digits> {
+    pub(crate) fn of(text: &[u8]) -> Option<DecimalDigits> {
         let (negative, text) = match text.first()? {
             b'-' => (true, &text[1..]),
             b'+' => (false, &text[1..]),
@@ -44,20 +44,22 @@ impl Digits {
             return None;
         }
         let point = point.unwrap_or(mantissa.len()) as i64 + i64::from(exponent);
+        // Zeros at both ends go, so that equal numbers have equal digits: `fit_double` compares
+        // them.
         let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
         digits.drain(..zeros);
         digits.truncate(digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1));
         let point = if digits.is_empty() { 0 } else { point - zeros as i64 };
-        Some(Digits { negative, digits, point })
+        Some(DecimalDigits { negative, digits, point })
     }
 
     /// How many digits stand before the point.
-    pub(crate) fn before(&self) -> u32 {
+    pub(crate) fn integer_digits(&self) -> u32 {
         self.point.clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
     /// How many digits stand behind the point.
-    pub(crate) fn behind(&self) -> u32 {
+    pub(crate) fn fraction_digits(&self) -> u32 {
         (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
@@ -77,11 +79,12 @@ impl Digits {
             return false;
         }
         let is_again = |text: String| {
-            Digits::of(text.as_bytes())
-                .is_some_and(|again| again == Digits { negative: false, ..self.clone() })
+            DecimalDigits::of(text.as_bytes())
+                .is_some_and(|again| again == DecimalDigits { negative: false, ..self.clone() })
         };
         let has_fewer_digits = |text: &str| {
-            Digits::of(text.as_bytes()).is_some_and(|again| again.digits.len() < self.digits.len())
+            DecimalDigits::of(text.as_bytes())
+                .is_some_and(|again| again.digits.len() < self.digits.len())
         };
         let shortest = format!("{value:e}");
         match has_fewer_digits(&shortest) {
@@ -96,7 +99,7 @@ impl Digits {
         if self.digits.is_empty() {
             return Ok(0);
         }
-        if i64::from(self.behind()) > i64::from(scale).max(0) {
+        if i64::from(self.fraction_digits()) > i64::from(scale).max(0) {
             return Err(TOO_FINE);
         }
         let zeros = i64::from(scale) + self.point - self.digits.len() as i64;
@@ -137,7 +140,7 @@ fn whole_of(digits: &[u8]) -> i128 {
 /// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale` digits
 /// behind the point.
 pub(crate) fn wide_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i256, Reason> {
-    Digits::of(text).ok_or(NO_NUMBER)?.wide_unscaled(precision, scale)
+    DecimalDigits::of(text).ok_or(NO_NUMBER)?.wide_unscaled(precision, scale)
 }
 
 /// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale` digits
@@ -146,7 +149,7 @@ pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Rea
     match plain_decimal(text, precision, scale) {
         // Exponents are rare. What stands before one may be too long or too fine by itself.
         Err(_) if text.iter().any(|byte| matches!(byte, b'e' | b'E')) => {
-            Digits::of(text).ok_or(NO_NUMBER)?.unscaled(precision, scale)
+            DecimalDigits::of(text).ok_or(NO_NUMBER)?.unscaled(precision, scale)
         }
         decimal => decimal,
     }
@@ -277,7 +280,7 @@ mod tests {
             "0",
             "1e23",
         ] {
-            assert!(Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
+            assert!(DecimalDigits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
         }
         for text in [
             "9007199254740993",
@@ -287,7 +290,7 @@ mod tests {
             "1e400",
             "1e-400",
         ] {
-            assert!(!Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
+            assert!(!DecimalDigits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
         }
     }
 
@@ -295,11 +298,11 @@ mod tests {
         #[test]
         fn doubles_fit_doubles(value: f64) {
             prop_assume!(value.is_finite());
-            let fits = |text: &str| Digits::of(text.as_bytes()).unwrap().fit_double();
+            let fits = |text: &str| DecimalDigits::of(text.as_bytes()).unwrap().fit_double();
             let (shortest, long) = (format!("{value:e}"), format!("{value:.16e}"));
             prop_assert!(fits(&shortest), "{}", shortest);
             // Of two texts in the middle of which the double lies only its shortest form fits.
-            let digits = |text: &str| Digits::of(text.as_bytes()).unwrap();
+            let digits = |text: &str| DecimalDigits::of(text.as_bytes()).unwrap();
             let is_shorter = digits(&shortest).digits.len() < digits(&long).digits.len();
             prop_assert_eq!(fits(&long), is_shorter || digits(&shortest) == digits(&long));
         }
@@ -309,7 +312,7 @@ mod tests {
         fn doubles_between_two_texts_fit_the_one_that_they_show(fraction in 0..1_000_u32) {
             let value = 145902248985414.0 + f64::from(fraction) / 64.0;
             let shortest = format!("{value:?}");
-            prop_assert!(Digits::of(shortest.as_bytes()).unwrap().fit_double(), "{}", shortest);
+            prop_assert!(DecimalDigits::of(shortest.as_bytes()).unwrap().fit_double(), "{}", shortest);
         }
 
         /// Digits taken one after another say what digits taken together say.
@@ -318,7 +321,8 @@ mod tests {
             text in "-?[0-9]{0,42}(\\.[0-9]{0,42})?", precision in 1..=38_u8, scale in 0..=38_i8,
         ) {
             let scale = scale.min(precision as i8);
-            let together = Digits::of(text.as_bytes()).map(|digits| digits.unscaled(precision, scale));
+            let together = DecimalDigits::of(text.as_bytes())
+                .map(|digits| digits.unscaled(precision, scale));
             let one_by_one = decimal(text.as_bytes(), precision, scale);
             prop_assert_eq!(one_by_one.ok(), together.and_then(Result::ok));
         }

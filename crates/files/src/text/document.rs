@@ -1,10 +1,10 @@
-//! JSON documents that become rows: where in each the columns stand.
+//! Finds the columns of a row in a JSON document.
 
 use arrow::datatypes::FieldRef;
 use tonnage_engine::{Error, Result};
 
 use super::block::{Cell, CellKind};
-use super::json_scan::{Member, Refusal, decoded_name, scan_object};
+use super::json_scan::{JsonMember, RecordRefusal, decoded_name, scan_object};
 use crate::options::DocumentOptions;
 use crate::type_name::is_json_field;
 
@@ -54,6 +54,7 @@ impl DocumentLayout {
             }
             path_columns.push(PathColumn { column, path: path.clone(), any_case: false });
         }
+        // Paths that were given come first: their columns are not looked for by name as well.
         for (column, field) in fields.iter().enumerate() {
             let is_generated = options
                 .generated_key
@@ -80,7 +81,7 @@ impl DocumentLayout {
         start: usize,
         end: usize,
         cells: &mut [Cell],
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), RecordRefusal> {
         let start = start + (text[start..end].len() - text[start..end].trim_ascii_start().len());
         cells[self.document] = Cell::new(start, end, CellKind::Nested);
         let paths: Vec<(&PathColumn, &[String])> =
@@ -96,7 +97,7 @@ fn find(
     end: usize,
     paths: &[(&PathColumn, &[String])],
     cells: &mut [Cell],
-) -> std::result::Result<(), Refusal> {
+) -> std::result::Result<(), RecordRefusal> {
     scan_object(text, start, end, |member| {
         let (mut below, name) = (Vec::new(), decoded_name(&member));
         for (column, path) in paths {
@@ -110,6 +111,7 @@ fn find(
                 _ if !is_named => {}
                 [] => cells[column.column] = member.value,
                 rest => {
+                    // The last member of a name counts: what an earlier one held must not stay.
                     cells[column.column] = Cell::MISSING;
                     below.push((*column, rest));
                 }
@@ -123,7 +125,7 @@ fn find(
     })
 }
 
-fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
+fn is_object(member: &JsonMember<'_>, text: &[u8]) -> bool {
     member.value.kind() == CellKind::Nested && member.value.bytes(text).starts_with(b"{")
 }
 

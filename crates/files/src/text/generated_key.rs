@@ -1,4 +1,4 @@
-//! Keys for documents that have none of their own.
+//! Generates keys for documents that have none.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Cuts JSON into records and members: a record is an object on a line of its own, or an element of
-//! one array.
+//! Splits JSON into records and members. A record is an object on a line of its own, or an element
+//! of one array.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use memchr::memchr;
 
 use super::block::{Block, Cell};
 use super::document::DocumentLayout;
-use super::json_array::{ArrayCutter, Cut, line_ends};
-use super::json_scan::{Member, Refusal, decoded_name, scan_object};
+use super::json_array::{ArrayCut, ArrayCutter, line_ends};
+use super::json_scan::{JsonMember, RecordRefusal, decoded_name, scan_object};
 use super::json_shape::JsonShape;
 use crate::rename::Renames;
 
@@ -101,23 +101,25 @@ impl JsonSplitter {
         block: &mut Block,
     ) -> usize {
         let mut used = 0;
+        // Lines before a record are counted before it is taken, for it notes the line on which it
+        // begins.
         while block.spans.len() < rows_max {
             let (start, end) = match cutter.next(bytes, used, at_end) {
-                Cut::Element(start, end) => {
+                ArrayCut::Element(start, end) => {
                     block.lines += line_ends(&bytes[used..start]);
                     self.take_record(bytes, start, end, block);
                     (start, end)
                 }
-                Cut::Refused(start, end, reason) => {
+                ArrayCut::Refused(start, end, reason) => {
                     block.lines += line_ends(&bytes[used..start]);
                     block.refuse(start, end, block.lines, None, reason.to_owned());
                     (start, end)
                 }
-                Cut::Nothing(at) => {
+                ArrayCut::Nothing(at) => {
                     block.lines += line_ends(&bytes[used..at]);
                     return at;
                 }
-                Cut::Short(at, reason) => {
+                ArrayCut::Short(at, reason) => {
                     block.lines += line_ends(&bytes[used..at]);
                     self.short = Some(reason);
                     return at;
@@ -158,6 +160,7 @@ impl JsonSplitter {
         }
         let end = start + trimmed.len();
         let first_cell = block.cells.len();
+        // Cells begin as missing: a member that the object lacks is NULL.
         block.cells.resize(first_cell + block.columns, Cell::MISSING);
         let cells = &mut block.cells[first_cell..];
         let taken = match &self.documents {
@@ -170,6 +173,7 @@ impl JsonSplitter {
                 block.spans.push(span);
             }
             Err(refusal) => {
+                // Some members may have been taken before the object proved broken.
                 block.cells.truncate(first_cell);
                 block.refuse(
                     start,
@@ -188,9 +192,9 @@ impl JsonSplitter {
         start: usize,
         end: usize,
         cells: &mut [Cell],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RecordRefusal> {
         let mut place = 0;
-        let mut filled = Filled::default();
+        let mut filled = ColumnSet::default();
         scan_object(bytes, start, end, |member| {
             let column = self.column(&member, place);
             place += 1;
@@ -199,7 +203,8 @@ impl JsonSplitter {
                     cells[column] = member.value;
                     Ok(())
                 }
-                Some(column) => Err(Refusal {
+                // Neither value may be dropped in silence.
+                Some(column) => Err(RecordRefusal {
                     column: Some(self.names[column].clone()),
                     reason: "the member appears twice".into(),
                 }),
@@ -207,13 +212,13 @@ impl JsonSplitter {
                 None => {
                     let name = String::from_utf8_lossy(member.name).into_owned();
                     let reason = "the member is neither a wanted column nor among the first records of the file".into();
-                    Err(Refusal { column: Some(name), reason })
+                    Err(RecordRefusal { column: Some(name), reason })
                 }
             }
         })
     }
 
-    fn column(&mut self, member: &Member<'_>, place: usize) -> Option<usize> {
+    fn column(&mut self, member: &JsonMember<'_>, place: usize) -> Option<usize> {
         if let Some((name, column)) = self.seen.get(place)
             && name == member.name
         {
@@ -233,12 +238,12 @@ impl JsonSplitter {
 
 /// A set of column numbers; those below 128 need no memory.
 #[derive(Default)]
-struct Filled {
+struct ColumnSet {
     low: u128,
     high: Vec<usize>,
 }
 
-impl Filled {
+impl ColumnSet {
     /// Adds a column; false if it was there.
     fn insert(&mut self, column: usize) -> bool {
         if column < 128 {

@@ -1,17 +1,17 @@
-//! Cuts a JSON array into its elements, which may stand on one line or on many; and objects that
-//! follow each other without one.
+//! Splits a JSON array into its elements, on one line or many, and a sequence of objects without an
+//! array.
 //!
-//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that
-//!    belongs to the array itself. Brackets are counted, strings stepped over. The array may stand
-//!    inside a document: what follows it is passed over then.
-//! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close,
-//!    and the next one is met again.
+//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket of the
+//!    array itself. Brackets are counted, strings skipped. The array may stand inside a document:
+//!    the text after it is skipped then.
+//! 2. Other modules check that an element is JSON. A broken element ends where its brackets close,
+//!    so the next one is found again.
 
 use memchr::{memchr_iter, memchr2};
 
-/// Where in the array the next byte stands.
+/// The position of the next byte in the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ArrayPlace {
+enum ArrayState {
     Before,
     FirstElement,
     Element,
@@ -21,25 +21,25 @@ enum ArrayPlace {
     Between,
 }
 
-/// What the elements stand in.
+/// What encloses the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Around {
+enum ArrayContext {
     Array,
     /// An array in a document.
     Document,
     Nothing,
 }
 
-/// Goes through one array, block by block.
+/// Splits one array, block by block.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrayCutter {
-    place: ArrayPlace,
-    around: Around,
+    state: ArrayState,
+    context: ArrayContext,
 }
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum ArrayCut {
     /// An element from here to there.
     Element(usize, usize),
     /// Text that is no element, and why.
@@ -52,21 +52,21 @@ pub(crate) enum Cut {
 
 impl ArrayCutter {
     pub(crate) fn new() -> Self {
-        Self { place: ArrayPlace::Before, around: Around::Array }
+        Self { state: ArrayState::Before, context: ArrayContext::Array }
     }
 
     /// For an array that stands in a document, from its bracket on.
     pub(crate) fn inside_document() -> Self {
-        Self { place: ArrayPlace::Before, around: Around::Document }
+        Self { state: ArrayState::Before, context: ArrayContext::Document }
     }
 
     /// For objects that follow each other over several lines.
     pub(crate) fn sequence() -> Self {
-        Self { place: ArrayPlace::Between, around: Around::Nothing }
+        Self { state: ArrayState::Between, context: ArrayContext::Nothing }
     }
 
     pub(crate) fn is_sequence(&self) -> bool {
-        self.around == Around::Nothing
+        self.context == ArrayContext::Nothing
     }
 
     /// Whether text is an array.
@@ -75,32 +75,34 @@ impl ArrayCutter {
     }
 
     /// What comes next in `bytes` from `at`; `at_end` tells that nothing follows these bytes.
-    pub(crate) fn next(&mut self, bytes: &[u8], mut at: usize, at_end: bool) -> Cut {
+    pub(crate) fn next(&mut self, bytes: &[u8], mut at: usize, at_end: bool) -> ArrayCut {
         loop {
             at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let Some(byte) = bytes.get(at) else { return self.at_the_end(at, at_end) };
-            self.place = match (self.place, byte) {
-                (ArrayPlace::Before, b'[') => ArrayPlace::FirstElement,
-                (ArrayPlace::FirstElement | ArrayPlace::BehindElement, b']') => ArrayPlace::Behind,
-                (ArrayPlace::BehindElement, b',') => ArrayPlace::Element,
-                (ArrayPlace::Before, _) => {
+            self.state = match (self.state, byte) {
+                (ArrayState::Before, b'[') => ArrayState::FirstElement,
+                // `[]` is an array, `[1,]` is none: so the first element has a state of its own.
+                (ArrayState::FirstElement | ArrayState::BehindElement, b']') => ArrayState::Behind,
+                (ArrayState::BehindElement, b',') => ArrayState::Element,
+                (ArrayState::Before, _) => {
                     return self.rest(bytes, at, at_end, "the text is not a JSON array");
                 }
-                (ArrayPlace::Behind, _) if self.around == Around::Document => {
-                    return Cut::Nothing(bytes.len());
+                (ArrayState::Behind, _) if self.context == ArrayContext::Document => {
+                    return ArrayCut::Nothing(bytes.len());
                 }
-                (ArrayPlace::Between, b'{') => {
-                    return self.element(bytes, at, at_end, ArrayPlace::Between);
+                (ArrayState::Between, b'{') => {
+                    return self.element(bytes, at, at_end, ArrayState::Between);
                 }
-                (ArrayPlace::Between, _) => {
+                (ArrayState::Between, _) => {
                     return self.rest(bytes, at, at_end, "the record is not a JSON object");
                 }
-                (ArrayPlace::Behind, _) => {
+                (ArrayState::Behind, _) => {
                     return self.rest(bytes, at, at_end, "text follows the array");
                 }
-                (ArrayPlace::Element, b']') => {
-                    self.place = ArrayPlace::BehindElement;
-                    return Cut::Refused(at, at, "an element is missing behind a comma");
+                // The bracket stays unread: the next call ends the array with it.
+                (ArrayState::Element, b']') => {
+                    self.state = ArrayState::BehindElement;
+                    return ArrayCut::Refused(at, at, "an element is missing behind a comma");
                 }
                 (before, _) => return self.element(bytes, at, at_end, before),
             };
@@ -108,37 +110,43 @@ impl ArrayCutter {
         }
     }
 
-    fn at_the_end(&mut self, at: usize, at_end: bool) -> Cut {
-        match self.place {
-            ArrayPlace::Before | ArrayPlace::Behind | ArrayPlace::Between => Cut::Nothing(at),
-            _ if at_end => Cut::Short(at, "the array is not closed"),
-            _ => Cut::Nothing(at),
+    fn at_the_end(&mut self, at: usize, at_end: bool) -> ArrayCut {
+        match self.state {
+            ArrayState::Before | ArrayState::Behind | ArrayState::Between => ArrayCut::Nothing(at),
+            _ if at_end => ArrayCut::Short(at, "the array is not closed"),
+            _ => ArrayCut::Nothing(at),
         }
     }
 
-    fn element(&mut self, bytes: &[u8], start: usize, at_end: bool, before: ArrayPlace) -> Cut {
+    fn element(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        at_end: bool,
+        before: ArrayState,
+    ) -> ArrayCut {
         let end = match element_end(bytes, start) {
             Some(end) => end,
-            None if at_end => return Cut::Short(start, "its last record is not closed"),
-            None => return Cut::Nothing(start),
+            None if at_end => return ArrayCut::Short(start, "its last record is not closed"),
+            None => return ArrayCut::Nothing(start),
         };
-        self.place =
-            if self.is_sequence() { ArrayPlace::Between } else { ArrayPlace::BehindElement };
+        self.state =
+            if self.is_sequence() { ArrayState::Between } else { ArrayState::BehindElement };
         let end = start + bytes[start..end].trim_ascii_end().len();
         match before {
-            ArrayPlace::BehindElement => {
-                Cut::Refused(start, end, "a comma is missing before the element")
+            ArrayState::BehindElement => {
+                ArrayCut::Refused(start, end, "a comma is missing before the element")
             }
-            _ => Cut::Element(start, end),
+            _ => ArrayCut::Element(start, end),
         }
     }
 
     /// Everything up to the end of the line.
-    fn rest(&self, bytes: &[u8], start: usize, at_end: bool, reason: &'static str) -> Cut {
+    fn rest(&self, bytes: &[u8], start: usize, at_end: bool, reason: &'static str) -> ArrayCut {
         match memchr::memchr(b'\n', &bytes[start..]) {
-            Some(length) => Cut::Refused(start, start + length, reason),
-            None if at_end => Cut::Refused(start, bytes.len(), reason),
-            None => Cut::Nothing(start),
+            Some(length) => ArrayCut::Refused(start, start + length, reason),
+            None if at_end => ArrayCut::Refused(start, bytes.len(), reason),
+            None => ArrayCut::Nothing(start),
         }
     }
 }
@@ -193,16 +201,16 @@ mod tests {
             let of =
                 |start: usize, end: usize| String::from_utf8_lossy(&bytes[start..end]).into_owned();
             match cutter.next(&bytes[..end], start, end == bytes.len()) {
-                Cut::Element(from, to) => (found.push(of(from, to)), start = to).1,
-                Cut::Refused(from, to, reason) => {
+                ArrayCut::Element(from, to) => (found.push(of(from, to)), start = to).1,
+                ArrayCut::Refused(from, to, reason) => {
                     (found.push(format!("{}: {reason}", of(from, to))), start = to).1
                 }
-                Cut::Short(at, reason) => {
+                ArrayCut::Short(at, reason) => {
                     found.push(format!("cut short at {at}: {reason}"));
                     return found;
                 }
-                Cut::Nothing(_) if end == bytes.len() => return found,
-                Cut::Nothing(at) => (start, end) = (at, (end + block).min(bytes.len())),
+                ArrayCut::Nothing(_) if end == bytes.len() => return found,
+                ArrayCut::Nothing(at) => (start, end) = (at, (end + block).min(bytes.len())),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Single JSON values: whether a text is one, and what a string with escapes says.
+//! Checks that a text is one JSON value, and decodes escapes of strings.
 
 use serde::de::IgnoredAny;
 

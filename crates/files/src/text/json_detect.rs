@@ -1,8 +1,8 @@
-//! Finds out how the JSON records of a source follow each other, and goes to the first of them.
+//! Detects how the JSON records of a source follow each other, and skips to the first of them.
 
 use tonnage_engine::{Error, Result};
 
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::json_array::{ArrayCutter, element_end, line_ends, string_end};
 use super::json_shape::JsonShape;
 use crate::options::ReadOptions;
@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 1 << 20;
 /// [`ReadOptions::records`] names.
 pub(crate) fn find_shape(
     source: &Source,
-    blocks: &mut Blocks,
+    blocks: &mut BlockReader,
     options: &ReadOptions,
 ) -> Result<JsonShape> {
     if !options.records.is_empty() {
@@ -36,7 +36,7 @@ pub(crate) fn find_shape(
 }
 
 /// Takes everything before the array of records out of the blocks.
-fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<()> {
+fn go_to_records(source: &Source, blocks: &mut BlockReader, options: &ReadOptions) -> Result<()> {
     let mut wanted = HEAD_BYTES;
     let wrong = |what: &str| {
         Error::invalid(format!(
@@ -60,7 +60,9 @@ fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) ->
             Ok(None) if wanted > options.record_bytes_max * 2 => {
                 return Err(wrong("too much stands before it in the document"));
             }
+            // A slow source gave less than was asked for: more of it is no reason to ask for more.
             Ok(None) if blocks.came_early() => {}
+            // The search begins anew each time: doubling keeps it linear.
             Ok(None) => wanted *= 2,
         }
     }
@@ -79,6 +81,7 @@ fn find_array(
     if text[at] != b'{' {
         return Err("there is no object to look for it in");
     }
+    // Text that ends is never an error here: more of it may come.
     loop {
         let Some(quote) = next_token(text, at + 1) else { return Ok(None) };
         match text[quote] {

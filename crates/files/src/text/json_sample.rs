@@ -1,4 +1,4 @@
-//! The columns that JSON records suggest.
+//! Infers columns from a sample of JSON records.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use arrow::datatypes::{DataType, Field};
 use tonnage_engine::Result;
 
 use super::block::{Cell, CellKind};
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::document::DocumentPaths;
 use super::json_detect::find_shape;
-use super::json_scan::{NotJson, decoded_name, scan_object};
+use super::json_scan::{JsonSyntaxError, decoded_name, scan_object};
 use super::json_shape::{JsonShape, records_inside};
-use crate::column::Column;
-use crate::guess::{Guess, json_field};
+use crate::inferred_column::InferredColumn;
 use crate::options::{DocumentOptions, ReadOptions, Sample};
 use crate::rename::Renames;
 use crate::source::Source;
+use crate::type_guess::{TypeGuess, json_field};
 
 /// How much is looked at in one go.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -23,13 +23,13 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// What was seen of the members of JSON records.
 pub(crate) enum JsonColumns {
     /// Every member, in the order in which they first appear.
-    Members { columns: Vec<(String, Guess)>, places: HashMap<String, usize>, renames: Renames },
+    Members { columns: Vec<(String, TypeGuess)>, places: HashMap<String, usize>, renames: Renames },
     /// What stands at the paths of columns that are taken out of documents.
-    Paths { paths: DocumentPaths, guesses: Vec<Guess>, options: DocumentOptions },
+    Paths { paths: DocumentPaths, guesses: Vec<TypeGuess>, options: DocumentOptions },
 }
 
 /// How much was looked at.
-pub(crate) struct SeenRecords {
+pub(crate) struct SampledRecords {
     pub(crate) records: u64,
     pub(crate) is_whole: bool,
     /// Where in the only object of the source there is an array of objects.
@@ -46,29 +46,29 @@ impl JsonColumns {
             },
             Some(documents) => JsonColumns::Paths {
                 paths: DocumentPaths::of(documents),
-                guesses: vec![Guess::default(); documents.paths.len()],
+                guesses: vec![TypeGuess::default(); documents.paths.len()],
                 options: documents.clone(),
             },
         }
     }
 
     /// Looks at the records of a source, chunk by chunk.
-    pub(crate) fn look_at(
+    pub(crate) fn sample_source(
         &mut self,
         source: &Source,
-        blocks: &mut Blocks,
+        blocks: &mut BlockReader,
         options: &ReadOptions,
         sample: &Sample,
-    ) -> Result<SeenRecords> {
+    ) -> Result<SampledRecords> {
         let mut shape = find_shape(source, blocks, options)?;
-        let mut seen = SeenRecords { records: 0, is_whole: false, records_at: None };
+        let mut seen = SampledRecords { records: 0, is_whole: false, records_at: None };
         let (mut bytes_seen, mut wanted) = (0, CHUNK_BYTES);
         while bytes_seen < sample.bytes && seen.records < sample.records as u64 {
             blocks.look_ahead(wanted);
             let at_end = blocks.has_ended();
             let bytes = blocks.look_ahead(0);
             let left = sample.records - seen.records as usize;
-            let (records, used) = self.look_at_chunk(&mut shape, bytes, at_end, left);
+            let (records, used) = self.sample_chunk(&mut shape, bytes, at_end, left);
             // A document may stand on one line, as a record does.
             let is_alone = seen.records == 0 && records == 1 && at_end;
             if is_alone && (shape.is_sequence() || shape.has_lines()) {
@@ -94,7 +94,7 @@ impl JsonColumns {
     }
 
     /// Looks at the records of a chunk; gives how many there were and how many bytes they took.
-    fn look_at_chunk(
+    fn sample_chunk(
         &mut self,
         shape: &mut JsonShape,
         bytes: &[u8],
@@ -105,7 +105,7 @@ impl JsonColumns {
         while records < records_max {
             let Some((from, to, next)) = shape.next_record(bytes, start, at_end) else { break };
             if !bytes[from..to].trim_ascii().is_empty() {
-                self.see(bytes, from, to);
+                self.observe(bytes, from, to);
                 records += 1;
             }
             start = next;
@@ -114,24 +114,26 @@ impl JsonColumns {
     }
 
     /// Looks at whole records in memory.
-    pub(crate) fn look_at_text(&mut self, mut shape: JsonShape, bytes: &[u8]) {
-        self.look_at_chunk(&mut shape, bytes, true, usize::MAX);
+    pub(crate) fn sample_text(&mut self, mut shape: JsonShape, bytes: &[u8]) {
+        self.sample_chunk(&mut shape, bytes, true, usize::MAX);
     }
 
     /// Looks at one record. A broken one tells what it can: the reader will reject it in its turn.
-    fn see(&mut self, text: &[u8], start: usize, end: usize) {
+    fn observe(&mut self, text: &[u8], start: usize, end: usize) {
         match self {
             JsonColumns::Members { columns, places, renames } => {
                 let _ = scan_object(text, start, end, |member| {
                     let name = renames.of(&decoded_name(&member)).into_owned();
+                    // Names of columns are the same in any case of letters.
                     let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
-                        columns.push((name, Guess::default()));
+                        columns.push((name, TypeGuess::default()));
                         columns.len() - 1
                     });
+                    // A null makes a column, but says nothing of its type.
                     if member.value.kind() != CellKind::Missing {
-                        columns[place].1.see(member.value, member.value.bytes(text));
+                        columns[place].1.observe(member.value, member.value.bytes(text));
                     }
-                    Ok::<(), NotJson>(())
+                    Ok::<(), JsonSyntaxError>(())
                 });
             }
             JsonColumns::Paths { paths, guesses, .. } => {
@@ -142,7 +144,7 @@ impl JsonColumns {
                     .zip(&cells)
                     .filter(|(_, cell)| cell.kind() != CellKind::Missing)
                 {
-                    guess.see(*cell, cell.bytes(text));
+                    guess.observe(*cell, cell.bytes(text));
                 }
             }
         }
@@ -150,14 +152,14 @@ impl JsonColumns {
 
     /// The columns: of documents the one that is made, those with a path of their own, and the
     /// documents.
-    pub(crate) fn into_columns(self) -> Vec<(String, Column)> {
-        let seen = |guess: Guess| Column::Seen(Box::new(guess));
+    pub(crate) fn into_columns(self) -> Vec<(String, InferredColumn)> {
+        let seen = |guess: TypeGuess| InferredColumn::Guessed(Box::new(guess));
         match self {
             JsonColumns::Members { columns, .. } => {
                 columns.into_iter().map(|(name, guess)| (name, seen(guess))).collect()
             }
             JsonColumns::Paths { guesses, options, .. } => {
-                let told = |field: Field| (field.name().clone(), Column::Told(field));
+                let told = |field: Field| (field.name().clone(), InferredColumn::Declared(field));
                 let generated = options
                     .generated_key
                     .iter()

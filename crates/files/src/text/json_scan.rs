@@ -1,7 +1,7 @@
 //! Finds the members of one JSON object without building anything.
 //!
-//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. Nested values are
-//! stepped over by `serde_json`, which also limits their depth; they stay raw text.
+//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. `serde_json`
+//! skips nested values, and limits their depth. They stay raw text.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::block::{Cell, CellKind};
 use super::json_check::unescape;
 
 /// A member as it stands in the text.
-pub(crate) struct Member<'a> {
+pub(crate) struct JsonMember<'a> {
     /// The name between its quotes.
     pub(crate) name: &'a [u8],
     /// Whether the name has backslashes in it.
@@ -23,25 +23,25 @@ pub(crate) struct Member<'a> {
 
 /// What is wrong, and at which byte of the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotJson {
+pub(crate) struct JsonSyntaxError {
     pub(crate) at: usize,
     pub(crate) reason: &'static str,
 }
 
 /// Why a line is no record.
-pub(super) struct Refusal {
+pub(super) struct RecordRefusal {
     pub(super) column: Option<String>,
     pub(super) reason: String,
 }
 
-impl From<NotJson> for Refusal {
-    fn from(error: NotJson) -> Self {
-        Refusal { column: None, reason: error.reason.to_owned() }
+impl From<JsonSyntaxError> for RecordRefusal {
+    fn from(error: JsonSyntaxError) -> Self {
+        RecordRefusal { column: None, reason: error.reason.to_owned() }
     }
 }
 
 /// The name of a member as it is meant.
-pub(super) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
+pub(super) fn decoded_name<'a>(member: &JsonMember<'a>) -> Cow<'a, str> {
     match member.name_escaped {
         true => Cow::Owned(unescape(member.name).unwrap_or_default()),
         false => String::from_utf8_lossy(member.name),
@@ -49,11 +49,11 @@ pub(super) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
 }
 
 /// Calls `found` for each member of the object that `text[start..end]` must be.
-pub(crate) fn scan_object<'a, E: From<NotJson>>(
+pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
     text: &'a [u8],
     start: usize,
     end: usize,
-    mut found: impl FnMut(Member<'a>) -> Result<(), E>,
+    mut found: impl FnMut(JsonMember<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut scan = ObjectScan { text: &text[..end], at: start };
     scan.space();
@@ -66,12 +66,14 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
     loop {
         scan.space();
         scan.expect(b'"', "a member name in quotes is missing")?;
-        let (name_start, name_end, name_escaped) = scan.string()?;
+        let (name_start, name_end, name_escaped) = scan.scan_string()?;
         scan.space();
         scan.expect(b':', "a colon is missing after a member name")?;
         scan.space();
-        let value = scan.value()?;
-        found(Member { name: &text[name_start..name_end], name_escaped, value })?;
+        let value = scan.scan_value()?;
+        // Told while the rest may still be broken: whoever takes members takes them back on an
+        // error.
+        found(JsonMember { name: &text[name_start..name_end], name_escaped, value })?;
         scan.space();
         match scan.peek() {
             Some(b',') => scan.at += 1,
@@ -94,8 +96,8 @@ impl ObjectScan<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn wrong(&self, reason: &'static str) -> NotJson {
-        NotJson { at: self.at, reason }
+    fn wrong(&self, reason: &'static str) -> JsonSyntaxError {
+        JsonSyntaxError { at: self.at, reason }
     }
 
     fn space(&mut self) {
@@ -104,7 +106,7 @@ impl ObjectScan<'_> {
         }
     }
 
-    fn expect(&mut self, byte: u8, reason: &'static str) -> Result<(), NotJson> {
+    fn expect(&mut self, byte: u8, reason: &'static str) -> Result<(), JsonSyntaxError> {
         if self.peek() != Some(byte) {
             return Err(self.wrong(reason));
         }
@@ -112,17 +114,19 @@ impl ObjectScan<'_> {
         Ok(())
     }
 
-    fn nothing_left(&mut self) -> Result<(), NotJson> {
+    fn nothing_left(&mut self) -> Result<(), JsonSyntaxError> {
         self.space();
         if self.at < self.text.len() { Err(self.wrong("text follows the object")) } else { Ok(()) }
     }
 
     /// Steps over a string whose opening quote is behind: where its text begins and ends, and
     /// whether it has escapes.
-    fn string(&mut self) -> Result<(usize, usize, bool), NotJson> {
+    fn scan_string(&mut self) -> Result<(usize, usize, bool), JsonSyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
+            // The end is searched for by itself, which is fast. What lies before it is checked
+            // afterwards.
             let Some(length) = memchr2(b'"', b'\\', &self.text[self.at..]) else {
                 return Err(self.wrong("a string is never closed"));
             };
@@ -131,19 +135,20 @@ impl ObjectScan<'_> {
                 break;
             }
             escaped = true;
+            // The text may end with the backslash.
             self.at = (self.at + 2).min(self.text.len());
         }
         let end = self.at;
         self.at += 1;
         let raw = &self.text[start..end];
         if raw.iter().any(|byte| *byte < 0x20) {
-            return Err(NotJson {
+            return Err(JsonSyntaxError {
                 at: start,
                 reason: "a string has a control character that is not escaped",
             });
         }
         if escaped && unescape(raw).is_none() {
-            return Err(NotJson {
+            return Err(JsonSyntaxError {
                 at: start,
                 reason: "a string has an escape that JSON does not know",
             });
@@ -151,12 +156,12 @@ impl ObjectScan<'_> {
         Ok((start, end, escaped))
     }
 
-    fn value(&mut self) -> Result<Cell, NotJson> {
+    fn scan_value(&mut self) -> Result<Cell, JsonSyntaxError> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
-                let (start, end, escaped) = self.string()?;
+                let (start, end, escaped) = self.scan_string()?;
                 Ok(Cell::new(
                     start,
                     end,
@@ -164,21 +169,22 @@ impl ObjectScan<'_> {
                 ))
             }
             Some(b'-' | b'0'..=b'9') => {
-                self.number()?;
+                self.scan_number()?;
                 Ok(Cell::new(start, self.at, CellKind::Number))
             }
             Some(b'{' | b'[') => {
-                self.nested()?;
+                self.scan_nested()?;
                 Ok(Cell::new(start, self.at, CellKind::Nested))
             }
-            Some(b't') => self.literal(b"true", CellKind::Bool),
-            Some(b'f') => self.literal(b"false", CellKind::Bool),
-            Some(b'n') => self.literal(b"null", CellKind::Missing),
+            Some(b't') => self.scan_literal(b"true", CellKind::Bool),
+            Some(b'f') => self.scan_literal(b"false", CellKind::Bool),
+            // A null and a member that is not there mean the same.
+            Some(b'n') => self.scan_literal(b"null", CellKind::Missing),
             _ => Err(self.wrong("a value is missing")),
         }
     }
 
-    fn literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, NotJson> {
+    fn scan_literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, JsonSyntaxError> {
         if !self.text[self.at..].starts_with(word) {
             return Err(self.wrong(
                 "a value is neither a string, a number, true, false, null, an object nor an array",
@@ -189,11 +195,13 @@ impl ObjectScan<'_> {
         Ok(Cell::new(start, self.at, kind))
     }
 
-    fn number(&mut self) -> Result<(), NotJson> {
+    fn scan_number(&mut self) -> Result<(), JsonSyntaxError> {
         let wrong = self.wrong("a number is not written as JSON wants it");
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
+        // Rust's parsers take `01` and `1.`, which are no JSON: they are refused here, before any
+        // is asked.
         match self.digits() {
             0 => return Err(wrong),
             length if length > 1 && self.text[self.at - length] == b'0' => return Err(wrong),
@@ -223,7 +231,7 @@ impl ObjectScan<'_> {
         length
     }
 
-    fn nested(&mut self) -> Result<(), NotJson> {
+    fn scan_nested(&mut self) -> Result<(), JsonSyntaxError> {
         let mut values =
             serde_json::Deserializer::from_slice(&self.text[self.at..]).into_iter::<IgnoredAny>();
         match values.next() {
@@ -240,12 +248,12 @@ impl ObjectScan<'_> {
 mod tests {
     use super::*;
 
-    fn names_and_values(text: &str) -> Result<Vec<(String, String)>, NotJson> {
+    fn names_and_values(text: &str) -> Result<Vec<(String, String)>, JsonSyntaxError> {
         let mut members = Vec::new();
         scan_object(text.as_bytes(), 0, text.len(), |member| {
             let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             members.push((text_of(member.name), text_of(member.value.json_text(text.as_bytes()))));
-            Ok::<(), NotJson>(())
+            Ok::<(), JsonSyntaxError>(())
         })?;
         Ok(members)
     }

@@ -1,11 +1,11 @@
-//! How JSON records follow each other: a line each, one after another over several lines, or as the
+//! How JSON records follow each other: one a line, one after another over several lines, or as
 //! elements of an array, which may stand inside a larger document.
 
 use memchr::memchr;
 
 use super::block::CellKind;
-use super::json_array::{ArrayCutter, Cut, element_end};
-use super::json_scan::{NotJson, scan_object};
+use super::json_array::{ArrayCut, ArrayCutter, element_end};
+use super::json_scan::{JsonSyntaxError, scan_object};
 
 /// How the records follow each other.
 #[derive(Clone, Debug)]
@@ -63,15 +63,17 @@ impl JsonShape {
                 None => at_end.then_some((start, bytes.len(), bytes.len())),
             },
             JsonShape::Elements(cutter) => match cutter.next(bytes, start, at_end) {
-                Cut::Element(from, to) | Cut::Refused(from, to, _) => Some((from, to, to)),
-                Cut::Nothing(_) | Cut::Short(..) => None,
+                ArrayCut::Element(from, to) | ArrayCut::Refused(from, to, _) => {
+                    Some((from, to, to))
+                }
+                ArrayCut::Nothing(_) | ArrayCut::Short(..) => None,
             },
         }
     }
 }
 
 fn is_object(text: &[u8], start: usize, end: usize) -> bool {
-    scan_object(text, start, end, |_| Ok::<(), NotJson>(())).is_ok()
+    scan_object(text, start, end, |_| Ok::<(), JsonSyntaxError>(())).is_ok()
 }
 
 /// The name that [`records_inside`] finds in a text that is one object.
@@ -92,7 +94,7 @@ pub(crate) fn records_inside(text: &[u8]) -> Option<String> {
         if found.is_none() && member.value.kind() == CellKind::Nested && holds_objects {
             found = Some(String::from_utf8_lossy(member.name).into_owned());
         }
-        Ok::<(), NotJson>(())
+        Ok::<(), JsonSyntaxError>(())
     });
     found
 }

@@ -1,4 +1,4 @@
-//! Which columns a reader delivers, and where in the file they stand.
+//! The columns that a reader delivers, and their positions in the file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,48 +6,51 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use tonnage_engine::{Error, Result};
 
-use crate::guess::json_field;
 use crate::options::{ExtraColumns, ReadOptions};
+use crate::type_guess::json_field;
 
 /// The columns to deliver, and for each the column of the file that it comes from.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct ColumnLayout {
     pub(crate) schema: SchemaRef,
     pub(crate) places: Vec<usize>,
 }
 
-impl Layout {
+impl ColumnLayout {
     /// Matches the columns of a file, in their order, with those that are wanted.
-    pub(crate) fn of_file(fields: &[FieldRef], options: &ReadOptions) -> Result<Layout> {
-        refuse_twins(fields.iter().map(|field| field.name().as_str()))?;
+    pub(crate) fn of_file(fields: &[FieldRef], options: &ReadOptions) -> Result<ColumnLayout> {
+        refuse_duplicates(fields.iter().map(|field| field.name().as_str()))?;
         let mut columns = Vec::new();
         let mut places = Vec::new();
         for (place, field) in fields.iter().enumerate() {
-            let column = match (wanted(options, field.name()), options.unmentioned, &options.schema)
-            {
-                (Some(wanted), _, _) if wanted.data_type().is_nested() => {
-                    match field.data_type().is_nested() {
-                        true => nullable(wanted),
-                        // Text says nested values as JSON.
-                        false => Arc::new(json_field(wanted.name())),
+            let column =
+                match (wanted_field(options, field.name()), options.unmentioned, &options.schema) {
+                    (Some(wanted), _, _) if wanted.data_type().is_nested() => {
+                        match field.data_type().is_nested() {
+                            true => nullable(wanted),
+                            // Text says nested values as JSON.
+                            false => Arc::new(json_field(wanted.name())),
+                        }
                     }
-                }
-                (Some(wanted), _, _) => nullable(wanted),
-                (None, ExtraColumns::Skip, Some(_)) => continue,
-                (None, _, _) => nullable(field),
-            };
+                    (Some(wanted), _, _) => nullable(wanted),
+                    (None, ExtraColumns::Skip, Some(_)) => continue,
+                    (None, _, _) => nullable(field),
+                };
             columns.push(column);
             places.push(place);
         }
-        Ok(Layout { schema: Arc::new(Schema::new(columns)), places })
+        Ok(ColumnLayout { schema: Arc::new(Schema::new(columns)), places })
     }
 
     /// The columns of a file that has none because it is empty: those that are wanted, so that
     /// nothing seems to be missing.
-    pub(crate) fn of_nothing(options: &ReadOptions) -> Layout {
+    pub(crate) fn of_nothing(options: &ReadOptions) -> ColumnLayout {
         let columns: Vec<FieldRef> =
             options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
-        Layout { places: (0..columns.len()).collect(), schema: Arc::new(Schema::new(columns)) }
+        ColumnLayout {
+            places: (0..columns.len()).collect(),
+            schema: Arc::new(Schema::new(columns)),
+        }
     }
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn text_fields(names: &[String]) -> Vec<FieldRef> {
 }
 
 /// The wanted column of a name: the one that is spelled so, else the one that differs in case only.
-pub(crate) fn wanted<'a>(options: &'a ReadOptions, name: &str) -> Option<&'a FieldRef> {
+pub(crate) fn wanted_field<'a>(options: &'a ReadOptions, name: &str) -> Option<&'a FieldRef> {
     let fields = options.schema.as_ref()?.fields();
     let lower = name.to_lowercase();
     fields
@@ -74,7 +77,7 @@ pub(crate) fn nullable(field: &FieldRef) -> FieldRef {
     }
 }
 
-fn refuse_twins<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+fn refuse_duplicates<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name.to_lowercase()) {

@@ -1,17 +1,17 @@
 //! Records that are text: CSV, JSON lines, and the elements of a JSON array.
 //!
-//! 1. [`blocks`] reads about a mebibyte and asks the splitter of the format where its records and
-//!    cells are. The splitter ([`csv`], [`json`]) copies nothing: it leaves [`Cell`]s, places in
-//!    the block. Records that are broken as such (too few fields, an open quote, no JSON) are set
-//!    apart here.
+//! 1. [`block_reader`] reads about a mebibyte, and the splitter of the format finds its records and
+//!    cells. The splitter ([`csv`], [`json`]) copies nothing: it makes [`Cell`]s, which are
+//!    positions in the block. It sets apart broken records (too few fields, an open quote, no
+//!    JSON).
 //! 2. [`convert`] turns the cells into Arrow arrays, column by column, and sets apart the records
-//!    with a value that does not fit. Blocks do not depend on each other, so this step can run on
-//!    several threads ([`reader`]).
-//! 3. The block stays with its batch, so that the original text of every row is at hand until the
+//!    with a value that does not fit. Blocks do not depend on each other, so several threads
+//!    convert ([`reader`]).
+//! 3. The block stays with its batch, so the original text of every row is available until the
 //!    batch is dropped.
 
 pub(crate) mod block;
-pub(crate) mod blocks;
+pub(crate) mod block_reader;
 pub(crate) mod convert;
 pub(crate) mod csv;
 pub(crate) mod decimal;

@@ -8,9 +8,9 @@ use arrow::datatypes::{FieldRef, SchemaRef};
 use memchr::memchr2;
 use tonnage_engine::{Error, Result};
 
-use super::block::{Block, UNKEPT};
-use super::blocks::{Blocks, Splitter};
-use super::convert::{Converter, UNKEPT_REASON};
+use super::block::{Block, UNCACHED_FORMULA};
+use super::block_reader::{BlockReader, Splitter};
+use super::convert::{Converter, UNCACHED_FORMULA_REASON};
 use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
 use super::generated_key;
@@ -18,13 +18,13 @@ use super::json::JsonSplitter;
 use super::json_detect::find_shape;
 use super::json_sample::JsonColumns;
 use super::json_shape::records_alone;
-use super::layout::{Layout, nullable, text_fields, wanted};
+use super::layout::{ColumnLayout, nullable, text_fields, wanted_field};
 use crate::batch::ReadBatch;
 use crate::format::Format;
-use crate::guess::json_field;
 use crate::input::Input;
 use crate::options::{ExtraColumns, ReadOptions};
 use crate::source::Source;
+use crate::type_guess::json_field;
 
 /// How much of a file of JSON lines is looked at for members that nobody named.
 const JSON_SAMPLE_BYTES: usize = 1 << 20;
@@ -34,7 +34,7 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 
 /// A reader of one source of text.
 pub(crate) struct TextReader {
-    blocks: Blocks,
+    blocks: BlockReader,
     splitter: Splitter,
     /// The columns of the file.
     columns: usize,
@@ -52,13 +52,14 @@ impl TextReader {
         format: Format,
         options: &ReadOptions,
     ) -> Result<TextReader> {
-        let mut blocks = Blocks::of(source, input, options)?;
+        let mut blocks = BlockReader::of(source, input, options)?;
         let (splitter, columns, layout) = match format {
             Format::JsonLines => open_json(source, &mut blocks, options)?,
             _ if options.documents.is_some() => return Err(no_documents(source, format)),
             _ => open_csv(source, &mut blocks, options)?,
         };
         let records_at = match format {
+            // Only a source that was seen whole is known to be a single object.
             Format::JsonLines if blocks.has_ended() => records_alone(blocks.look_ahead(0)),
             _ => None,
         };
@@ -185,7 +186,7 @@ impl ConverterWorkers {
     fn send(&mut self, block: Result<Block>) -> Result<()> {
         let queue = &self.queues[self.sent % self.queues.len()].0;
         self.sent += 1;
-        queue.send(block).map_err(|_| stopped())
+        queue.send(block).map_err(|_| worker_stopped_error())
     }
 
     fn receive(&mut self) -> Result<Option<Option<ReadBatch>>> {
@@ -194,19 +195,19 @@ impl ConverterWorkers {
         }
         let queue = &self.queues[self.received % self.queues.len()].1;
         self.received += 1;
-        queue.recv().map_err(|_| stopped())?.map(Some)
+        queue.recv().map_err(|_| worker_stopped_error())?.map(Some)
     }
 }
 
-fn stopped() -> Error {
+fn worker_stopped_error() -> Error {
     Error::internal("a thread that converts records has stopped unexpectedly")
 }
 
 pub(crate) fn open_csv(
     source: &Source,
-    blocks: &mut Blocks,
+    blocks: &mut BlockReader,
     options: &ReadOptions,
-) -> Result<(Splitter, usize, Layout)> {
+) -> Result<(Splitter, usize, ColumnLayout)> {
     let delimiter = csv_delimiter(source, options)?;
     refuse_bare_returns(source, blocks)?;
     let Some(first) = first_record(blocks, delimiter) else {
@@ -217,13 +218,13 @@ pub(crate) fn open_csv(
     };
     let names = csv_names(first, blocks, options).map_err(|error| error.at(source.name()))?;
     let columns = names.len();
-    let layout =
-        Layout::of_file(&text_fields(&names), options).map_err(|error| error.at(source.name()))?;
+    let layout = ColumnLayout::of_file(&text_fields(&names), options)
+        .map_err(|error| error.at(source.name()))?;
     Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
 }
 
 /// Lines that end in a carriage return alone would all be one line.
-fn refuse_bare_returns(source: &Source, blocks: &mut Blocks) -> Result<()> {
+fn refuse_bare_returns(source: &Source, blocks: &mut BlockReader) -> Result<()> {
     let head = blocks.look_ahead(64 << 10);
     let Some(at) = memchr2(b'\r', b'\n', head) else { return Ok(()) };
     let is_bare = head[at] == b'\r'
@@ -241,17 +242,17 @@ fn refuse_bare_returns(source: &Source, blocks: &mut Blocks) -> Result<()> {
 /// A source without a first record: empty, or with a header that is no record.
 fn empty_csv(
     source: &Source,
-    blocks: &mut Blocks,
+    blocks: &mut BlockReader,
     delimiter: u8,
     options: &ReadOptions,
-) -> Result<(Splitter, usize, Layout)> {
+) -> Result<(Splitter, usize, ColumnLayout)> {
     if !blocks.look_ahead(1).trim_ascii().is_empty() {
         return Err(Error::invalid(format!(
             "{}: line 1 is no CSV header: a quote is not closed or it is too long",
             source.name()
         )));
     }
-    let layout = Layout::of_nothing(options);
+    let layout = ColumnLayout::of_nothing(options);
     Ok((
         Splitter::Csv(CsvSplitter { delimiter, columns: layout.places.len().max(1) }),
         layout.places.len().max(1),
@@ -272,7 +273,7 @@ pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8
 pub(crate) struct FirstRecord {
     fields: Vec<String>,
     /// The place of a formula without a value among them.
-    unkept: Option<usize>,
+    uncached: Option<usize>,
     /// The place of one that is not UTF-8.
     not_utf8: Option<usize>,
     bytes: usize,
@@ -280,13 +281,15 @@ pub(crate) struct FirstRecord {
 }
 
 /// Looks at the first record without taking it; none if there is none, or if it is broken.
-fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
+fn first_record(blocks: &mut BlockReader, delimiter: u8) -> Option<FirstRecord> {
     let mut bytes_wanted = 64 << 10;
     loop {
         blocks.look_ahead(bytes_wanted);
         let at_end = blocks.is_at_end();
         let bytes = blocks.look_ahead(0);
         let mut block = Block::new(0, 1, 0);
+        // Nobody knows yet how many fields there are, nor whether this is a header: so nothing is
+        // taken.
         let used = CsvSplitter { delimiter, columns: 0 }.split(bytes, at_end, 1, &mut block);
         if !block.faults.is_empty() {
             return None;
@@ -302,7 +305,7 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
             };
             return Some(FirstRecord {
                 fields,
-                unkept: place(&|text| text == UNKEPT),
+                uncached: place(&|text| text == UNCACHED_FORMULA),
                 not_utf8: place(&|text| std::str::from_utf8(text).is_err()),
                 bytes: used,
                 lines: block.lines,
@@ -311,6 +314,7 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
         if blocks.has_ended() {
             return None;
         }
+        // A slow source is asked for as much again; another has shown that the record is longer.
         if !blocks.came_early() {
             if bytes_wanted > HEADER_BYTES_MAX {
                 return None;
@@ -323,10 +327,11 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
 /// The names of the columns. A header is taken out of the blocks.
 fn csv_names(
     first: FirstRecord,
-    blocks: &mut Blocks,
+    blocks: &mut BlockReader,
     options: &ReadOptions,
 ) -> Result<Vec<String>> {
-    if let Some(place) = first.unkept.filter(|_| options.csv.has_header) {
+    // Without a header these are values, and the record is rejected in its turn.
+    if let Some(place) = first.uncached.filter(|_| options.csv.has_header) {
         return Err(Error::invalid(format!("the name of column {}: {UNKEPT_REASON}", place + 1)));
     }
     if let Some(place) = first.not_utf8.filter(|_| options.csv.has_header) {
@@ -338,6 +343,7 @@ fn csv_names(
     if options.csv.has_header {
         blocks.skip_header(first.bytes, first.lines);
         let name = |(place, name): (usize, String)| match name.trim() {
+            // A column of a table must have a name.
             "" => format!("column_{}", place + 1),
             name => name.to_owned(),
         };
@@ -361,7 +367,7 @@ fn csv_names(
 }
 
 /// How a wanted column stands in text: nested values are JSON there.
-fn said(field: &FieldRef) -> FieldRef {
+fn text_field(field: &FieldRef) -> FieldRef {
     match field.data_type().is_nested() {
         true => Arc::new(json_field(field.name())),
         false => nullable(field),
@@ -369,7 +375,7 @@ fn said(field: &FieldRef) -> FieldRef {
 }
 
 /// The column of generated keys.
-fn generated_key_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
+fn generated_key_column(layout: &ColumnLayout, options: &ReadOptions) -> Result<Option<usize>> {
     let Some(name) =
         options.documents.as_ref().and_then(|documents| documents.generated_key.as_ref())
     else {
@@ -390,14 +396,14 @@ pub(crate) fn no_documents(source: &Source, format: Format) -> Error {
 
 fn open_json(
     source: &Source,
-    blocks: &mut Blocks,
+    blocks: &mut BlockReader,
     options: &ReadOptions,
-) -> Result<(Splitter, usize, Layout)> {
+) -> Result<(Splitter, usize, ColumnLayout)> {
     let shape = find_shape(source, blocks, options)?;
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
     let found = || {
         let mut columns = JsonColumns::of(options);
-        columns.look_at_text(shape.clone(), bytes);
+        columns.sample_text(shape.clone(), bytes);
         columns.into_columns().into_iter().map(|(name, column)| Arc::new(column.field(&name)))
     };
     if let Some(documents) = &options.documents {
@@ -405,7 +411,8 @@ fn open_json(
             Some(schema) => schema.fields().iter().map(nullable).collect(),
             None => found().collect(),
         };
-        let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+        let layout =
+            ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
         let documents =
             DocumentLayout::new(documents, &fields).map_err(|error| error.at(source.name()))?;
         return Ok((
@@ -415,12 +422,14 @@ fn open_json(
         ));
     }
     let mut fields: Vec<_> =
-        options.schema.iter().flat_map(|schema| schema.fields()).map(said).collect();
+        options.schema.iter().flat_map(|schema| schema.fields()).map(text_field).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == ExtraColumns::Skip;
+    // Found members are known to the splitter even if they are not wanted: it refuses unknown ones.
     if !skip_unmentioned {
-        fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));
+        fields.extend(found().filter(|field| wanted_field(options, field.name()).is_none()));
     }
-    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+    let layout =
+        ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let names = fields.iter().map(|field| field.name().clone()).collect();
     Ok((
         Splitter::Json(JsonSplitter::new(shape, names, options.renames.clone(), skip_unmentioned)),

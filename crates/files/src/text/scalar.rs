@@ -1,6 +1,6 @@
-//! Single values as text: numbers, booleans, UUIDs, bytes.
+//! Parses single values: numbers, booleans, UUIDs, bytes.
 //!
-//! Each function says in words why a text is no such value; the words follow the text: "`abc` is
+//! Each function returns in words why a text is no such value. The words follow the text: "`abc` is
 //! not a whole number".
 
 use base64::Engine;
@@ -10,33 +10,33 @@ use base64::engine::general_purpose::STANDARD;
 pub(crate) type Reason = &'static str;
 
 /// Whole numbers of all widths.
-pub(crate) trait Whole: Copy + Default {
+pub(crate) trait WholeNumber: Copy + Default {
     /// What is said of a number that is too large or too small.
     const OUT_OF_RANGE: Reason;
     /// The number, if it fits.
-    fn fit(value: i128) -> Option<Self>;
+    fn from_i128(value: i128) -> Option<Self>;
 }
 
-macro_rules! whole {
+macro_rules! whole_numbers {
     ($($type:ty: $words:literal),*) => {$(
-        impl Whole for $type {
+        impl WholeNumber for $type {
             const OUT_OF_RANGE: Reason = concat!("is out of the range of ", $words);
             #[inline]
-            fn fit(value: i128) -> Option<Self> {
+            fn from_i128(value: i128) -> Option<Self> {
                 Self::try_from(value).ok()
             }
         }
     )*};
 }
 
-whole!(
+whole_numbers!(
     i8: "an 8-bit integer", i16: "a 16-bit integer", i32: "a 32-bit integer", i64: "a 64-bit integer",
     u8: "an unsigned 8-bit integer", u16: "an unsigned 16-bit integer", u32: "an unsigned 32-bit integer", u64: "an unsigned 64-bit integer"
 );
 
 /// A whole number in decimal digits, with an optional sign.
 #[inline]
-pub(crate) fn whole<T: Whole>(text: &[u8]) -> Result<T, Reason> {
+pub(crate) fn integer<T: WholeNumber>(text: &[u8]) -> Result<T, Reason> {
     let (negative, digits) = match text.first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -56,13 +56,13 @@ pub(crate) fn whole<T: Whole>(text: &[u8]) -> Result<T, Reason> {
             value = value * 10 + u64::from(digit);
         }
         let value = i128::from(value);
-        return T::fit(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE);
+        return T::from_i128(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE);
     }
-    long_whole(negative, digits)
+    long_integer(negative, digits)
 }
 
 #[cold]
-fn long_whole<T: Whole>(negative: bool, digits: &[u8]) -> Result<T, Reason> {
+fn long_integer<T: WholeNumber>(negative: bool, digits: &[u8]) -> Result<T, Reason> {
     let mut value = 0_i128;
     for digit in digits {
         let digit = digit.wrapping_sub(b'0');
@@ -71,7 +71,7 @@ fn long_whole<T: Whole>(negative: bool, digits: &[u8]) -> Result<T, Reason> {
         }
         value = value.saturating_mul(10).saturating_add(i128::from(digit));
     }
-    T::fit(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE)
+    T::from_i128(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE)
 }
 
 /// The powers of ten that a double holds exactly.
@@ -91,6 +91,7 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
         Some(b'-') => (true, &text[1..]),
         _ => (false, text),
     };
+    // Fifteen digits and a point are the most that stay exact.
     if digits.is_empty() || digits.len() > 16 {
         return slow_double(text);
     }
@@ -111,6 +112,7 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
     }
     let decimals = point.map_or(0, |place| digits.len() - place - 1);
     let value = value as f64 / EXACT_POWERS[decimals];
+    // The sign comes last, so that `-0` stays a negative zero.
     Ok(if negative { -value } else { value })
 }
 
@@ -213,16 +215,16 @@ mod tests {
 
     #[test]
     fn whole_numbers_know_their_range() {
-        assert_eq!(whole::<i32>(b"-2147483648"), Ok(i32::MIN));
-        assert_eq!(whole::<i32>(b"2147483648"), Err("is out of the range of a 32-bit integer"));
-        assert_eq!(whole::<i64>(b"-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(integer::<i32>(b"-2147483648"), Ok(i32::MIN));
+        assert_eq!(integer::<i32>(b"2147483648"), Err("is out of the range of a 32-bit integer"));
+        assert_eq!(integer::<i64>(b"-9223372036854775808"), Ok(i64::MIN));
         assert_eq!(
-            whole::<i64>(b"9223372036854775808"),
+            integer::<i64>(b"9223372036854775808"),
             Err("is out of the range of a 64-bit integer")
         );
-        assert_eq!(whole::<u8>(b"-1"), Err("is out of the range of an unsigned 8-bit integer"));
+        assert_eq!(integer::<u8>(b"-1"), Err("is out of the range of an unsigned 8-bit integer"));
         for text in ["", "-", "1.0", "1e3", " 1", "abc", "12345678901234567890x"] {
-            assert_eq!(whole::<i64>(text.as_bytes()), Err("is not a whole number"), "{text}");
+            assert_eq!(integer::<i64>(text.as_bytes()), Err("is not a whole number"), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
-//! Times of a day as text: `13:45`, `13:45:30`, `13:45:30.123456789`, `1:45 PM`.
+//! Parses times of day: `13:45`, `13:45:30`, `13:45:30.123456789`, `1:45 PM`.
 //!
-//! Arrow's own reader cuts off what follows the ninth digit of a second, and makes the next minute of
-//! a 60th second.
+//! Arrow's own parser cuts off what follows the ninth digit of a second, and makes the next minute
+//! of a 60th second.
 
 use super::scalar::Reason;
 

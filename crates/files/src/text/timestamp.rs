@@ -1,5 +1,5 @@
-//! Points in time as text: ISO 8601, with `T` or a space, with a fraction, with `Z` or an offset,
-//! or the date alone.
+//! Parses points in time: ISO 8601, with `T` or a space, with a fraction, with `Z` or an offset, or
+//! the date alone.
 
 use arrow::datatypes::TimeUnit;
 
@@ -7,7 +7,7 @@ pub(crate) const DAY_SECONDS: i64 = 86_400;
 
 /// A point in time: seconds since 1970 in UTC, and nanoseconds behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Instant {
+pub(crate) struct ParsedInstant {
     pub(crate) seconds: i64,
     pub(crate) nanoseconds: u32,
     /// How many digits the fraction was written with.
@@ -17,13 +17,13 @@ pub(crate) struct Instant {
 }
 
 /// Reads a point in time; a text without an offset is taken as UTC.
-pub(crate) fn parse(text: &[u8]) -> Option<Instant> {
+pub(crate) fn parse(text: &[u8]) -> Option<ParsedInstant> {
     let (year, rest) = parse_year(text)?;
     if rest.len() < 6 || rest[0] != b'-' || rest[3] != b'-' {
         return None;
     }
     let days = days_of(year, two_digits(rest, 1)?, two_digits(rest, 4)?)?;
-    let mut instant = Instant {
+    let mut instant = ParsedInstant {
         seconds: days.checked_mul(DAY_SECONDS)?,
         nanoseconds: 0,
         fraction_digits: 0,
@@ -40,17 +40,17 @@ pub(crate) fn parse(text: &[u8]) -> Option<Instant> {
 }
 
 /// Whether a day begins at a point in time.
-pub(crate) fn is_midnight(instant: &Instant) -> bool {
+pub(crate) fn is_midnight(instant: &ParsedInstant) -> bool {
     instant.nanoseconds == 0 && instant.seconds.rem_euclid(DAY_SECONDS) == 0
 }
 
 /// The day of a point in time, counted from 1970.
-pub(crate) fn day_of(instant: Instant) -> i64 {
+pub(crate) fn day_of(instant: ParsedInstant) -> i64 {
     instant.seconds.div_euclid(DAY_SECONDS)
 }
 
 /// The ticks of a point in time in a unit, or why there are none.
-pub(crate) fn to_ticks(instant: Instant, unit: TimeUnit) -> Result<i64, &'static str> {
+pub(crate) fn to_ticks(instant: ParsedInstant, unit: TimeUnit) -> Result<i64, &'static str> {
     let per_second = ticks_per_second(unit);
     let tick_nanoseconds = 1_000_000_000 / per_second as u32;
     if !instant.nanoseconds.is_multiple_of(tick_nanoseconds) {
@@ -153,7 +153,7 @@ fn parse_year(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`, and the offset behind it.
-fn parse_time(text: &[u8], instant: &mut Instant) -> Option<()> {
+fn parse_time(text: &[u8], instant: &mut ParsedInstant) -> Option<()> {
     if text.len() < 5 || text[2] != b':' {
         return None;
     }
@@ -173,7 +173,7 @@ fn parse_time(text: &[u8], instant: &mut Instant) -> Option<()> {
     Some(())
 }
 
-fn parse_fraction<'a>(text: &'a [u8], instant: &mut Instant) -> Option<&'a [u8]> {
+fn parse_fraction<'a>(text: &'a [u8], instant: &mut ParsedInstant) -> Option<&'a [u8]> {
     if !matches!(text.first(), Some(b'.' | b',')) {
         return Some(text);
     }

@@ -1,4 +1,4 @@
-//! Compresses what is written, or only buffers it.
+//! Compresses the output, or only buffers it.
 
 use std::io::{self, BufWriter, Write};
 

@@ -8,7 +8,7 @@ use tonnage_engine::Result;
 
 use super::error::write_failed;
 use crate::nested::columns_of;
-use crate::render::{Column, Style};
+use crate::render::{RenderedColumn, ValueStyle};
 
 /// What is gathered before it is handed on.
 const LINES_BYTES: usize = 64 << 10;
@@ -45,7 +45,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    fn push_row(&mut self, columns: &[Column], row: usize) {
+    fn push_row(&mut self, columns: &[RenderedColumn], row: usize) {
         for (place, column) in columns.iter().enumerate() {
             if place > 0 {
                 self.lines.push(self.delimiter);
@@ -56,8 +56,8 @@ impl<W: Write> CsvWriter<W> {
                     self.lines.extend_from_slice(b"\"\"")
                 }
                 _ if column.is_null(row) => {}
-                Style::Bare => column.write(row, &mut self.lines),
-                Style::Text | Style::Json => {
+                ValueStyle::Bare => column.write(row, &mut self.lines),
+                ValueStyle::Text | ValueStyle::Json => {
                     self.value.clear();
                     column.write(row, &mut self.value);
                     push_text(&self.value, self.delimiter, &mut self.lines);

@@ -1,4 +1,4 @@
-//! Failed writes.
+//! Errors of failed writes.
 
 use tonnage_engine::Error;
 

@@ -37,10 +37,10 @@ use json::JsonWriter;
 /// same, because a line with nothing on it is no record. In JSON lines NULL and the JSON value `null`
 /// of a JSON column are the same.
 pub struct RecordWriter<W: Write + Send> {
-    body: Body<W>,
+    body: WriterBody<W>,
 }
 
-enum Body<W: Write + Send> {
+enum WriterBody<W: Write + Send> {
     Csv(CsvWriter<Compressor<W>>),
     Json(JsonWriter<Compressor<W>>),
     Parquet(Box<ParquetWriter<Compressor<W>>>),
@@ -49,8 +49,8 @@ enum Body<W: Write + Send> {
 }
 
 impl<W: Write + Send> RecordWriter<W> {
-    /// A writer of `format`, the whole output compressed as told. The writer buffers; the target
-    /// need not.
+    /// A writer of `format`, with the whole output compressed. The writer buffers; the target need
+    /// not.
     pub fn new(
         format: Format,
         target: W,
@@ -59,16 +59,17 @@ impl<W: Write + Send> RecordWriter<W> {
     ) -> Result<Self> {
         let target = Compressor::new(target, compression).map_err(write_failed)?;
         let body = match format {
+            // The header is written here: a result without rows has its columns, too.
             Format::Csv | Format::Tsv => {
                 let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-                Body::Csv(CsvWriter::new(target, &schema, delimiter).map_err(write_failed)?)
+                WriterBody::Csv(CsvWriter::new(target, &schema, delimiter).map_err(write_failed)?)
             }
-            Format::JsonLines => Body::Json(JsonWriter::new(target)),
-            Format::Parquet => Body::Parquet(Box::new(ParquetWriter::new(target, &schema)?)),
-            Format::ArrowFile => Body::ArrowFile(Box::new(
+            Format::JsonLines => WriterBody::Json(JsonWriter::new(target)),
+            Format::Parquet => WriterBody::Parquet(Box::new(ParquetWriter::new(target, &schema)?)),
+            Format::ArrowFile => WriterBody::ArrowFile(Box::new(
                 FileWriter::try_new(target, &schema).map_err(write_failed)?,
             )),
-            Format::ArrowStream => Body::ArrowStream(Box::new(
+            Format::ArrowStream => WriterBody::ArrowStream(Box::new(
                 StreamWriter::try_new(target, &schema).map_err(write_failed)?,
             )),
             Format::Avro => {
@@ -81,18 +82,18 @@ impl<W: Write + Send> RecordWriter<W> {
     /// Writes the rows of one batch, which must have the columns that the writer was made for.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match &mut self.body {
-            Body::Csv(writer) => writer.write(batch),
-            Body::Json(writer) => writer.write(batch),
-            Body::Parquet(writer) => writer.write(batch),
-            Body::ArrowFile(writer) => writer.write(batch).map_err(write_failed),
-            Body::ArrowStream(writer) => writer.write(batch).map_err(write_failed),
+            WriterBody::Csv(writer) => writer.write(batch),
+            WriterBody::Json(writer) => writer.write(batch),
+            WriterBody::Parquet(writer) => writer.write(batch),
+            WriterBody::ArrowFile(writer) => writer.write(batch).map_err(write_failed),
+            WriterBody::ArrowStream(writer) => writer.write(batch).map_err(write_failed),
         }
     }
 
     /// About how many bytes are held back until more rows come, as they will be written.
     pub fn held_bytes(&self) -> usize {
         match &self.body {
-            Body::Parquet(writer) => writer.held_bytes(),
+            WriterBody::Parquet(writer) => writer.held_bytes(),
             _ => 0,
         }
     }
@@ -101,14 +102,14 @@ impl<W: Write + Send> RecordWriter<W> {
     /// call the output is not whole.
     pub fn finish(self) -> Result<W> {
         let target = match self.body {
-            Body::Csv(writer) => writer.finish().map_err(write_failed)?,
-            Body::Json(writer) => writer.finish().map_err(write_failed)?,
-            Body::Parquet(writer) => writer.finish()?,
-            Body::ArrowFile(mut writer) => {
+            WriterBody::Csv(writer) => writer.finish().map_err(write_failed)?,
+            WriterBody::Json(writer) => writer.finish().map_err(write_failed)?,
+            WriterBody::Parquet(writer) => writer.finish()?,
+            WriterBody::ArrowFile(mut writer) => {
                 writer.finish().map_err(write_failed)?;
                 writer.into_inner().map_err(write_failed)?
             }
-            Body::ArrowStream(mut writer) => {
+            WriterBody::ArrowStream(mut writer) => {
                 writer.finish().map_err(write_failed)?;
                 writer.into_inner().map_err(write_failed)?
             }

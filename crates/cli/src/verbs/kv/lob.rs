@@ -1,4 +1,4 @@
-//! Large objects in and out.
+//! Reads, writes and deletes large objects.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use clap::Args;
 use tonnage::{Condition, Error, ErrorKind, Key, LobOptions, LobSource, Result, WriteOptions};
 
 use crate::args::Globals;
+use crate::connection_lobs::AnyLobWriter;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::LineOutput;
-use crate::place::Place;
-use crate::placed_lobs::PlacedLobWriter;
+use crate::store_connection::StoreConnection;
 use crate::values::{self, Durability, grouped};
 use crate::{interrupt, stderr, time_limit};
 
@@ -38,7 +38,7 @@ impl LobWriteArgs {
             chunk_bytes: self.chunk_bytes,
             durability: self.durability.into(),
             condition: if self.if_absent { Condition::IfAbsent } else { Condition::Always },
-            timeout: time_limit::left(),
+            timeout: time_limit::remaining(),
         }
     }
 }
@@ -63,14 +63,17 @@ pub(crate) struct PutLobArgs {
 
 impl PutLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let input = Input::open(self.file.as_deref())?;
-        let place = globals.place_or_create(true)?;
-        let (mut writer, passed) = self.writer(&place)?;
+        // The input is opened first: a file that cannot be read must not make a store.
+        let input = LobInput::open(self.file.as_deref())?;
+        let connection = globals.connection_or_create(true)?;
+        let (mut writer, passed) = self.writer(&connection)?;
         let mut input = input;
-        input.pass_over(passed)?;
+        input.skip_bytes(passed)?;
         let cancel = interrupt::cancel();
         let mut buffer = vec![0; COPY_BYTES];
         loop {
+            // Whatever ends the loop early leaves no object to be seen: only `finish` makes it
+            // visible.
             interrupt::check(&cancel)?;
             match input.read(&mut buffer)? {
                 0 => break,
@@ -94,29 +97,29 @@ impl PutLobArgs {
     }
 
     /// The writer, and how many bytes of the input it has already.
-    fn writer(&self, place: &Place) -> Result<(PlacedLobWriter, u64)> {
+    fn writer(&self, connection: &StoreConnection) -> Result<(AnyLobWriter, u64)> {
         let options = self.write.options();
         if self.resume
-            && let Some(writer) = place.resume_lob(&self.key, &options)?
+            && let Some(writer) = connection.resume_lob(&self.key, &options)?
         {
             let passed = writer.position();
             return Ok((writer, passed));
         }
         let writer = match self.append {
-            true => place.append_lob(&self.key, &options)?,
-            false => place.put_lob(&self.key, &options)?,
+            true => connection.append_lob(&self.key, &options)?,
+            false => connection.put_lob(&self.key, &options)?,
         };
         Ok((writer, 0))
     }
 }
 
 /// Where an object comes from.
-struct Input {
+struct LobInput {
     name: String,
     bytes: Box<dyn Read>,
 }
 
-impl Input {
+impl LobInput {
     fn open(file: Option<&Path>) -> Result<Self> {
         match file.filter(|path| path.as_os_str() != "-") {
             None => Ok(Self { name: "standard input".into(), bytes: Box::new(io::stdin()) }),
@@ -137,7 +140,7 @@ impl Input {
         }
     }
 
-    fn pass_over(&mut self, bytes: u64) -> Result<()> {
+    fn skip_bytes(&mut self, bytes: u64) -> Result<()> {
         let passed = io::copy(&mut (&mut self.bytes).take(bytes), &mut io::sink());
         match passed.map_err(|error| unreadable(&self.name, error))? {
             passed if passed == bytes => Ok(()),
@@ -165,7 +168,7 @@ pub(crate) struct GetLobArgs {
 
 impl GetLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(mut reader) = globals.place()?.get_lob(&self.key)? else {
+        let Some(mut reader) = globals.connection()?.get_lob(&self.key)? else {
             stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         };
@@ -200,13 +203,13 @@ pub(crate) struct DeleteLobArgs {
 
 impl DeleteLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let place = globals.place()?;
+        let connection = globals.connection()?;
         let options = WriteOptions {
             durability: self.durability.into(),
-            timeout: time_limit::left(),
+            timeout: time_limit::remaining(),
             ..WriteOptions::default()
         };
-        if !place.delete_lob(&self.key, &options)? {
+        if !connection.delete_lob(&self.key, &options)? {
             stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         }
@@ -233,8 +236,8 @@ pub(crate) struct LoadLobsArgs {
 
 impl LoadLobsArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let files = Files::below(&self.directory)?;
-        let place = globals.place_or_create(true)?;
+        let files = LobFiles::below(&self.directory)?;
+        let connection = globals.connection_or_create(true)?;
         let objects = files.map(|file| {
             let path = file?;
             let key = self.key_of(&path)?;
@@ -244,7 +247,7 @@ impl LoadLobsArgs {
         });
         let threads = self.threads.unwrap_or_else(tonnage::cores);
         let cancel = interrupt::cancel();
-        let report = place.put_lobs(objects, &self.write.options(), threads, &cancel)?;
+        let report = connection.put_lobs(objects, &self.write.options(), threads, &cancel)?;
         for (_, error) in &report.failures {
             stderr::line(format_args!("tonnage: {error}"));
         }
@@ -266,11 +269,11 @@ impl LoadLobsArgs {
 }
 
 /// The files of a directory and of those below it. Links to directories are not followed.
-struct Files {
+struct LobFiles {
     open: Vec<std::fs::ReadDir>,
 }
 
-impl Files {
+impl LobFiles {
     fn below(directory: &Path) -> Result<Self> {
         Ok(Self { open: vec![Self::read(directory)?] })
     }
@@ -301,7 +304,7 @@ impl Files {
     }
 }
 
-impl Iterator for Files {
+impl Iterator for LobFiles {
     type Item = Result<PathBuf>;
 
     fn next(&mut self) -> Option<Self::Item> {

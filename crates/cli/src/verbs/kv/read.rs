@@ -1,4 +1,4 @@
-//! Pairs out.
+//! Reads key/value pairs.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -11,9 +11,9 @@ use tonnage::{Depth, Error, Key, KeyRange, PairGetOptions, Result};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
+use crate::fetched_pairs::{FetchedPairBatch, FetchedPairs};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
-use crate::placed_pairs::{PlacedBatch, PlacedPairs};
 use crate::stderr;
 use crate::values::{BytesAs, Direction};
 
@@ -77,7 +77,7 @@ pub(crate) struct KvGetArgs {
 
 impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(pair) = globals.place()?.get_pair(&self.key)? else {
+        let Some(pair) = globals.connection()?.get_pair(&self.key)? else {
             stderr::line(format_args!("tonnage: {}: there is no such pair", self.key));
             return Ok(Exit::Rejected);
         };
@@ -133,8 +133,8 @@ impl MultiGetArgs {
             limit_per_key: self.limit_per_key,
             ..self.pairs.options()
         };
-        let pairs = globals.place()?.bulk_get_pairs(&self.keys, &options)?;
-        let (found, wanted) = (self.pairs.write(pairs, None)?, self.wanted());
+        let pairs = globals.connection()?.bulk_get_pairs(&self.keys, &options)?;
+        let (found, wanted) = (self.pairs.write(pairs, None)?, self.pairs_expected());
         if found >= wanted {
             return Ok(Exit::Success);
         }
@@ -150,7 +150,7 @@ impl MultiGetArgs {
 
     /// How many pairs there must be: one for each key; one at all if pairs below the keys are asked
     /// for; none if a range may be empty.
-    fn wanted(&self) -> u64 {
+    fn pairs_expected(&self) -> u64 {
         match self.depth {
             _ if self.range.range().is_some() => 0,
             Scope::Parent => self.keys.iter().collect::<HashSet<_>>().len() as u64,
@@ -171,7 +171,7 @@ pub(crate) struct KvScanArgs {
 
 impl KvScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let pairs = globals.place()?.scan_pairs(&self.pairs.options(), self.limit)?;
+        let pairs = globals.connection()?.scan_pairs(&self.pairs.options(), self.limit)?;
         self.pairs.write(pairs, self.limit)?;
         Ok(Exit::Success)
     }
@@ -188,7 +188,7 @@ impl PairOutputArgs {
     }
 
     /// Writes pairs. Tells how many there were.
-    fn write(&self, pairs: PlacedPairs, limit: Option<u64>) -> CliResult<u64> {
+    fn write(&self, pairs: FetchedPairs, limit: Option<u64>) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let schema = self.schema();
         let mut output = self.output.open(schema.clone())?;
@@ -221,7 +221,13 @@ impl PairOutputArgs {
         Arc::new(Schema::new(fields))
     }
 
-    fn rows(&self, schema: &SchemaRef, batch: &PlacedBatch, count: usize) -> Result<RecordBatch> {
+    fn rows(
+        &self,
+        schema: &SchemaRef,
+        batch: &FetchedPairBatch,
+        count: usize,
+    ) -> Result<RecordBatch> {
+        // The columns follow `schema`, under which the output was opened.
         let mut keys = StringBuilder::new();
         for index in 0..count {
             keys.append_value(batch.key(index)?.to_string());
@@ -245,7 +251,7 @@ impl PairOutputArgs {
     }
 }
 
-fn texts(batch: &PlacedBatch, count: usize) -> Result<StringBuilder> {
+fn texts(batch: &FetchedPairBatch, count: usize) -> Result<StringBuilder> {
     let mut values = StringBuilder::new();
     for index in 0..count {
         let text = std::str::from_utf8(batch.value(index)?);

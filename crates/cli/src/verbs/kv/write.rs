@@ -1,4 +1,4 @@
-//! Pairs in.
+//! Writes and deletes key/value pairs.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -36,9 +36,9 @@ pub(crate) struct KvPutArgs {
 impl KvPutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value = self.value()?;
-        let place = globals.place_or_create(true)?;
+        let connection = globals.connection_or_create(true)?;
         let (condition, options) = (self.write.condition(), self.write.options());
-        let written = place.put_pair(&self.key, &value, condition, &options)?;
+        let written = connection.put_pair(&self.key, &value, condition, &options)?;
         Ok(if report_write(globals, &self.key.to_string(), written) {
             Exit::Success
         } else {
@@ -84,11 +84,12 @@ impl DeleteArgs {
         let range = self.range.range();
         let options = WriteOptions {
             durability: self.durability.into(),
-            timeout: time_limit::left(),
+            timeout: time_limit::remaining(),
             ..WriteOptions::default()
         };
-        let place = globals.place()?;
-        let deleted = place.delete_pairs(&self.key, self.depth.into(), range.as_ref(), &options)?;
+        let connection = globals.connection()?;
+        let deleted =
+            connection.delete_pairs(&self.key, self.depth.into(), range.as_ref(), &options)?;
         if deleted == 0 {
             stderr::line(format_args!("tonnage: {}: nothing to delete", self.key));
             return Ok(Exit::Rejected);
@@ -125,9 +126,9 @@ impl KvLoadArgs {
             check_columns(&wanted, source.name(), found).map(|()| None)
         };
         let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
-        let place = globals.place_or_create(true)?;
+        let connection = globals.connection_or_create(true)?;
         let target = LoadTarget::Pairs { ttl: self.job.ttl };
-        self.job.run(globals, &place, inputs, &target).map(|end| end.exit)
+        self.job.run(globals, &connection, inputs, &target).map(|end| end.exit)
     }
 }
 

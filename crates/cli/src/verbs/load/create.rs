@@ -1,4 +1,4 @@
-//! Tables out of files, and files held against tables.
+//! Derives a table from files, and checks files against a table.
 
 use std::sync::Arc;
 
@@ -71,14 +71,14 @@ pub(super) fn check_key(schema: &TableSchema, key: &PrimaryKey) -> CliResult<()>
 }
 
 /// A table that is to be made, and what there is to say of it.
-pub(super) struct ToMake {
+pub(super) struct NewTablePlan {
     pub(super) definition: TableDefinition,
     pub(super) notes: Vec<String>,
     /// The records that decided the types, if there are more.
     sample: Option<u64>,
 }
 
-impl ToMake {
+impl NewTablePlan {
     /// The table that the columns of the files make.
     pub(super) fn of(
         path: &str,
@@ -220,6 +220,7 @@ fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String
 /// What a newcomer would like to know of the types.
 fn notes(found: &Inferred) -> Vec<String> {
     let mut notes = Vec::new();
+    // Only a file that was read to its end is known to have no records.
     if found.is_guessed && found.records == 0 && found.is_whole {
         let why = match found.rejected {
             0 => "the files have no records",
@@ -237,6 +238,7 @@ fn notes(found: &Inferred) -> Vec<String> {
             "{column} {}",
             column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
         );
+        // Columns with the same words share a hint: a wide file would print one for each.
         match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
             Some((_, columns)) => columns.push(told),
             None => by_words.push((options.join(" "), vec![told])),

@@ -1,4 +1,4 @@
-//! JSON documents loaded as they are.
+//! Options to load JSON documents as they are.
 
 use clap::Args;
 use tonnage_files::DocumentOptions;

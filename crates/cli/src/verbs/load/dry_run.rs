@@ -1,5 +1,5 @@
-//! A load that writes nothing: every record is read, converted and held against the table, and what
-//! would fail is reported.
+//! `--dry-run`: reads, converts and checks every record against the table, and reports what would
+//! fail. It writes nothing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::args::Globals;
 use crate::display::Console;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
-use crate::load::{Failures, FileInput, FileStream, JobArgs, LoadSummary, LoadTarget};
+use crate::load::{FailureReporter, FileInput, FileStream, JobArgs, LoadSummary, LoadTarget};
 
 pub(super) fn run(
     globals: &Globals,
@@ -27,15 +27,16 @@ pub(super) fn run(
     let target = LoadTarget::Table { path: entry.schema.path.as_str().into(), ttl: None };
     let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, &target)).collect();
     let states: Vec<_> = streams.iter().map(FileStream::state).collect();
-    let failures = Failures::new(&console, job.rejects.as_deref(), states.clone());
+    let failures = FailureReporter::new(&console, job.rejects.as_deref(), states.clone());
     let mut report = BulkPutReport::default();
     let mut stopped = None;
+    // A failure stops the reading, not the loop: files behind it stand in the report, as not read.
     for (number, mut stream) in streams.into_iter().enumerate() {
         let mut tally =
             StreamReport { stream: number, name: stream.name(), ..StreamReport::default() };
         while stopped.is_none() {
             match stream.next_batch() {
-                Ok(Some(batch)) => judge(&entry, batch, &mut tally, &failures)?,
+                Ok(Some(batch)) => check_batch(&entry, batch, &mut tally, &failures)?,
                 Ok(None) => {
                     tally.completed = true;
                     break;
@@ -51,6 +52,7 @@ pub(super) fn run(
         report.streams.push(tally);
     }
     failures.finish().map_err(Failure::stopped)?;
+    // The limit of errors is judged last: a dry run is for finding all of them.
     let stopped = stopped.or_else(|| too_many(job, &report.total));
     report.seconds = started.elapsed().as_secs_f64();
     let exit = match &stopped {
@@ -78,11 +80,11 @@ fn too_many(job: &JobArgs, counts: &Counts) -> Option<Failure> {
 }
 
 /// Counts a batch, and tells what of it would fail.
-fn judge(
+fn check_batch(
     entry: &TableEntry,
     batch: EntryBatch,
     tally: &mut StreamReport,
-    failures: &Failures,
+    failures: &FailureReporter,
 ) -> CliResult<()> {
     let Counts { read, failed, .. } = &mut tally.counts;
     let next = *read;
@@ -103,6 +105,7 @@ fn judge(
         fail(unread.position, unread.column.as_deref(), &unread.reason)?;
     }
     let Payload::Batch { rows, .. } = &batch.payload else { return Ok(()) };
+    // Rows are counted on where none is left out. Else each batch says the record of each row.
     let position =
         |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
     for rejected in entry.codec.align_unnumbered(rows)?.rejected {

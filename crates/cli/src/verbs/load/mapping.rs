@@ -1,4 +1,4 @@
-//! Expressions over the fields of files: what fills columns, and which records are loaded.
+//! `--map` and `--where`: expressions over the fields of files.
 
 use clap::Args;
 
@@ -15,7 +15,7 @@ pub(super) struct MappingArgs {
     condition: Option<String>,
     /// Fill a column with an expression in SQL over the fields of the files, such as
     /// 'at=to_timestamp(epoch)'. A field that only expressions read needs no column; may be repeated
-    #[arg(long = "map", id = "map", value_name = "COLUMN=EXPRESSION", value_parser = mapped)]
+    #[arg(long = "map", id = "map", value_name = "COLUMN=EXPRESSION", value_parser = parse_mapping)]
     filled: Vec<(String, String)>,
 }
 
@@ -30,7 +30,7 @@ impl MappingArgs {
 }
 
 /// Reads `column=expression`.
-fn mapped(text: &str) -> Result<(String, String), String> {
+fn parse_mapping(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, expression))
             if !column.trim().is_empty() && !expression.trim().is_empty() =>

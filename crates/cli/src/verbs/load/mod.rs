@@ -16,9 +16,9 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable};
-use crate::place::Place;
+use crate::store_connection::StoreConnection;
 use crate::values;
-use create::{PrimaryKey, ToMake};
+use create::{NewTablePlan, PrimaryKey};
 use documents::DocumentArgs;
 use mapping::MappingArgs;
 
@@ -99,12 +99,12 @@ impl LoadArgs {
         // A table that cannot be made must not leave an empty store behind: what the files say
         // comes first.
         let made = self.table_to_make(globals, &sources, mapping)?;
-        let place = globals.place_or_create(self.create)?;
-        let table = self.table_in(&place, made.as_ref().map(|made| &made.definition))?;
+        let connection = globals.connection_or_create(self.create)?;
+        let table = self.table_in(&connection, made.as_ref().map(|made| &made.definition))?;
         let inputs = self.inputs(sources, &table, mapping)?;
         let end = self.job.run(
             globals,
-            &place,
+            &connection,
             inputs,
             &LoadTarget::Table { path: table.schema.path.as_str().into(), ttl: self.job.ttl },
         )?;
@@ -119,7 +119,7 @@ impl LoadArgs {
         globals: &Globals,
         sources: &[Source],
         mapping: Option<&Mapping>,
-    ) -> CliResult<Option<ToMake>> {
+    ) -> CliResult<Option<NewTablePlan>> {
         let numbered = self.documents.numbered_key();
         if !self.create {
             return match numbered {
@@ -157,7 +157,7 @@ impl LoadArgs {
         let parent = self.parent(globals)?;
         let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
         let found = infer_common_schema(sources, &options, &self.sample())?;
-        let made = ToMake::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
+        let made = NewTablePlan::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
     }
@@ -165,7 +165,7 @@ impl LoadArgs {
     /// The parent of the table, if its path names one.
     fn parent(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
         let Some((parent, _)) = self.table.rsplit_once('.') else { return Ok(None) };
-        match globals.place().and_then(|place| place.table(parent)) {
+        match globals.connection().and_then(|connection| connection.table(parent)) {
             Err(failure) if failure.error.kind() == ErrorKind::NotFound => {
                 Err(Failure::usage(format!(
                     "{}: there is no table {parent}, whose child it is: make that first",
@@ -188,10 +188,10 @@ impl LoadArgs {
     /// The table, if it is there already. A server that cannot be asked is a failure, since what it
     /// has is not known; a store that cannot be opened is told of when it is made.
     fn table_there(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
-        match globals.place() {
+        match globals.connection() {
             Err(failure) if globals.is_server() => Err(failure),
             Err(_) => Ok(None),
-            Ok(place) => match place.table(&self.table) {
+            Ok(connection) => match connection.table(&self.table) {
                 Ok(table) => Ok(Some(table)),
                 Err(failure) if failure.error.kind() == ErrorKind::NotFound => Ok(None),
                 Err(failure) if globals.is_server() => Err(failure),
@@ -202,13 +202,13 @@ impl LoadArgs {
 
     fn table_in(
         &self,
-        place: &Place,
+        connection: &StoreConnection,
         definition: Option<&tonnage::TableDefinition>,
     ) -> CliResult<Arc<TableEntry>> {
         if let Some(definition) = definition {
-            place.create_table(definition)?;
+            connection.create_table(definition)?;
         }
-        place.table(&self.table).map_err(|failure| match failure.error.kind() {
+        connection.table(&self.table).map_err(|failure| match failure.error.kind() {
             ErrorKind::NotFound => {
                 let remedy = "make it with `tonnage sql`, or let load make it with --create --primary-key 'COLUMNS'";
                 let message = format!("{}; {remedy}", failure.error);
@@ -227,6 +227,7 @@ impl LoadArgs {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
         let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        // Without a mapping the reader makes the types of the table itself, in one step.
         let Some(mapping) = mapping else {
             options.schema = Some(schema.arrow_schema());
             let check = |source: &Source, found: &Schema| {
@@ -235,6 +236,7 @@ impl LoadArgs {
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
+        // The fields read are not the columns of the table then, so those name the fields here.
         if !options.csv.has_header && options.csv.columns.is_none() {
             let names = schema.columns.iter().map(|column| column.name.clone());
             options.csv.columns = Some(names.collect());
@@ -297,11 +299,11 @@ impl LoadArgs {
         let made = self.table_to_make(globals, &sources, mapping)?;
         let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
-        let place = match definition {
-            Some(_) => Place::Store(self.store_in_memory(globals)?),
-            None => globals.place()?,
+        let connection = match definition {
+            Some(_) => StoreConnection::Store(self.store_in_memory(globals)?),
+            None => globals.connection()?,
         };
-        let table = self.table_in(&place, definition)?;
+        let table = self.table_in(&connection, definition)?;
         let inputs = self.inputs(sources, &table, mapping)?;
         if definition.is_some() {
             globals.info(format_args!("would make\n{};", table.schema.to_ddl()));
@@ -313,7 +315,7 @@ impl LoadArgs {
     fn store_in_memory(&self, globals: &Globals) -> CliResult<Store> {
         let store = Store::open("memory:")?;
         for (end, _) in self.table.match_indices('.') {
-            store.execute(&globals.place()?.table(&self.table[..end])?.schema.to_ddl())?;
+            store.execute(&globals.connection()?.table(&self.table[..end])?.schema.to_ddl())?;
         }
         Ok(store)
     }

@@ -1,4 +1,4 @@
-//! `--fetch-all`: many statements in one call, side by side, each with an answer of its own.
+//! `--fetch-all`: runs many statements in one call, each with its own answer.
 
 use std::time::Instant;
 
@@ -6,9 +6,9 @@ use tonnage::{Error, Result};
 use tonnage_client::Fetched;
 use tonnage_sql::{Answer, Request};
 
-use super::outlet::RowOutlet;
 use super::server::rows_changed;
-use super::{SqlArgs, pointed, print, while_it_ran};
+use super::statement_output::StatementOutput;
+use super::{SqlArgs, as_stopped, failure_with_excerpt, print};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::output::{describe_changes, describe_count};
@@ -34,8 +34,9 @@ impl SqlArgs {
             match described {
                 Ok(described) => globals.info(format_args!("{number}: {described}")),
                 Err(error) => {
+                    // Each failure is told at its number, and the others keep their answers.
                     failed += 1;
-                    let failure = pointed(statement, error.into());
+                    let failure = failure_with_excerpt(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));
                 }
             }
@@ -44,6 +45,7 @@ impl SqlArgs {
         globals.info(format_args!("{count} statements in one call ({seconds:.3} s)"));
         match failed {
             0 => Ok(Exit::Success),
+            // Stopped, not wrong usage: the other statements were carried out.
             failed => Err(Failure::stopped(Error::invalid(format!(
                 "{failed} of {count} statements failed; the others were carried out"
             )))),
@@ -60,14 +62,14 @@ impl SqlArgs {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create)?)?;
         let requests = statements.iter().map(|text| Request::new(*text).cancel(&cancel));
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         let answers = sql.fetch_all(requests);
         interrupt::check(&cancel)?;
         let mut described = Vec::with_capacity(answers.len());
         for answer in answers {
             described.push(match answer {
                 Ok(Answer::Rows(rows)) => {
-                    Ok(describe_count(print(&mut outlet, rows).map_err(while_it_ran)?))
+                    Ok(describe_count(print(&mut outlet, rows).map_err(as_stopped)?))
                 }
                 Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
                 Ok(Answer::Done(done)) => Ok(done.to_string()),
@@ -85,12 +87,12 @@ impl SqlArgs {
     ) -> CliResult<Vec<Result<String>>> {
         let client = self.connect(globals)?;
         let asked: Vec<_> = statements.iter().map(|text| ((*text).to_owned(), vec![])).collect();
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         let mut described = Vec::with_capacity(asked.len());
         for answer in client.fetch_all(&asked)? {
             described.push(match answer {
                 Ok(Fetched::Rows(schema, batches)) => {
-                    let mut output = outlet.open(schema).map_err(while_it_ran)?;
+                    let mut output = outlet.open(schema).map_err(as_stopped)?;
                     batches.iter().try_for_each(|batch| output.write(batch))?;
                     Ok(describe_count(outlet.close(output)?))
                 }

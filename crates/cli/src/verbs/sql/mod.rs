@@ -1,13 +1,13 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
-//! A text of definitions alone goes to the store. What it asks for can be carried out again
-//! (`DESCRIBE` gives the statement that makes the table); what it does is told on standard error. Everything else goes through
-//! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
-//! error.
+//! - A text of definitions alone goes to the store. `SHOW TABLES` and `DESCRIBE` answer on standard
+//!   output, with statements that can be executed again. The others report on standard error.
+//! - Everything else goes through `tonnage-sql`, statement by statement. Rows go to standard
+//!   output, counts of changed rows to standard error.
 
 mod fetch_all;
-mod outlet;
 mod server;
+mod statement_output;
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Backend, Shell, caret, describe};
 use crate::statements::statements;
 use crate::{interrupt, values};
-use outlet::RowOutlet;
+use statement_output::StatementOutput;
 
 /// How `--memory` is divided: blocks of the store, the program with what it knows of files and keys,
 /// and the rest for statements, at least a part and what a session needs.
@@ -85,10 +85,13 @@ blank is not kept.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let (store, statements) = self.given()?;
+        let (store, statements) = self.store_and_statements()?;
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
-        if statements.is_none() && self.texts().is_none() && std::io::stdin().is_terminal() {
+        if statements.is_none()
+            && self.statements_file().is_none()
+            && std::io::stdin().is_terminal()
+        {
             return self.shell(globals);
         }
         let text = self.text(statements)?;
@@ -98,18 +101,18 @@ impl SqlArgs {
         if globals.is_server() {
             return self.run_on_server(globals, &text);
         }
-        self.carry_out(globals, &text).map_err(|failure| pointed(&text, failure))
+        self.execute_text(globals, &text).map_err(|failure| failure_with_excerpt(&text, failure))
     }
 
     /// The store and the statements, of which each may be missing.
-    fn given(&self) -> CliResult<(Option<&str>, Option<&str>)> {
+    fn store_and_statements(&self) -> CliResult<(Option<&str>, Option<&str>)> {
         let (store, statements) = match self.given.as_slice() {
             [] => (None, None),
             [one] if is_store(one) => (Some(one.as_str()), None),
             [one] => (None, Some(one.as_str())),
             [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
         };
-        match (statements, &self.command, self.texts()) {
+        match (statements, &self.command, self.statements_file()) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Failure::usage(
                 "statements are given twice: give them once, as they are, with -c, -f or --fetch-all",
             )),
@@ -119,7 +122,7 @@ impl SqlArgs {
     }
 
     /// The file that has the statements.
-    fn texts(&self) -> Option<&PathBuf> {
+    fn statements_file(&self) -> Option<&PathBuf> {
         self.file.as_ref().or(self.fetch_all.as_ref())
     }
 
@@ -138,10 +141,10 @@ impl SqlArgs {
             true => Backend::of_server(self.connect(globals)?)?,
             false => Backend::Store(self.sql(self.open(globals, self.create)?)?),
         };
-        Shell::new(backend, self.output.format).run(&globals.store_shown(), globals.quiet)
+        Shell::new(backend, self.output.format).run(&globals.store_display_name(), globals.quiet)
     }
 
-    fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {
+    fn execute_text(&self, globals: &Globals, text: &str) -> CliResult {
         match tonnage::parse_ddl(text) {
             // What cannot be read must not make a store.
             Ok(statements) if statements.is_empty() => {
@@ -161,19 +164,22 @@ impl SqlArgs {
 
     fn define(&self, globals: &Globals, text: &str) -> CliResult {
         let store = globals.open_or_create(true)?;
-        let (mut output, mut outlet) = (LineOutput::stdout(), RowOutlet::new(&self.output));
+        let (mut output, mut outlet) = (LineOutput::stdout(), StatementOutput::new(&self.output));
         for (number, statement) in statements(text).into_iter().enumerate() {
             let done = match self.timeout {
                 None => store.execute(statement),
                 Some(timeout) => store.execute_within(statement, timeout),
             };
-            for done in done.map_err(Failure::from).map_err(|failure| after(number, failure))? {
-                match self.listed(&store, &done)? {
+            for done in
+                done.map_err(Failure::from).map_err(|failure| failure_after(number, failure))?
+            {
+                match self.definition_rows(&store, &done)? {
                     Some(rows) => {
                         std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
-                        print_list(&mut outlet, &rows).map_err(|failure| after(number, failure))?;
+                        print_list(&mut outlet, &rows)
+                            .map_err(|failure| failure_after(number, failure))?;
                     }
-                    None => tell(globals, &mut output, &done)?,
+                    None => report_outcome(globals, &mut output, &done)?,
                 }
             }
         }
@@ -188,7 +194,11 @@ impl SqlArgs {
     }
 
     /// A list that was asked for as rows, if it is one.
-    fn listed(&self, store: &Store, done: &tonnage::DdlOutcome) -> CliResult<Option<RecordBatch>> {
+    fn definition_rows(
+        &self,
+        store: &Store,
+        done: &tonnage::DdlOutcome,
+    ) -> CliResult<Option<RecordBatch>> {
         Ok(match done {
             _ if !self.wants_rows() => None,
             tonnage::DdlOutcome::Tables(tables) => Some(describe::names(tables)?),
@@ -206,15 +216,15 @@ impl SqlArgs {
         let cancel = interrupt::cancel();
         let sql = self.sql(self.open(globals, self.create || create)?)?;
         let mut started = Instant::now();
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         for (number, answer) in sql.script(Request::new(text).cancel(&cancel))?.enumerate() {
-            let described = match answer.and_then_interrupted().map_err(ran_out) {
+            let described = match answer.and_then_interrupted().map_err(unavailable_as_stopped) {
                 Ok(Answer::Rows(rows)) => print(&mut outlet, rows).map(describe_count),
                 Ok(Answer::Changed(changes)) => Ok(describe_changes(&changes)),
                 Ok(Answer::Done(done)) => Ok(done.to_string()),
                 Err(failure) => Err(failure),
             };
-            let described = described.map_err(|failure| after(number, failure))?;
+            let described = described.map_err(|failure| failure_after(number, failure))?;
             globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();
         }
@@ -257,7 +267,7 @@ impl SqlArgs {
     }
 
     fn text(&self, given: Option<&str>) -> CliResult<String> {
-        let read = match (given, self.texts()) {
+        let read = match (given, self.statements_file()) {
             (Some(text), _) => return Ok(text.to_owned()),
             (None, Some(path)) if path.as_os_str() != "-" => {
                 std::fs::read_to_string(path).map_err(|error| (path.display().to_string(), error))
@@ -279,22 +289,26 @@ impl SqlArgs {
 }
 
 /// Prints rows as they come. Gives how many came.
-fn print(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
+fn print(outlet: &mut StatementOutput, rows: Rows) -> CliResult<u64> {
     let mut output = outlet.open(rows.schema().clone())?;
     for batch in rows {
-        output.write(&batch.and_then_interrupted().map_err(while_it_ran)?)?;
+        output.write(&batch.and_then_interrupted().map_err(as_stopped)?)?;
     }
     outlet.close(output)
 }
 
-fn print_list(outlet: &mut RowOutlet, rows: &RecordBatch) -> CliResult<()> {
+fn print_list(outlet: &mut StatementOutput, rows: &RecordBatch) -> CliResult<()> {
     let mut output = outlet.open(rows.schema())?;
     output.write(rows)?;
     outlet.close(output).map(drop)
 }
 
-/// What was asked for goes to standard output, what was done is told beside it.
-fn tell(globals: &Globals, output: &mut LineOutput, done: &tonnage::DdlOutcome) -> CliResult<()> {
+/// Print answers to standard output, and report other statements on standard error.
+fn report_outcome(
+    globals: &Globals,
+    output: &mut LineOutput,
+    done: &tonnage::DdlOutcome,
+) -> CliResult<()> {
     match done {
         tonnage::DdlOutcome::Tables(_) | tonnage::DdlOutcome::Description(_) => output.line(done),
         _ => {
@@ -318,7 +332,7 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
 }
 
 /// What fails when rows are on their way was done in part.
-fn while_it_ran(failure: Failure) -> Failure {
+fn as_stopped(failure: Failure) -> Failure {
     match failure.exit {
         Exit::Usage => Failure { exit: Exit::Stopped, ..failure },
         _ => failure,
@@ -326,13 +340,13 @@ fn while_it_ran(failure: Failure) -> Failure {
 }
 
 /// What came before a statement that fails was carried out, and stays.
-fn after(number: usize, failure: Failure) -> Failure {
-    if number == 0 { failure } else { while_it_ran(failure) }
+fn failure_after(number: usize, failure: Failure) -> Failure {
+    if number == 0 { failure } else { as_stopped(failure) }
 }
 
 /// A statement that was under way when its time was up, or the disk full, was not refused.
-fn ran_out(failure: Failure) -> Failure {
-    if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
+fn unavailable_as_stopped(failure: Failure) -> Failure {
+    if failure.error.kind() == ErrorKind::Unavailable { as_stopped(failure) } else { failure }
 }
 
 /// Statements of one word.
@@ -348,8 +362,8 @@ fn is_store(given: &str) -> bool {
 }
 
 /// The failure with the line that it names behind its message.
-fn pointed(text: &str, failure: Failure) -> Failure {
-    let message = caret::pointed(text, &failure.error);
+fn failure_with_excerpt(text: &str, failure: Failure) -> Failure {
+    let message = caret::with_excerpt(text, &failure.error);
     match message == failure.error.message() {
         true => failure,
         false => Failure { error: Error::new(failure.error.kind(), message), ..failure },

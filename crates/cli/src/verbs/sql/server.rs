@@ -1,12 +1,12 @@
-//! Statements that a server carries out, one by one.
+//! Executes statements on a server, one by one.
 
 use std::time::Instant;
 
 use tonnage::Store;
 use tonnage_client::{Answer, Client, Rows};
 
-use super::outlet::RowOutlet;
-use super::{SqlArgs, after, pointed, print_list, tell};
+use super::statement_output::StatementOutput;
+use super::{SqlArgs, failure_after, failure_with_excerpt, print_list, report_outcome};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
@@ -25,13 +25,14 @@ impl SqlArgs {
         if tonnage::parse_ddl(text).is_ok() {
             return self
                 .define_on_server(globals, &client, text)
-                .map_err(|failure| pointed(text, failure));
+                .map_err(|failure| failure_with_excerpt(text, failure));
         }
-        let mut outlet = RowOutlet::new(&self.output);
+        let mut outlet = StatementOutput::new(&self.output);
         for (number, statement) in statements.into_iter().enumerate() {
             let started = Instant::now();
             let described = answer(&client, statement, &mut outlet);
-            let described = described.map_err(|failure| after(number, pointed(statement, failure)));
+            let described = described
+                .map_err(|failure| failure_after(number, failure_with_excerpt(statement, failure)));
             let seconds = started.elapsed().as_secs_f64();
             globals.info(format_args!("{} ({seconds:.3} s)", described?));
         }
@@ -49,10 +50,10 @@ impl SqlArgs {
     }
 
     fn define_on_server(&self, globals: &Globals, client: &Client, text: &str) -> CliResult {
-        let (mut output, mut outlet) = (LineOutput::stdout(), RowOutlet::new(&self.output));
+        let (mut output, mut outlet) = (LineOutput::stdout(), StatementOutput::new(&self.output));
         for (number, statement) in statements(text).into_iter().enumerate() {
             let done = client.define(statement).map_err(Failure::from);
-            for done in done.map_err(|failure| after(number, failure))? {
+            for done in done.map_err(|failure| failure_after(number, failure))? {
                 // A list of columns is made from the definition, by a copy of the table.
                 let copy = match &done {
                     tonnage::DdlOutcome::Description(ddl) if self.wants_rows() => {
@@ -60,12 +61,13 @@ impl SqlArgs {
                     }
                     _ => Store::open("memory:")?,
                 };
-                match self.listed(&copy, &done)? {
+                match self.definition_rows(&copy, &done)? {
                     Some(rows) => {
                         std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
-                        print_list(&mut outlet, &rows).map_err(|failure| after(number, failure))?;
+                        print_list(&mut outlet, &rows)
+                            .map_err(|failure| failure_after(number, failure))?;
                     }
-                    None => tell(globals, &mut output, &done)?,
+                    None => report_outcome(globals, &mut output, &done)?,
                 }
             }
         }
@@ -76,7 +78,7 @@ impl SqlArgs {
 }
 
 /// Carries a statement out, prints its rows, and says what became of it.
-fn answer(client: &Client, statement: &str, outlet: &mut RowOutlet) -> CliResult<String> {
+fn answer(client: &Client, statement: &str, outlet: &mut StatementOutput) -> CliResult<String> {
     if let Ok(definitions) = tonnage::parse_ddl(statement)
         && !definitions.is_empty()
     {
@@ -98,7 +100,7 @@ pub(super) fn rows_changed(count: u64) -> String {
     }
 }
 
-fn print_served(outlet: &mut RowOutlet, rows: Rows) -> CliResult<u64> {
+fn print_served(outlet: &mut StatementOutput, rows: Rows) -> CliResult<u64> {
     let cancel = interrupt::cancel();
     let mut output = outlet.open(rows.schema().clone())?;
     for batch in rows {

@@ -1,7 +1,7 @@
-//! `tonnage unload`: a whole table, or the rows that fit a condition, to a file or to many.
+//! `tonnage unload`: writes a table, or the rows that fit a condition, to one file or many.
 
-mod folders;
-mod parts;
+mod part_files;
+mod partition_folders;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::config::ConfigArgs;
 use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{OutputArgs, RowFormat, describe_count};
-use crate::place::{Place, PlacedRows};
+use crate::store_connection::{FetchedRows, StoreConnection};
 use crate::values::{self, grouped};
 use crate::{interrupt, plain};
-use parts::{CompressAs, Parts, PartsArgs};
+use part_files::{CompressAs, PartFileOptions, PartFiles};
 
 /// Write the rows of a table to a file, to standard output, or to many files
 #[derive(Args)]
@@ -75,12 +75,13 @@ The files of --output-dir have the rows in no order. A folder is named column=va
 impl UnloadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        // Usage is checked before a store is opened, which may take long.
         self.check_of_many()?;
-        let place = globals.place()?;
-        let table = place.table(&self.table)?;
+        let connection = globals.connection()?;
+        let table = connection.table(&self.table)?;
         let cancel = interrupt::cancel();
         let started = Instant::now();
-        let read = self.read(&place, &table, &cancel)?;
+        let read = self.read(&connection, &table, &cancel)?;
         let (written, files) = match &self.output_dir {
             None => (self.write_one(globals, read, &cancel)?, None),
             Some(directory) => {
@@ -119,29 +120,36 @@ impl UnloadArgs {
         }
     }
 
-    fn read(&self, place: &Place, table: &TableEntry, cancel: &Cancel) -> CliResult<PlacedRows> {
+    fn read(
+        &self,
+        connection: &StoreConnection,
+        table: &TableEntry,
+        cancel: &Cancel,
+    ) -> CliResult<FetchedRows> {
         let Some(condition) = &self.condition else {
             let options = TableScanOptions {
                 columns: self.columns.clone(),
                 cancel: cancel.clone(),
                 ..TableScanOptions::default()
             };
-            return place.scan(table, &options);
+            // A plain scan does without the SQL layer.
+            return connection.scan(table, &options);
         };
         let statement = self.statement(table, condition)?;
-        match place {
-            Place::Store(store) => {
+        match connection {
+            StoreConnection::Store(store) => {
                 let sql = Sql::new(store.clone(), SqlOptions::default())?;
                 match sql.execute(Request::new(statement).cancel(cancel))? {
-                    Answer::Rows(rows) => Ok(PlacedRows {
+                    Answer::Rows(rows) => Ok(FetchedRows {
                         schema: rows.schema().clone(),
                         batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
                     }),
+                    // An answer without rows shows that the text was no condition.
                     _ => Err(no_condition(condition)),
                 }
             }
-            Place::Server(client) => match client.sql(&statement)? {
-                ServedAnswer::Rows(rows) => Ok(PlacedRows {
+            StoreConnection::Server(client) => match client.sql(&statement)? {
+                ServedAnswer::Rows(rows) => Ok(FetchedRows {
                     schema: rows.schema().clone(),
                     batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
                 }),
@@ -171,7 +179,7 @@ impl UnloadArgs {
         Ok(format!("SELECT {columns} FROM {} WHERE ({condition}\n)", path.join(".")))
     }
 
-    fn write_one(&self, globals: &Globals, read: PlacedRows, cancel: &Cancel) -> CliResult<u64> {
+    fn write_one(&self, globals: &Globals, read: FetchedRows, cancel: &Cancel) -> CliResult<u64> {
         let mut output = self.output.open(read.schema)?;
         let written = Arc::new(AtomicU64::new(0));
         let watch = self.watch(globals, &written);
@@ -189,7 +197,7 @@ impl UnloadArgs {
     fn write_parts(
         &self,
         globals: &Globals,
-        read: PlacedRows,
+        read: FetchedRows,
         directory: &Path,
         cancel: &Cancel,
     ) -> CliResult<(u64, u64)> {
@@ -200,8 +208,8 @@ impl UnloadArgs {
             ));
         }
         let written = Arc::new(AtomicU64::new(0));
-        let parts = Parts::new(
-            &PartsArgs {
+        let parts = PartFiles::new(
+            &PartFileOptions {
                 directory: directory.to_owned(),
                 format,
                 compress: self.compress,
@@ -214,6 +222,7 @@ impl UnloadArgs {
         let watch = self.watch(globals, &written);
         let threads = self.parallelism.map_or_else(tonnage::cores, usize::from);
         let files = parts.write(read.batches, threads, cancel)?;
+        // The progress goes away before the caller prints its line.
         drop(watch);
         Ok((written.load(Relaxed), files))
     }

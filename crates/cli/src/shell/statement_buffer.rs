@@ -1,4 +1,4 @@
-//! Lines put together to statements.
+//! Collects typed lines until they make a whole statement or command.
 
 use tonnage_sql::{SqlTokens, Unclosed};
 
@@ -6,7 +6,7 @@ use super::command;
 
 /// What was typed of a statement so far.
 #[derive(Default)]
-pub(super) struct Assembly {
+pub(super) struct StatementBuffer {
     text: String,
     /// The line, of all that were given, on which the text begins; from 0.
     begins: u64,
@@ -15,15 +15,15 @@ pub(super) struct Assembly {
 
 /// What can be carried out: statements up to a semicolon, or a command of the shell.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct ShellInput {
     pub(super) text: String,
     /// The lines that were given before it.
     pub(super) lines_before: u64,
 }
 
-impl Assembly {
+impl StatementBuffer {
     /// Takes one line more. Gives what is complete with it.
-    pub(super) fn push(&mut self, line: &str) -> Option<Unit> {
+    pub(super) fn push(&mut self, line: &str) -> Option<ShellInput> {
         let is_first = self.text.trim().is_empty();
         if is_first {
             self.text.clear();
@@ -36,7 +36,7 @@ impl Assembly {
         {
             // No SQL begins a line so: a command is meant, and the statement waits. In a text or a
             // comment it is part of that.
-            return Some(Unit { text: line.to_owned(), lines_before: self.lines - 1 });
+            return Some(ShellInput { text: line.to_owned(), lines_before: self.lines - 1 });
         }
         if !is_first {
             self.text.push('\n');
@@ -51,9 +51,9 @@ impl Assembly {
     }
 
     /// What is left when nothing more comes.
-    pub(super) fn take(&mut self) -> Option<Unit> {
+    pub(super) fn take(&mut self) -> Option<ShellInput> {
         let text = std::mem::take(&mut self.text);
-        (!text.trim().is_empty()).then_some(Unit { text, lines_before: self.begins })
+        (!text.trim().is_empty()).then_some(ShellInput { text, lines_before: self.begins })
     }
 
     /// Forgets what was typed.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn units(lines: &str) -> (Vec<(u64, String)>, &'static str) {
-        let mut assembly = Assembly::default();
+        let mut assembly = StatementBuffer::default();
         let units = lines
             .lines()
             .filter_map(|line| assembly.push(line))

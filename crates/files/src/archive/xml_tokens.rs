@@ -1,8 +1,8 @@
-//! The tokens of XML - tags, texts, comments - as far as their length goes.
+//! Measures the tokens of XML: tags, texts and comments.
 //!
-//! Who reads a sheet holds one token of it in memory. A few packed bytes may stand for a token of
-//! gigabytes, so the tokens are measured before. Quotes, comments and sections of characters are
-//! followed as the reader follows them: what is one token for it is part of one here.
+//! The reader of a sheet holds one token in memory. A few packed bytes may stand for a token of
+//! gigabytes, so the tokens are measured first. This scan follows quotes, comments and CDATA
+//! sections as the reader does: one token of the reader is never longer than one token here.
 
 /// The longest token. The text of a cell has up to 32,767 characters.
 const TOKEN_BYTES_MAX: usize = 16 << 20;
@@ -12,10 +12,10 @@ const TAG_BYTES_MAX: usize = 64;
 const COMMENT: &[u8] = b"--";
 const CHARACTERS: &[u8] = b"[CDATA[";
 
-/// Goes through the bytes of a part.
+/// Scans the bytes of a part.
 #[derive(Default)]
-pub(super) struct TokenScan {
-    token: Token,
+pub(super) struct XmlTokenScan {
+    token: XmlToken,
     length: usize,
     /// How a tag begins, or what begins with an exclamation mark.
     begin: Vec<u8>,
@@ -24,7 +24,7 @@ pub(super) struct TokenScan {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Token {
+enum XmlToken {
     #[default]
     Text,
     /// What follows `<`.
@@ -39,7 +39,7 @@ enum Token {
     Instruction,
 }
 
-impl TokenScan {
+impl XmlTokenScan {
     /// Takes the next bytes.
     /// # Errors
     /// What is wrong with them.
@@ -49,7 +49,7 @@ impl TokenScan {
             if self.length > TOKEN_BYTES_MAX {
                 return Err("has a piece of more than 16 MiB");
             }
-            let token = self.behind(*byte)?;
+            let token = self.next_token(*byte)?;
             self.last = [self.last[1], *byte];
             if token != self.token {
                 self.enter(token);
@@ -63,60 +63,62 @@ impl TokenScan {
         self.has_formulas
     }
 
-    /// Where the next byte leads.
-    fn behind(&mut self, byte: u8) -> Result<Token, &'static str> {
+    /// The token that the next byte belongs to.
+    fn next_token(&mut self, byte: u8) -> Result<XmlToken, &'static str> {
         Ok(match self.token {
-            Token::Text if byte == b'<' => Token::Open,
-            Token::Open => match byte {
-                b'!' => Token::Mark,
-                b'?' => Token::Instruction,
-                b'>' => Token::Text,
+            XmlToken::Text if byte == b'<' => XmlToken::Open,
+            XmlToken::Open => match byte {
+                b'!' => XmlToken::Mark,
+                b'?' => XmlToken::Instruction,
+                b'>' => XmlToken::Text,
                 _ => {
                     self.begin.push(byte);
-                    Token::Tag(None)
+                    XmlToken::Tag(None)
                 }
             },
-            Token::Tag(None) => match byte {
+            XmlToken::Tag(None) => match byte {
                 b'>' => {
                     self.has_formulas |= is_formula(&self.begin);
-                    Token::Text
+                    XmlToken::Text
                 }
-                b'"' | b'\'' => Token::Tag(Some(byte)),
+                b'"' | b'\'' => XmlToken::Tag(Some(byte)),
                 _ => {
+                    // The name is enough: a tag may be long, and this scan is to hold no token.
                     if self.begin.len() < TAG_BYTES_MAX {
                         self.begin.push(byte);
                     }
-                    Token::Tag(None)
+                    XmlToken::Tag(None)
                 }
             },
-            Token::Tag(Some(quote)) if byte == quote => Token::Tag(None),
-            Token::Mark => {
+            XmlToken::Tag(Some(quote)) if byte == quote => XmlToken::Tag(None),
+            XmlToken::Mark => {
                 self.begin.push(byte);
                 match self.begin.as_slice() {
-                    COMMENT => Token::Comment,
-                    CHARACTERS => Token::Characters,
+                    COMMENT => XmlToken::Comment,
+                    CHARACTERS => XmlToken::Characters,
                     begin if COMMENT.starts_with(begin) || CHARACTERS.starts_with(begin) => {
-                        Token::Mark
+                        XmlToken::Mark
                     }
+                    // A document type has a grammar of its own, which this scan does not follow.
                     _ => return Err("has a document type, which no workbook has"),
                 }
             }
-            Token::Comment if byte == b'>' && self.last == *b"--" => Token::Text,
-            Token::Characters if byte == b'>' && self.last == *b"]]" => Token::Text,
-            Token::Instruction if byte == b'>' && self.last[1] == b'?' => Token::Text,
+            XmlToken::Comment if byte == b'>' && self.last == *b"--" => XmlToken::Text,
+            XmlToken::Characters if byte == b'>' && self.last == *b"]]" => XmlToken::Text,
+            XmlToken::Instruction if byte == b'>' && self.last[1] == b'?' => XmlToken::Text,
             token => token,
         })
     }
 
-    fn enter(&mut self, token: Token) {
+    fn enter(&mut self, token: XmlToken) {
         match token {
-            Token::Text | Token::Open => {
+            XmlToken::Text | XmlToken::Open => {
                 self.begin.clear();
                 self.length = 0;
             }
             // A comment does not end by the dashes that begin it.
-            Token::Comment | Token::Characters | Token::Instruction => self.last = [0; 2],
-            Token::Tag(_) | Token::Mark => {}
+            XmlToken::Comment | XmlToken::Characters | XmlToken::Instruction => self.last = [0; 2],
+            XmlToken::Tag(_) | XmlToken::Mark => {}
         }
         self.token = token;
     }
@@ -134,9 +136,9 @@ mod tests {
     use super::*;
 
     fn scanned(text: &[u8]) -> Result<bool, &'static str> {
-        let mut whole = TokenScan::default();
+        let mut whole = XmlTokenScan::default();
         let taken = whole.take(text);
-        let mut pieces = TokenScan::default();
+        let mut pieces = XmlTokenScan::default();
         assert_eq!(text.chunks(3).try_for_each(|piece| pieces.take(piece)), taken);
         taken.map(|()| whole.has_formulas())
     }

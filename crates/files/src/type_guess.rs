@@ -1,4 +1,4 @@
-//! What a column can be, as its values tell one after another.
+//! Guesses the type of a column from its values, one after another.
 //!
 //! | all values are | type |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | JSON objects or arrays, or JSON values of several kinds | Utf8 marked as JSON |
 //! | anything else, or nothing at all | Utf8 |
 //!
-//! The type that comes out takes every value that was seen, and changes none.
+//! The resulting type holds every value that was seen, and changes none.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ use arrow::datatypes::{
 };
 
 use crate::text::block::{Cell, CellKind};
-use crate::text::decimal::Digits;
+use crate::text::decimal::DecimalDigits;
 use crate::text::scalar;
-use crate::text::timestamp::{self, Instant};
+use crate::text::timestamp::{self, ParsedInstant};
 use crate::{TYPE_JSON, TYPE_KEY};
 
 /// Words that often stand where a value is missing.
@@ -30,7 +30,7 @@ pub(crate) const NULL_WORDS: [&str; 10] =
 
 /// What was seen of a column.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Guess {
+pub(crate) struct TypeGuess {
     whole: bool,
     fractional: bool,
     /// `NaN` or `inf`, which are numbers only in company.
@@ -59,8 +59,8 @@ pub(crate) struct Guess {
     null_words: u16,
 }
 
-impl Guess {
-    pub(crate) fn see(&mut self, cell: Cell, text: &[u8]) {
+impl TypeGuess {
+    pub(crate) fn observe(&mut self, cell: Cell, text: &[u8]) {
         match cell.kind() {
             CellKind::Missing => return,
             CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped => self.is_csv = true,
@@ -103,17 +103,17 @@ impl Guess {
     }
 
     fn see_number(&mut self, text: &[u8]) {
-        match scalar::whole::<i64>(text) {
+        match scalar::integer::<i64>(text) {
             Ok(_) => self.whole = true,
             Err(_) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
                 self.long = true
             }
             Err(_) => self.fractional = true,
         }
-        match Digits::of(text) {
+        match DecimalDigits::of(text) {
             Some(digits) => {
-                self.digits_before = self.digits_before.max(digits.before());
-                self.digits_behind = self.digits_behind.max(digits.behind());
+                self.digits_before = self.digits_before.max(digits.integer_digits());
+                self.digits_behind = self.digits_behind.max(digits.fraction_digits());
                 self.rounded |= !digits.fit_double();
             }
             None => self.text = true,
@@ -140,7 +140,7 @@ impl Guess {
     }
 
     /// Adds what was seen of the same column elsewhere.
-    pub(crate) fn merge(&mut self, other: &Guess) {
+    pub(crate) fn merge(&mut self, other: &TypeGuess) {
         self.whole |= other.whole;
         self.fractional |= other.fractional;
         self.unusual |= other.unusual;
@@ -211,16 +211,16 @@ impl Guess {
             return DataType::Utf8;
         }
         match self {
-            Guess { boolean: true, unusual: false, .. } => DataType::Boolean,
-            Guess { time: true, unusual: false, .. } => self.timestamp(),
-            Guess { date: true, unusual: false, .. } => DataType::Date32,
+            TypeGuess { boolean: true, unusual: false, .. } => DataType::Boolean,
+            TypeGuess { time: true, unusual: false, .. } => self.timestamp(),
+            TypeGuess { date: true, unusual: false, .. } => DataType::Date32,
             _ if !self.is_number() => DataType::Utf8,
             // Digits that 64 bits do not hold are more often names than quantities, but in JSON
             // they are numbers.
-            Guess { long: true, is_csv: true, .. } => DataType::Utf8,
-            Guess { fractional: false, unusual: false, long: false, .. } => DataType::Int64,
-            Guess { rounded: false, long: false, .. } => DataType::Float64,
-            Guess { unusual: true, .. } => DataType::Utf8,
+            TypeGuess { long: true, is_csv: true, .. } => DataType::Utf8,
+            TypeGuess { fractional: false, unusual: false, long: false, .. } => DataType::Int64,
+            TypeGuess { rounded: false, long: false, .. } => DataType::Float64,
+            TypeGuess { unusual: true, .. } => DataType::Utf8,
             _ => self.decimal(),
         }
     }
@@ -245,7 +245,8 @@ impl Guess {
         let (first, last) = self.seconds.unwrap_or_default();
         // A second more holds whatever fraction belongs to the last.
         let reaches = |seconds: i64| {
-            let instant = Instant { seconds, nanoseconds: 0, fraction_digits: 0, has_time: true };
+            let instant =
+                ParsedInstant { seconds, nanoseconds: 0, fraction_digits: 0, has_time: true };
             timestamp::to_ticks(instant, unit).is_ok()
         };
         if reaches(first) && reaches(last.saturating_add(1)) {

@@ -1,4 +1,4 @@
-//! Files that are not read, told by their first bytes, so that the message can say what they are.
+//! Recognizes formats that are not read by their first bytes, for clear error messages.
 
 /// How long a piece of a file is that a message quotes.
 const QUOTED_BYTES_MAX: usize = 40;
@@ -34,7 +34,7 @@ const MAGIC: [(&[u8], &str); 12] = [
 ];
 
 /// What a file is that is not read, and what to do.
-pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn describe_foreign(head: &[u8]) -> Option<&'static str> {
     if let Some((magic, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         // Text may begin with these letters: bzip2 says more about itself.
         return (*magic != b"BZh" || head.get(4..10) == Some(b"1AY&SY")).then_some(what);
@@ -53,7 +53,7 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a file holds that is to be JSON but in which no object was found.
-pub(crate) fn without_objects(head: &[u8]) -> String {
+pub(crate) fn why_no_objects(head: &[u8]) -> String {
     let text = head.trim_ascii_start();
     let rest = text.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     match (text.first(), rest) {

@@ -1,8 +1,8 @@
-//! A column of one file, or of several that are to become one table.
+//! The inferred type of a column, from one file or from several that become one table.
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
-use crate::guess::Guess;
+use crate::type_guess::TypeGuess;
 use crate::type_name::is_json_field;
 
 /// A column that would be of another type if some words in it meant NULL.
@@ -16,45 +16,49 @@ pub struct NullWords {
     pub data_type: DataType,
 }
 
-/// What is known of a column.
-pub(crate) enum Column {
+/// What is known of a column's type.
+pub(crate) enum InferredColumn {
     /// Its values were looked at.
-    Seen(Box<Guess>),
+    Guessed(Box<TypeGuess>),
     /// The file says what it holds.
-    Told(Field),
+    Declared(Field),
 }
 
-impl Column {
+impl InferredColumn {
     pub(crate) fn field(&self, name: &str) -> Field {
         match self {
-            Column::Seen(guess) => guess.field(name),
-            Column::Told(field) => field.clone().with_name(name),
+            InferredColumn::Guessed(guess) => guess.field(name),
+            InferredColumn::Declared(field) => field.clone().with_name(name),
         }
     }
 
     pub(crate) fn null_words(&self, name: &str) -> Option<NullWords> {
-        let Column::Seen(guess) = self else { return None };
+        let InferredColumn::Guessed(guess) = self else { return None };
         let (words, data_type) = guess.null_words()?;
         Some(NullWords { column: name.to_owned(), words, data_type })
     }
 
     /// Adds what another file says of the column.
-    pub(crate) fn merge(&mut self, name: &str, other: &Column) {
+    pub(crate) fn merge(&mut self, name: &str, other: &InferredColumn) {
         match (&mut *self, other) {
-            (Column::Seen(known), Column::Seen(other)) => known.merge(other),
-            (Column::Seen(guess), Column::Told(field)) if rounds(guess, field) => {
-                *self = Column::Told(text(name))
+            (InferredColumn::Guessed(known), InferredColumn::Guessed(other)) => known.merge(other),
+            (InferredColumn::Guessed(guess), InferredColumn::Declared(field))
+                if rounds(guess, field) =>
+            {
+                *self = InferredColumn::Declared(text(name))
             }
-            (Column::Told(field), Column::Seen(guess)) if rounds(guess, field) => {
-                *self = Column::Told(text(name))
+            (InferredColumn::Declared(field), InferredColumn::Guessed(guess))
+                if rounds(guess, field) =>
+            {
+                *self = InferredColumn::Declared(text(name))
             }
-            _ => *self = Column::Told(wider(&self.field(name), &other.field(name))),
+            _ => *self = InferredColumn::Declared(wider(&self.field(name), &other.field(name))),
         }
     }
 }
 
 /// Whether a floating-point column would change some of the numbers that were seen.
-fn rounds(guess: &Guess, field: &Field) -> bool {
+fn rounds(guess: &TypeGuess, field: &Field) -> bool {
     field.data_type().is_floating() && guess.has_more_digits_than_a_double()
 }
 

@@ -1,5 +1,5 @@
-//! The same work one record at a time, for comparison: on samples, since all of it would take too
-//! long.
+//! The same work one record at a time, for comparison. It runs on samples, because all records
+//! would take too long.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,9 +12,9 @@ use tonnage::{
 };
 
 use crate::fleet::{self, Fleet};
-use crate::rates::Rates;
-use crate::text::{Narrator, grouped};
-use crate::{STREAMS, gather, rows};
+use crate::rates::RateTable;
+use crate::text::{DemoOutput, grouped};
+use crate::{STREAMS, collect_batches, rows};
 
 /// Rows put one by one.
 const PUTS: usize = 50_000;
@@ -28,21 +28,22 @@ pub(crate) fn run(
     store: &Store,
     positions: &Table,
     fleet: &Fleet,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
-    narrator.say("\nThe same work one record at a time, on samples:")?;
-    puts(store, fleet, rates, narrator)?;
-    latest(positions, fleet, rates, narrator)?;
-    gets(positions, fleet, rates, narrator)
+    story.print_line("\nThe same work one record at a time, on samples:")?;
+    puts(store, fleet, rates, story)?;
+    latest(positions, fleet, rates, story)?;
+    gets(positions, fleet, rates, story)
 }
 
 fn puts(
     store: &Store,
     fleet: &Fleet,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
+    // A table of its own: in the loaded one all these keys exist.
     store.execute(&fleet::TABLE.replace("positions", "sample"))?;
     let sample = store.table("sample")?;
     let mut sources = Vec::new();
@@ -58,56 +59,60 @@ fn puts(
             break;
         }
     }
+    // The rows are made before the clock starts: only the writes are measured.
     let started = Instant::now();
     for row in &sources {
         sample.put(row, &WriteOptions::default())?;
     }
-    report(
+    record_rate(
         "store positions",
         "positions put, one write each",
         sources.len() as u64,
         started,
         rates,
-        narrator,
+        story,
     )
 }
 
 fn latest(
     positions: &Table,
     fleet: &Fleet,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
     let ships = LATEST.min(fleet.ships);
     let options = BulkGetOptions {
         direction: Direction::Reverse,
         limit_per_key: Some(1),
+        // One request at a time, as an application that asks one by one has it.
         max_concurrent_requests: Some(1),
         ..BulkGetOptions::default()
     };
     let started = Instant::now();
+    // Spread over the fleet: ships next to each other share blocks, which would then be cached.
     for ship in (0..fleet.ships).step_by((fleet.ships / ships) as usize).take(ships as usize) {
         let key = Row::new().with("ship", Value::Long(fleet.ship_number(ship)));
-        let (found, _) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
-        expect(rows(&found), 1)?;
+        let (found, _) = collect_batches(|| positions.bulk_get(KeySource::keys([key]), &options))?;
+        expect_rows(rows(&found), 1)?;
     }
-    report(
+    record_rate(
         "latest position of each ship",
         "ships asked for, one bulk get each",
         ships.into(),
         started,
         rates,
-        narrator,
+        story,
     )
 }
 
 fn gets(
     positions: &Table,
     fleet: &Fleet,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
     let mut chance = SmallRng::seed_from_u64(fleet.seed);
+    // Every key that is drawn exists, so a get that finds nothing has lost a row.
     let mut random = |count: usize| -> Vec<(i64, i64)> {
         let one = |_| {
             let (ship, step) = (
@@ -120,25 +125,27 @@ fn gets(
     };
     let keys = random(BULK_GETS);
     let batches: Vec<Result<RecordBatch>> = keys.chunks(16_384).map(key_batch).collect();
-    let (found, seconds) =
-        gather(|| positions.bulk_get(KeySource::batches(batches), &BulkGetOptions::default()))?;
+    let (found, seconds) = collect_batches(|| {
+        positions.bulk_get(KeySource::batches(batches), &BulkGetOptions::default())
+    })?;
     drop(found);
     rates.bulk("get positions by whole key", keys.len() as u64, seconds);
 
+    // Keys of their own: those of the bulk get have just been read.
     let sample = random(GETS);
     let started = Instant::now();
     for (ship, at) in &sample {
         let at = Value::Timestamp { value: *at, precision: 0 };
         let found = positions.get(&Row::new().with("ship", Value::Long(*ship)).with("at", at))?;
-        expect(u64::from(found.is_some()), 1)?;
+        expect_rows(u64::from(found.is_some()), 1)?;
     }
-    report(
+    record_rate(
         "get positions by whole key",
         "positions got, one read each",
         sample.len() as u64,
         started,
         rates,
-        narrator,
+        story,
     )
 }
 
@@ -148,22 +155,22 @@ fn key_batch(keys: &[(i64, i64)]) -> Result<RecordBatch> {
     fleet::batch([("ship", Arc::new(ships) as ArrayRef), ("at", Arc::new(times))])
 }
 
-fn expect(found: u64, wanted: u64) -> Result<()> {
+fn expect_rows(found: u64, wanted: u64) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
     Err(Error::internal(format!("{found} rows were found where {wanted} are stored")))
 }
 
-fn report(
+fn record_rate(
     work: &'static str,
     what: &str,
     count: u64,
     started: Instant,
-    rates: &mut Rates,
-    narrator: &mut Narrator<'_>,
+    rates: &mut RateTable,
+    story: &mut DemoOutput<'_>,
 ) -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     rates.single(work, count, seconds);
-    narrator.say(format_args!("  {} {what} in {seconds:.2} s", grouped(count)))
+    story.print_line(format_args!("  {} {what} in {seconds:.2} s", grouped(count)))
 }

@@ -1,4 +1,4 @@
-//! Folders that are named by the values of columns, as Hive names them: `country=FR/year=2022`.
+//! Hive partitioning: folders named after the values of columns, such as `country=FR/year=2022`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use tonnage_files::FOLDER_OF_NULL;
 use crate::exit::{CliResult, Failure};
 
 /// The columns that name the folders.
-pub(super) struct Folders {
+pub(super) struct PartitionFolders {
     places: Vec<usize>,
     others: Vec<usize>,
 }
 
-impl Folders {
+impl PartitionFolders {
     pub(super) fn of(schema: &Schema, names: &[String]) -> CliResult<Self> {
         let mut places = Vec::with_capacity(names.len());
         for name in names {
@@ -30,6 +30,7 @@ impl Folders {
                     known.join(", ")
                 )));
             };
+            // Compared by position: a column may be named in two cases of letters.
             if places.contains(&place) {
                 return Err(Failure::usage(format!("--split-by names {name} twice")));
             }
@@ -42,6 +43,7 @@ impl Folders {
         }
         let others: Vec<_> =
             (0..schema.fields().len()).filter(|place| !places.contains(place)).collect();
+        // Files without a column could not say how many rows they have.
         if others.is_empty() {
             return Err(Failure::usage("--split-by names all columns, so none is left to write"));
         }
@@ -49,12 +51,15 @@ impl Folders {
     }
 
     /// The columns of the files.
-    pub(super) fn left(&self, schema: &SchemaRef) -> CliResult<SchemaRef> {
+    pub(super) fn file_schema(&self, schema: &SchemaRef) -> CliResult<SchemaRef> {
         Ok(without(schema, &self.places))
     }
 
     /// The rows of each folder.
-    pub(super) fn cut(&self, batch: &RecordBatch) -> CliResult<Vec<(String, RecordBatch)>> {
+    pub(super) fn split_by_folder(
+        &self,
+        batch: &RecordBatch,
+    ) -> CliResult<Vec<(String, RecordBatch)>> {
         let keys = batch.project(&self.places).map_err(internal)?;
         let left = batch.project(&self.others).map_err(internal)?;
         let mut groups: Vec<(String, Vec<u32>)> = Vec::new();

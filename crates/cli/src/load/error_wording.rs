@@ -1,4 +1,4 @@
-//! Errors of a bulk put in words of the command line: files and lines, and options as they are given.
+//! Rewords errors of a bulk put for the command line: files, lines, and option names.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ const OPTIONS: [(&str, &str); 6] = [
     ("flush_interval", "--sync-every"),
 ];
 
-/// The error as the program tells it.
-pub(super) fn told(error: Error, states: &[Arc<StreamState>]) -> Error {
+/// Reword an error in terms of files and options.
+pub(super) fn reworded(error: Error, states: &[Arc<StreamState>]) -> Error {
     if let Some(message) = of_stream(&error) {
         // What caused it says nothing more.
         return error.restated().with_message(message);
@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn options_have_the_names_of_the_command_line() {
         let error = Error::invalid("memory_bytes_max is 1024: it must lie between 1 and 2");
-        assert!(told(error, &[]).message().starts_with("--memory is 1024"));
+        assert!(reworded(error, &[]).message().starts_with("--memory is 1024"));
         let error = Error::corruption("stream 0, after 5 entries: a.csv: cut short").of_stream(0);
-        assert_eq!(told(error, &[]).message(), "a.csv: cut short");
+        assert_eq!(reworded(error, &[]).message(), "a.csv: cut short");
         let error = Error::corruption("stream 1 (b.csv), after 5 entries: lost").of_stream(1);
-        assert_eq!(told(error, &[]).message(), "b.csv: lost");
+        assert_eq!(reworded(error, &[]).message(), "b.csv: lost");
         let error = Error::cancelled("the bulk put was cancelled: what was read before is stored");
-        assert_eq!(told(error, &[]).message(), "interrupted: what was read before is stored");
+        assert_eq!(reworded(error, &[]).message(), "interrupted: what was read before is stored");
     }
 }

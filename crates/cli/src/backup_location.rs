@@ -1,4 +1,4 @@
-//! Backups, in a directory at hand or in one of a server.
+//! Backups in a directory of this machine, or in one of a server.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::exit::{CliResult, Failure};
 use crate::interrupt;
 
 /// Where backups are.
-pub(crate) enum Backups<'a> {
+pub(crate) enum BackupLocation<'a> {
     /// In a directory of this machine; of the store that these options name.
     Here(&'a Path, &'a Globals),
     /// In a directory below that of a server's backups.
     Server(&'a str, Client),
 }
 
-impl<'a> Backups<'a> {
+impl<'a> BackupLocation<'a> {
     /// Backups in this directory, of the store that is named.
     pub(crate) fn new(directory: &'a Path, globals: &'a Globals) -> CliResult<Self> {
         if !globals.is_server() {

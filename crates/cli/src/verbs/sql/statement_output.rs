@@ -1,18 +1,18 @@
-//! Where the rows of statements go: to standard output one after another, or those of one statement
-//! into a file, which appears when all statements are carried out.
+//! The output of several statements: their rows go to standard output one after another. A file
+//! takes the rows of one statement, and gets its name when all statements have succeeded.
 
 use arrow::datatypes::SchemaRef;
 
 use crate::exit::{CliResult, Failure};
-use crate::output::{OutputArgs, RowOutput, WholeFile};
+use crate::output::{CompletedFile, OutputArgs, RowOutput};
 
-pub(super) struct RowOutlet<'a> {
+pub(super) struct StatementOutput<'a> {
     output: &'a OutputArgs,
     has_rows: bool,
-    whole: Option<WholeFile>,
+    whole: Option<CompletedFile>,
 }
 
-impl<'a> RowOutlet<'a> {
+impl<'a> StatementOutput<'a> {
     pub(super) fn new(output: &'a OutputArgs) -> Self {
         Self { output, has_rows: false, whole: None }
     }
@@ -42,6 +42,6 @@ impl<'a> RowOutlet<'a> {
 
     /// Gives the file its name.
     pub(super) fn finish(self) -> CliResult<()> {
-        self.whole.map_or(Ok(()), WholeFile::appear)
+        self.whole.map_or(Ok(()), CompletedFile::publish)
     }
 }

@@ -8,53 +8,54 @@ use tonnage_client::{Rows, key_of_row};
 use crate::exit::{CliResult, Failure};
 
 /// Pairs as they come.
-pub(crate) struct PlacedPairs(Box<dyn Iterator<Item = CliResult<PlacedBatch>>>);
+pub(crate) struct FetchedPairs(Box<dyn Iterator<Item = CliResult<FetchedPairBatch>>>);
 
 /// Pairs of one batch.
-pub(crate) enum PlacedBatch {
+pub(crate) enum FetchedPairBatch {
     Store(PairBatch),
     Server(RecordBatch),
 }
 
-impl PlacedPairs {
+impl FetchedPairs {
     pub(crate) fn of_store(pairs: BulkPairs) -> Self {
-        Self(Box::new(pairs.map(|batch| Ok(PlacedBatch::Store(batch?)))))
+        Self(Box::new(pairs.map(|batch| Ok(FetchedPairBatch::Store(batch?)))))
     }
 
     /// What breaks off while they come was done in part.
     pub(crate) fn of_server(rows: Rows) -> Self {
-        let batches = rows.map(|batch| batch.map(PlacedBatch::Server).map_err(Failure::stopped));
+        let batches =
+            rows.map(|batch| batch.map(FetchedPairBatch::Server).map_err(Failure::stopped));
         Self(Box::new(batches))
     }
 }
 
-impl Iterator for PlacedPairs {
-    type Item = CliResult<PlacedBatch>;
+impl Iterator for FetchedPairs {
+    type Item = CliResult<FetchedPairBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next()
     }
 }
 
-impl PlacedBatch {
+impl FetchedPairBatch {
     pub(crate) fn len(&self) -> usize {
         match self {
-            PlacedBatch::Store(batch) => batch.len(),
-            PlacedBatch::Server(batch) => batch.num_rows(),
+            FetchedPairBatch::Store(batch) => batch.len(),
+            FetchedPairBatch::Server(batch) => batch.num_rows(),
         }
     }
 
     pub(crate) fn key(&self, index: usize) -> Result<Key> {
         match self {
-            PlacedBatch::Store(batch) => batch.key(index),
-            PlacedBatch::Server(batch) => key_of_row(batch, index),
+            FetchedPairBatch::Store(batch) => batch.key(index),
+            FetchedPairBatch::Server(batch) => key_of_row(batch, index),
         }
     }
 
     pub(crate) fn version(&self, index: usize) -> Result<u64> {
         match self {
-            PlacedBatch::Store(batch) => Ok(batch.version(index)),
-            PlacedBatch::Server(batch) => {
+            FetchedPairBatch::Store(batch) => Ok(batch.version(index)),
+            FetchedPairBatch::Server(batch) => {
                 let versions = column(batch, "_version")?.as_primitive_opt::<UInt64Type>();
                 Ok(versions.ok_or_else(strange)?.value(index))
             }
@@ -63,8 +64,8 @@ impl PlacedBatch {
 
     pub(crate) fn value(&self, index: usize) -> Result<&[u8]> {
         match self {
-            PlacedBatch::Store(batch) => Ok(batch.value(index)),
-            PlacedBatch::Server(batch) => {
+            FetchedPairBatch::Store(batch) => Ok(batch.value(index)),
+            FetchedPairBatch::Server(batch) => {
                 let values = column(batch, "value")?.as_binary_opt::<i32>();
                 Ok(values.ok_or_else(strange)?.value(index))
             }

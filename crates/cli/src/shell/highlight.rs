@@ -1,4 +1,4 @@
-//! Statements in colours.
+//! Syntax highlighting of the line being typed.
 
 use tonnage_sql::{SqlTokenKind, SqlTokens, Unclosed};
 
@@ -8,7 +8,7 @@ use super::words::is_keyword;
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// The line in colours; `before` are the lines above it.
-pub(super) fn painted(before: &str, line: &str) -> Option<String> {
+pub(super) fn highlighted(before: &str, line: &str) -> Option<String> {
     if before.len() + line.len() > TEXT_BYTES_MAX
         || before.is_empty() && line.trim_start().starts_with('\\')
     {
@@ -52,8 +52,8 @@ fn colour(kind: SqlTokenKind, text: &str, open: Option<Unclosed>) -> Option<&'st
 mod tests {
     use super::*;
 
-    fn bare(painted: &str) -> String {
-        let mut parts = painted.split("\x1b[");
+    fn bare(highlighted: &str) -> String {
+        let mut parts = highlighted.split("\x1b[");
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |text, part| text + part.split_once('m').map_or("", |(_, rest)| rest))
     }
@@ -63,18 +63,18 @@ mod tests {
         for line in
             ["select 'é' , x from \"T\" -- done", "SELECT 1; 'open", "", "  ", "é 日本 'x' $$"]
         {
-            assert_eq!(bare(&painted("", line).unwrap()), line);
-            assert_eq!(bare(&painted("SELECT 'a\n", line).unwrap()), line);
+            assert_eq!(bare(&highlighted("", line).unwrap()), line);
+            assert_eq!(bare(&highlighted("SELECT 'a\n", line).unwrap()), line);
         }
     }
 
     #[test]
     fn keywords_texts_and_comments_are_told_apart() {
         assert_eq!(
-            painted("", "from a 'b'").unwrap(),
+            highlighted("", "from a 'b'").unwrap(),
             "\x1b[1;34mfrom\x1b[0m a \x1b[32m'b'\x1b[0m"
         );
-        assert_eq!(painted("SELECT /*\n", "from */ a").unwrap(), "\x1b[90mfrom */\x1b[0m a");
-        assert_eq!(painted("", "\\d from"), None);
+        assert_eq!(highlighted("SELECT /*\n", "from */ a").unwrap(), "\x1b[90mfrom */\x1b[0m a");
+        assert_eq!(highlighted("", "\\d from"), None);
     }
 }

@@ -1,8 +1,10 @@
-//! Entries that could not be stored: shown, and kept for mending.
+//! Prints the entries that could not be stored, and keeps them in files to be fixed.
 //!
-//! Each input has its own pair of files, made when its first record fails: the records as they
-//! stood (CSV with the header, so that the file can be mended and loaded), and a `.reasons.jsonl`
-//! that tells file, record, line, column and reason of each.
+//! Each input has its own pair of files, made when its first record fails:
+//!
+//! - The records as they stood, CSV with the header, so that the file can be fixed and loaded
+//!   again.
+//! - A `.reasons.jsonl` with file, record, line, column and reason of each.
 
 use std::collections::HashSet;
 use std::io;
@@ -22,11 +24,11 @@ use crate::display::Console;
 const SHOWN_MAX: u64 = 10;
 
 /// Listens to a bulk put.
-pub(crate) struct Failures {
+pub(crate) struct FailureReporter {
     console: Console,
     directory: Option<PathBuf>,
     streams: Vec<Arc<StreamState>>,
-    kept: Mutex<Kept>,
+    kept: Mutex<RejectState>,
     resume: Option<Arc<ResumeFile>>,
     /// Why the last note could not be written. Each note tells of all inputs, so a later one makes
     /// up for it.
@@ -34,7 +36,7 @@ pub(crate) struct Failures {
 }
 
 #[derive(Default)]
-struct Kept {
+struct RejectState {
     count: u64,
     /// Whether a value of a column was one of them.
     has_values: bool,
@@ -43,14 +45,14 @@ struct Kept {
     names: HashSet<String>,
 }
 
-impl Failures {
+impl FailureReporter {
     pub(crate) fn new(
         console: &Console,
         directory: Option<&Path>,
         streams: Vec<Arc<StreamState>>,
     ) -> Self {
         let files = streams.iter().map(|_| None).collect();
-        let kept = Mutex::new(Kept { files, ..Kept::default() });
+        let kept = Mutex::new(RejectState { files, ..RejectState::default() });
         Self {
             console: console.clone(),
             directory: directory.map(Path::to_owned),
@@ -62,7 +64,7 @@ impl Failures {
     }
 
     /// The same, noting every stream that is complete.
-    pub(super) fn noting(self, resume: Option<Arc<ResumeFile>>) -> Self {
+    pub(super) fn with_resume(self, resume: Option<Arc<ResumeFile>>) -> Self {
         Self { resume, ..self }
     }
 
@@ -71,14 +73,19 @@ impl Failures {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for files in kept.files.iter_mut().flatten() {
             let done = if self.resume.is_some() { files.sync() } else { files.flush() };
-            done.map_err(|error| self.cannot_keep(error))?;
+            done.map_err(|error| self.rejects_error(error))?;
         }
         Ok(())
     }
 
-    fn keep(&self, kept: &mut Kept, stream: usize, record: &RejectedRecord) -> io::Result<()> {
+    fn write_reject(
+        &self,
+        kept: &mut RejectState,
+        stream: usize,
+        record: &RejectedRecord,
+    ) -> io::Result<()> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        let Kept { files, names, .. } = kept;
+        let RejectState { files, names, .. } = kept;
         let slot = &mut files[stream];
         let files = match slot {
             Some(files) => files,
@@ -93,12 +100,14 @@ impl Failures {
         files.add(record)
     }
 
-    fn show(&self, count: u64, record: &RejectedRecord) {
+    fn print_reject(&self, count: u64, record: &RejectedRecord) {
         match count {
             _ if self.directory.is_some() => {}
-            1..=SHOWN_MAX => {
-                self.console.warn(format_args!("rejected: {}: {}", place(record), record.reason))
-            }
+            1..=SHOWN_MAX => self.console.warn(format_args!(
+                "rejected: {}: {}",
+                record_location(record),
+                record.reason
+            )),
             _ if count == SHOWN_MAX + 1 => {
                 self.console.warn("rejected: further ones are only counted: --rejects DIR keeps them all with their reasons");
             }
@@ -112,14 +121,14 @@ impl Failures {
     }
 
     /// What is wrong with the notes at the end of the load.
-    pub(super) fn noted(&self) -> Result<()> {
+    pub(super) fn note_result(&self) -> Result<()> {
         let error = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)
     }
 
     /// Shows the first of several notes that cannot be written, and remembers whether the last one
     /// could be.
-    fn remember(&self, noted: Result<()>) {
+    fn store_note_result(&self, noted: Result<()>) {
         let mut known = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Err(error), None) = (&noted, &*known) {
             self.console.warn(format_args!("tonnage: {error}"));
@@ -127,7 +136,7 @@ impl Failures {
         *known = noted.err();
     }
 
-    fn cannot_keep(&self, error: io::Error) -> Error {
+    fn rejects_error(&self, error: io::Error) -> Error {
         let directory = self.directory.as_deref().unwrap_or(Path::new("")).display();
         Error::unavailable(format!(
             "--rejects {directory}: rejected records cannot be kept: {error}"
@@ -137,7 +146,7 @@ impl Failures {
 }
 
 /// `ships.csv, line 7, column LAT`
-fn place(record: &RejectedRecord) -> String {
+fn record_location(record: &RejectedRecord) -> String {
     let at = match record.line {
         Some(line) => format!("line {line}"),
         None => format!("record {}", record.record),
@@ -147,15 +156,16 @@ fn place(record: &RejectedRecord) -> String {
     format!("{}, {at}{column}", record.source)
 }
 
-impl BulkPutCallbacks for Failures {
+impl BulkPutCallbacks for FailureReporter {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let record =
             self.streams[entry.stream].original(entry.position, entry.column, entry.reason);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.count += 1;
         kept.has_values |= record.column.is_some();
-        self.show(kept.count, &record);
-        self.keep(&mut kept, entry.stream, &record).map_err(|error| self.cannot_keep(error))
+        self.print_reject(kept.count, &record);
+        self.write_reject(&mut kept, entry.stream, &record)
+            .map_err(|error| self.rejects_error(error))
     }
 
     fn durable(&self, stream: usize, position: u64) {
@@ -164,8 +174,10 @@ impl BulkPutCallbacks for Failures {
         // A record that was rejected is not read again, so it must be kept first.
         let kept = self.finish();
         match &self.resume {
-            Some(resume) => self.remember(kept.and_then(|()| resume.note_durable(state, position))),
-            None => self.remember(kept),
+            Some(resume) => {
+                self.store_note_result(kept.and_then(|()| resume.note_durable(state, position)))
+            }
+            None => self.store_note_result(kept),
         }
     }
 
@@ -173,6 +185,6 @@ impl BulkPutCallbacks for Failures {
         let Some(resume) = &self.resume else { return };
         // Here, too, what was rejected comes first.
         let noted = self.finish().and_then(|()| resume.note(&self.streams[stream.stream], true));
-        self.remember(noted);
+        self.store_note_result(noted);
     }
 }

@@ -6,15 +6,15 @@ use tonnage::{
     Cancel, Key, LobInfo, LobOptions, LobSource, LobWriter, LobsReport, Result, WriteOptions,
 };
 
-use crate::place::Place;
+use crate::store_connection::StoreConnection;
 
 /// A writer of a large object.
-pub(crate) enum PlacedLobWriter {
+pub(crate) enum AnyLobWriter {
     Store(LobWriter),
     Server(tonnage_client::LobWriter),
 }
 
-impl PlacedLobWriter {
+impl AnyLobWriter {
     /// How many bytes of the object come before what is written next.
     pub(crate) fn position(&self) -> u64 {
         match self {
@@ -40,20 +40,28 @@ impl PlacedLobWriter {
     }
 }
 
-impl Place {
+impl StoreConnection {
     /// Opens a writer of a large object.
-    pub(crate) fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<PlacedLobWriter> {
+    pub(crate) fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<AnyLobWriter> {
         match self {
-            Place::Store(store) => store.kv().put_lob(key, options).map(PlacedLobWriter::Store),
-            Place::Server(client) => client.put_lob(key, options).map(PlacedLobWriter::Server),
+            StoreConnection::Store(store) => {
+                store.kv().put_lob(key, options).map(AnyLobWriter::Store)
+            }
+            StoreConnection::Server(client) => {
+                client.put_lob(key, options).map(AnyLobWriter::Server)
+            }
         }
     }
 
     /// Opens a writer that appends.
-    pub(crate) fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<PlacedLobWriter> {
+    pub(crate) fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<AnyLobWriter> {
         match self {
-            Place::Store(store) => store.kv().append_lob(key, options).map(PlacedLobWriter::Store),
-            Place::Server(client) => client.append_lob(key, options).map(PlacedLobWriter::Server),
+            StoreConnection::Store(store) => {
+                store.kv().append_lob(key, options).map(AnyLobWriter::Store)
+            }
+            StoreConnection::Server(client) => {
+                client.append_lob(key, options).map(AnyLobWriter::Server)
+            }
         }
     }
 
@@ -62,26 +70,34 @@ impl Place {
         &self,
         key: &Key,
         options: &LobOptions,
-    ) -> Result<Option<PlacedLobWriter>> {
+    ) -> Result<Option<AnyLobWriter>> {
         Ok(match self {
-            Place::Store(store) => store.kv().resume_lob(key, options)?.map(PlacedLobWriter::Store),
-            Place::Server(client) => client.resume_lob(key, options)?.map(PlacedLobWriter::Server),
+            StoreConnection::Store(store) => {
+                store.kv().resume_lob(key, options)?.map(AnyLobWriter::Store)
+            }
+            StoreConnection::Server(client) => {
+                client.resume_lob(key, options)?.map(AnyLobWriter::Server)
+            }
         })
     }
 
     /// Opens a reader of a large object, if there is one.
     pub(crate) fn get_lob(&self, key: &Key) -> Result<Option<Box<dyn Read>>> {
         Ok(match self {
-            Place::Store(store) => store.kv().get_lob(key)?.map(|reader| Box::new(reader) as _),
-            Place::Server(client) => client.get_lob(key)?.map(|reader| Box::new(reader) as _),
+            StoreConnection::Store(store) => {
+                store.kv().get_lob(key)?.map(|reader| Box::new(reader) as _)
+            }
+            StoreConnection::Server(client) => {
+                client.get_lob(key)?.map(|reader| Box::new(reader) as _)
+            }
         })
     }
 
     /// Deletes a large object, and tells whether there was one.
     pub(crate) fn delete_lob(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
         match self {
-            Place::Store(store) => store.kv().delete_lob_with(key, options),
-            Place::Server(client) => client.delete_lob(key, options),
+            StoreConnection::Store(store) => store.kv().delete_lob_with(key, options),
+            StoreConnection::Server(client) => client.delete_lob(key, options),
         }
     }
 
@@ -98,8 +114,8 @@ impl Place {
         I::IntoIter: Send,
     {
         match self {
-            Place::Store(store) => store.kv().put_lobs(objects, options, threads, cancel),
-            Place::Server(client) => client.put_lobs(objects, options, threads, cancel),
+            StoreConnection::Store(store) => store.kv().put_lobs(objects, options, threads, cancel),
+            StoreConnection::Server(client) => client.put_lobs(objects, options, threads, cancel),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! The parts of a workbook, measured before they are read.
+//! Measures the parts of a workbook before they are read.
 //!
-//! Whoever reads a workbook holds some of its parts in memory, and of a sheet a token at a time. What
-//! an archive tells of its sizes may be wrong, so the parts are unpacked once only to be measured:
+//! The reader of a workbook holds some parts in memory, and one XML token of a sheet at a time. The
+//! sizes in an archive may be wrong, so the parts are unpacked once only to measure them:
 //!
-//! 1. `_rels/.rels` names the workbook. Its parts of known names - texts, styles, lists of parts - have
-//!    a bound each, wherever they lie.
-//! 2. The list of parts of the workbook names the sheets, whose tokens have a bound.
-//! 3. The texts tell how many they are. The reader makes room for as many at once.
+//! 1. `_rels/.rels` names the workbook. Parts with known names (texts, styles, lists of parts) have
+//!    a limit each, in whatever folder they lie.
+//! 2. The list of parts of the workbook names the sheets. Their tokens have a limit.
+//! 3. The texts declare their own number. The reader allocates that many at once, so it is checked.
 
 use std::io::{self, Read};
 
-use super::tokens::TokenScan;
-use super::zipped::{Zip, told};
+use super::xml_tokens::XmlTokenScan;
+use super::zipped::{Zip, zip_error};
 
 /// What names the workbook.
 const PACKAGE: &str = "_rels/.rels";
@@ -22,7 +22,7 @@ const TEXTS: &str = "sharedstrings.xml";
 const TEXTS_BYTES_MAX: u64 = 512 << 20;
 /// How many bytes of XML a text takes at least: `<si/>`.
 const TEXT_BYTES_MIN: u64 = 5;
-/// In which part of the texts their number is told.
+/// How many bytes of the texts are searched for their number.
 const TEXTS_HEAD_BYTES: usize = 64 << 10;
 /// Other parts that are held in memory.
 const HELD: [&str; 2] = ["styles.xml", "theme1.xml"];
@@ -31,7 +31,7 @@ const HELD_BYTES_MAX: u64 = 64 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A part of a workbook.
-struct Part {
+struct WorkbookPart {
     at: usize,
     name: String,
     /// Its path as it is looked up: in small letters, with slashes.
@@ -60,7 +60,7 @@ pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
             "" => {}
             TEXTS => part.measure_texts(archive)?,
             name if HELD.contains(&name) || is_of_package(name) => {
-                part.bounded(archive, HELD_BYTES_MAX, |_| {})?;
+                part.read_within(archive, HELD_BYTES_MAX, |_| {})?;
             }
             name if book.contains(name) => has_formulas |= part.measure_tokens(archive)?,
             _ => {}
@@ -69,10 +69,10 @@ pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
     Ok(has_formulas)
 }
 
-fn parts_of(archive: &Zip) -> io::Result<Vec<Part>> {
+fn parts_of(archive: &Zip) -> io::Result<Vec<WorkbookPart>> {
     let part = |(at, name): (usize, Result<std::borrow::Cow<'_, str>, _>)| {
-        let name = name.map_err(told)?.into_owned();
-        Ok(Part { at, path: looked_up(&name), name })
+        let name = name.map_err(zip_error)?.into_owned();
+        Ok(WorkbookPart { at, path: looked_up(&name), name })
     };
     archive.file_names().enumerate().map(part).collect()
 }
@@ -81,7 +81,7 @@ fn looked_up(path: &str) -> String {
     path.replace('\\', "/").to_ascii_lowercase()
 }
 
-impl Part {
+impl WorkbookPart {
     fn last_name(&self) -> &str {
         self.path.rsplit_once('/').map_or(&self.path, |(_, name)| name)
     }
@@ -89,17 +89,17 @@ impl Part {
     /// A list of parts, as they are looked up.
     fn list(&self, archive: &mut Zip) -> io::Result<String> {
         let mut bytes = Vec::new();
-        self.bounded(archive, HELD_BYTES_MAX, |chunk| bytes.extend_from_slice(chunk))?;
+        self.read_within(archive, HELD_BYTES_MAX, |chunk| bytes.extend_from_slice(chunk))?;
         Ok(looked_up(&String::from_utf8_lossy(&bytes)))
     }
 
     fn measure_texts(&self, archive: &mut Zip) -> io::Result<()> {
         let mut head = Vec::new();
-        let bytes = self.bounded(archive, TEXTS_BYTES_MAX, |chunk| {
+        let bytes = self.read_within(archive, TEXTS_BYTES_MAX, |chunk| {
             head.extend_from_slice(&chunk[..chunk.len().min(TEXTS_HEAD_BYTES - head.len())]);
         })?;
         // The reader makes room for as many texts as are told.
-        match told_texts(&head) {
+        match declared_texts(&head) {
             Some(texts) if texts <= bytes / TEXT_BYTES_MIN => Ok(()),
             Some(texts) => {
                 Err(damaged(format!("{} tells of {texts} texts, but has not as many", self.name)))
@@ -110,13 +110,13 @@ impl Part {
 
     /// Tells whether there are formulas in it.
     fn measure_tokens(&self, archive: &mut Zip) -> io::Result<bool> {
-        let mut tokens = TokenScan::default();
+        let mut tokens = XmlTokenScan::default();
         self.unpack(archive, |chunk| tokens.take(chunk).map_err(str::to_owned))?;
         Ok(tokens.has_formulas())
     }
 
     /// Unpacks the part, if it is not too large. Tells how many bytes it has.
-    fn bounded(
+    fn read_within(
         &self,
         archive: &mut Zip,
         bytes_max: u64,
@@ -140,7 +140,7 @@ impl Part {
         archive: &mut Zip,
         mut take: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> io::Result<()> {
-        let mut part = archive.by_index(self.at).map_err(told)?;
+        let mut part = archive.by_index(self.at).map_err(zip_error)?;
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let bytes = match part.read(&mut chunk) {
@@ -159,7 +159,7 @@ impl Part {
 }
 
 /// How many texts a part says that it has; none if it does not begin as such a part.
-fn told_texts(head: &[u8]) -> Option<u64> {
+fn declared_texts(head: &[u8]) -> Option<u64> {
     let head = String::from_utf8_lossy(head);
     let (_, list) = head.split_once("sst")?;
     let (tag, _) = list.split_once('>')?;
@@ -188,7 +188,7 @@ mod tests {
             ("<sst uniqueCount=\"5\"", None),
             ("<x>", None),
         ] {
-            assert_eq!(told_texts(head.as_bytes()), texts, "{head}");
+            assert_eq!(declared_texts(head.as_bytes()), texts, "{head}");
         }
     }
 }

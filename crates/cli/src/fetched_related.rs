@@ -8,24 +8,24 @@ use tonnage_client::{BulkGetRequest, Client, RelatedBatch};
 
 use crate::exit::{CliResult, Failure};
 use crate::keys::Keys;
-use crate::place::Place;
+use crate::store_connection::StoreConnection;
 
 /// Rows of several tables as they come, and the columns of each table by its path.
-pub(crate) struct PlacedRelated {
+pub(crate) struct FetchedRelated {
     pub(crate) tables: Vec<(Arc<str>, SchemaRef)>,
     pub(crate) batches: Box<dyn Iterator<Item = CliResult<RelatedBatch>>>,
 }
 
-impl Place {
+impl StoreConnection {
     /// Reads the rows of keys together with those of related tables.
     pub(crate) fn bulk_get_related(
         &self,
         table: &TableEntry,
         keys: Keys,
         options: &BulkGetOptions,
-    ) -> CliResult<PlacedRelated> {
+    ) -> CliResult<FetchedRelated> {
         match self {
-            Place::Store(store) => {
+            StoreConnection::Store(store) => {
                 let rows = store.table(&table.schema.path)?.bulk_get(keys.source(), options)?;
                 let tables = rows.schemas().to_vec();
                 let batches = rows.into_stretches().map(|stretch| {
@@ -34,19 +34,19 @@ impl Place {
                     let batches = batches.map(|batch| (batch.table, batch.rows)).collect();
                     Ok(RelatedBatch { batches, order: stretch.order })
                 });
-                Ok(PlacedRelated { tables, batches: Box::new(batches) })
+                Ok(FetchedRelated { tables, batches: Box::new(batches) })
             }
-            Place::Server(client) => served(client, table, keys, options),
+            StoreConnection::Server(client) => related_from_server(client, table, keys, options),
         }
     }
 }
 
-fn served(
+fn related_from_server(
     client: &Client,
     table: &TableEntry,
     keys: Keys,
     options: &BulkGetOptions,
-) -> CliResult<PlacedRelated> {
+) -> CliResult<FetchedRelated> {
     let request = BulkGetRequest {
         direction: options.direction,
         limit_per_key: options.limit_per_key,
@@ -60,5 +60,5 @@ fn served(
     let tables = rows.tables().to_vec();
     // What breaks off while rows come was done in part.
     let batches = rows.map(|batch| batch.map_err(Failure::stopped));
-    Ok(PlacedRelated { tables, batches: Box::new(batches) })
+    Ok(FetchedRelated { tables, batches: Box::new(batches) })
 }

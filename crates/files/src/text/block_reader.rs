@@ -61,7 +61,7 @@ impl Splitter {
 
 /// A source of text, read block by block. The memory of a block is bounded by [`BLOCK_BYTES`] and
 /// the longest record allowed.
-pub(crate) struct Blocks {
+pub(crate) struct BlockReader {
     source: Source,
     input: Box<dyn Read + Send>,
     /// Whether what came is not to wait for more.
@@ -82,7 +82,7 @@ pub(crate) struct Blocks {
     record_bytes_max: usize,
 }
 
-impl Blocks {
+impl BlockReader {
     /// The text of a source as UTF-8, whatever it is written in.
     pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<Self> {
         let encoding = match Encoding::of(options.encoding, &input.head) {
@@ -96,7 +96,7 @@ impl Blocks {
             source: source.clone(),
             comes_slowly: input.comes_slowly,
             came_early: false,
-            input: encoding.decoded(input.reader),
+            input: encoding.decoding_reader(input.reader),
             ahead: Vec::new(),
             at_end: false,
             failure: None,
@@ -134,7 +134,7 @@ impl Blocks {
         self.at_end
     }
 
-    /// The failure of the source, if there was one, told with how far the records came.
+    /// The failure of the source, if there was one, with the position of the records.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         let place = format!(
             "record {} (line {}) or later cannot be read",
@@ -164,6 +164,7 @@ impl Blocks {
             let mut block = Block::new(self.next_record, self.next_line, columns);
             let is_whole = self.is_at_end();
             let mut used = splitter.split(&self.ahead, is_whole, self.rows_max, &mut block);
+            // Checked only when nothing was cut: the bytes ahead are one unfinished record then.
             if block.records == 0 && self.ahead.len() - used > self.record_bytes_max {
                 if !splitter.has_lines() {
                     return Err(self.endless_element());
@@ -183,6 +184,7 @@ impl Blocks {
                     .or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
                 return failure.map_or(Ok(None), Err);
             }
+            // The splitter begins anew each time: doubling keeps the work for a long record linear.
             bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
         }
     }

@@ -1,11 +1,11 @@
-//! Where a shell's lines come from.
+//! The trait that a shell reads its lines from.
 
 use crate::exit::CliResult;
 
 /// A terminal, or whatever stands for one.
-pub(super) trait Lines {
+pub(super) trait LineReader {
     /// The next line. `before` are the lines of the same statement that came already.
-    fn next(&mut self, prompt: &str, before: &str) -> CliResult<Line>;
+    fn next(&mut self, prompt: &str, before: &str) -> CliResult<InputLine>;
 
     /// Keeps what was typed for later. The error tells why that was not possible.
     fn remember(&mut self, text: &str) -> Result<(), String>;
@@ -16,7 +16,7 @@ pub(super) trait Lines {
 
 /// What was typed.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     Typed(String),
     /// Ctrl-C.
     Interrupted,

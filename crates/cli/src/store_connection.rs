@@ -1,7 +1,7 @@
-//! Where the rows are: in a store that this process opens, or behind a server.
+//! A connection to the rows: a store that this process opens, or a server.
 //!
-//! Verbs that work with both ask a place for tables and rows. What only a store can do is asked of
-//! [`crate::args::Globals::open`], which says so where a server is named.
+//! Verbs that work with both read and write through a [`StoreConnection`]. Verbs that need a store
+//! itself call [`crate::args::Globals::open`], which refuses a server.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use tonnage::{
 use tonnage_client::{BulkGetRequest, Client, PairScanRequest, PairWrite, Rows, ScanRequest};
 
 use crate::exit::{CliResult, Failure};
+use crate::fetched_pairs::FetchedPairs;
 use crate::keys::Keys;
-use crate::placed_pairs::PlacedPairs;
 use crate::table_columns::columns_of;
 
-/// Where the rows are.
-pub(crate) enum Place {
+/// A store of this process, or a client of a server.
+pub(crate) enum StoreConnection {
     /// In a store of this process.
     Store(Store),
     /// Behind a server.
@@ -28,27 +28,27 @@ pub(crate) enum Place {
 }
 
 /// Rows as they come, under their columns.
-pub(crate) struct PlacedRows {
+pub(crate) struct FetchedRows {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Box<dyn Iterator<Item = CliResult<RecordBatch>>>,
 }
 
-impl Place {
+impl StoreConnection {
     /// What there is to know of a table.
     pub(crate) fn table(&self, path: &str) -> CliResult<Arc<TableEntry>> {
         Ok(match self {
-            Place::Store(store) => store.table(path)?.entry().clone(),
-            Place::Server(client) => client.describe(path)?,
+            StoreConnection::Store(store) => store.table(path)?.entry().clone(),
+            StoreConnection::Server(client) => client.describe(path)?,
         })
     }
 
     /// Makes a table, unless there is one of its name.
     pub(crate) fn create_table(&self, definition: &TableDefinition) -> CliResult<()> {
         match self {
-            Place::Store(store) => {
+            StoreConnection::Store(store) => {
                 store.catalog().create_table(definition, true)?;
             }
-            Place::Server(client) => {
+            StoreConnection::Server(client) => {
                 client.create_table(definition, true)?;
             }
         }
@@ -58,8 +58,10 @@ impl Place {
     /// Counts the rows of a table.
     pub(crate) fn count(&self, table: &str) -> CliResult<u64> {
         Ok(match self {
-            Place::Store(store) => store.table(table)?.count()?,
-            Place::Server(client) => client.count(&client.describe(table)?.schema.path)?,
+            StoreConnection::Store(store) => store.table(table)?.count()?,
+            StoreConnection::Server(client) => {
+                client.count(&client.describe(table)?.schema.path)?
+            }
         })
     }
 
@@ -68,15 +70,17 @@ impl Place {
         &self,
         table: &TableEntry,
         options: &TableScanOptions,
-    ) -> CliResult<PlacedRows> {
+    ) -> CliResult<FetchedRows> {
         let path = &table.schema.path;
         match self {
-            Place::Store(store) => {
+            StoreConnection::Store(store) => {
+                // The columns are known before any row: a result without rows has a header, too.
                 let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
                 let rows = store.table(path)?.scan(options)?;
-                Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
+                Ok(FetchedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
-            Place::Server(client) => {
+            StoreConnection::Server(client) => {
+                // The request carries no cancel: the client was made with that of the run.
                 let request = ScanRequest {
                     table: path.clone(),
                     columns: options.columns.clone(),
@@ -87,7 +91,7 @@ impl Place {
                     limit: options.limit,
                     ..ScanRequest::default()
                 };
-                Ok(served(client.scan(&request)?))
+                Ok(rows_from_server(client.scan(&request)?))
             }
         }
     }
@@ -98,15 +102,17 @@ impl Place {
         table: &TableEntry,
         keys: Keys,
         options: &BulkGetOptions,
-    ) -> CliResult<PlacedRows> {
+    ) -> CliResult<FetchedRows> {
         let path = &table.schema.path;
         match self {
-            Place::Store(store) => {
+            StoreConnection::Store(store) => {
                 let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
                 let rows = store.table(path)?.bulk_get(keys.source(), options)?;
-                Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
+                Ok(FetchedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
             }
-            Place::Server(client) => {
+            StoreConnection::Server(client) => {
+                // One whole key needs no stream of keys there and of rows back: a plain get is one
+                // request.
                 if let Some(key) = keys.only_one(&table.schema).filter(|_| options.range.is_none())
                 {
                     return get_one(client, table, &key, options);
@@ -119,7 +125,7 @@ impl Place {
                     keys_only: options.keys_only,
                     ..BulkGetRequest::of(path)
                 };
-                Ok(served(client.bulk_get(keys.batches(&table.schema)?, &request)?))
+                Ok(rows_from_server(client.bulk_get(keys.batches(&table.schema)?, &request)?))
             }
         }
     }
@@ -134,8 +140,8 @@ impl Place {
     ) -> tonnage::Result<WriteResult> {
         let path = table.schema.path.as_str();
         match self {
-            Place::Store(store) => store.table(path)?.put_if(&row, condition, options),
-            Place::Server(client) => {
+            StoreConnection::Store(store) => store.table(path)?.put_if(&row, condition, options),
+            StoreConnection::Server(client) => {
                 client.write(&[RowOperation::put(path, row).when(condition)], options)
             }
         }
@@ -150,8 +156,8 @@ impl Place {
         options: &WriteOptions,
     ) -> tonnage::Result<WriteResult> {
         match self {
-            Place::Store(store) => store.kv().put_if(key, value, condition, options),
-            Place::Server(client) => {
+            StoreConnection::Store(store) => store.kv().put_if(key, value, condition, options),
+            StoreConnection::Server(client) => {
                 client.write_pair(key, &PairWrite::Put(value), &condition, options)
             }
         }
@@ -160,8 +166,8 @@ impl Place {
     /// The pair of a key.
     pub(crate) fn get_pair(&self, key: &Key) -> tonnage::Result<Option<Pair>> {
         match self {
-            Place::Store(store) => store.kv().get(key),
-            Place::Server(client) => client.get_pair(key),
+            StoreConnection::Store(store) => store.kv().get(key),
+            StoreConnection::Server(client) => client.get_pair(key),
         }
     }
 
@@ -170,12 +176,12 @@ impl Place {
         &self,
         keys: &[Key],
         options: &PairGetOptions,
-    ) -> CliResult<PlacedPairs> {
+    ) -> CliResult<FetchedPairs> {
         Ok(match self {
-            Place::Store(store) => {
-                PlacedPairs::of_store(store.kv().bulk_get(keys.to_vec(), options)?)
+            StoreConnection::Store(store) => {
+                FetchedPairs::of_store(store.kv().bulk_get(keys.to_vec(), options)?)
             }
-            Place::Server(client) => {
+            StoreConnection::Server(client) => {
                 let request = BulkGetRequest {
                     direction: options.direction,
                     limit_per_key: options.limit_per_key,
@@ -186,7 +192,7 @@ impl Place {
                     ..BulkGetRequest::default()
                 };
                 let keys = tonnage_client::batch_of_keys(keys);
-                PlacedPairs::of_server(client.bulk_get([keys], &request)?)
+                FetchedPairs::of_server(client.bulk_get([keys], &request)?)
             }
         })
     }
@@ -196,16 +202,16 @@ impl Place {
         &self,
         options: &PairGetOptions,
         limit: Option<u64>,
-    ) -> CliResult<PlacedPairs> {
+    ) -> CliResult<FetchedPairs> {
         Ok(match self {
-            Place::Store(store) => PlacedPairs::of_store(store.kv().scan(options)?),
-            Place::Server(client) => {
+            StoreConnection::Store(store) => FetchedPairs::of_store(store.kv().scan(options)?),
+            StoreConnection::Server(client) => {
                 let request = PairScanRequest {
                     direction: options.direction,
                     keys_only: options.keys_only,
                     limit,
                 };
-                PlacedPairs::of_server(client.scan_pairs(&request)?)
+                FetchedPairs::of_server(client.scan_pairs(&request)?)
             }
         })
     }
@@ -213,8 +219,8 @@ impl Place {
     /// Counts all pairs.
     pub(crate) fn count_pairs(&self) -> tonnage::Result<u64> {
         match self {
-            Place::Store(store) => store.kv().count(),
-            Place::Server(client) => client.count_pairs(),
+            StoreConnection::Store(store) => store.kv().count(),
+            StoreConnection::Server(client) => client.count_pairs(),
         }
     }
 
@@ -227,16 +233,18 @@ impl Place {
         options: &WriteOptions,
     ) -> tonnage::Result<u64> {
         match self {
-            Place::Store(store) => store.kv().delete_subtree_with(key, depth, range, options),
-            Place::Server(client) => client.delete_pairs(key, depth, range, options),
+            StoreConnection::Store(store) => {
+                store.kv().delete_subtree_with(key, depth, range, options)
+            }
+            StoreConnection::Server(client) => client.delete_pairs(key, depth, range, options),
         }
     }
 
     /// How many tables there are, and the figures of each shard.
     pub(crate) fn statistics(&self) -> tonnage::Result<(u64, Statistics)> {
         match self {
-            Place::Store(store) => Ok((store.tables().len() as u64, store.statistics()?)),
-            Place::Server(client) => client.shard_statistics(),
+            StoreConnection::Store(store) => Ok((store.tables().len() as u64, store.statistics()?)),
+            StoreConnection::Server(client) => client.shard_statistics(),
         }
     }
 
@@ -247,8 +255,8 @@ impl Place {
         options: &BulkPutOptions,
     ) -> Result<BulkPutReport, BulkPutError> {
         match self {
-            Place::Store(store) => store.bulk_put(streams, options),
-            Place::Server(client) => client.bulk_put(streams, options),
+            StoreConnection::Store(store) => store.bulk_put(streams, options),
+            StoreConnection::Server(client) => client.bulk_put(streams, options),
         }
     }
 }
@@ -259,13 +267,13 @@ fn get_one(
     table: &TableEntry,
     key: &Row,
     options: &BulkGetOptions,
-) -> CliResult<PlacedRows> {
+) -> CliResult<FetchedRows> {
     let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let path = &table.schema.path;
     let found = client.get_with(path, key, Some(&names), &GetOptions::default())?;
     let Some(found) = found else {
-        return Ok(PlacedRows { schema, batches: Box::new(std::iter::empty()) });
+        return Ok(FetchedRows { schema, batches: Box::new(std::iter::empty()) });
     };
     let cells = names.iter().map(|name| {
         let column = &table.schema.columns[table.schema.require_column(name)?];
@@ -275,11 +283,11 @@ fn get_one(
     let cells = cells.collect::<tonnage::Result<Vec<_>>>()?;
     let batch = RecordBatch::try_new(schema.clone(), cells)
         .map_err(|error| Error::internal(format!("a row as a batch: {error}")))?;
-    Ok(PlacedRows { schema, batches: Box::new(std::iter::once(Ok(batch))) })
+    Ok(FetchedRows { schema, batches: Box::new(std::iter::once(Ok(batch))) })
 }
 
 /// What breaks off while rows come was done in part.
-fn served(rows: Rows) -> PlacedRows {
+fn rows_from_server(rows: Rows) -> FetchedRows {
     let schema = rows.schema().clone();
-    PlacedRows { schema, batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))) }
+    FetchedRows { schema, batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))) }
 }

@@ -1,12 +1,11 @@
-//! Many files in a directory, written side by side.
+//! Writes many files in a directory in parallel.
 //!
-//! 1. The calling thread draws batches and hands them to writers through a bounded queue.
-//! 2. Each writer has files of its own. It begins another one where a file has come to its size.
-//! 3. With columns to split by, a batch is cut into the rows of each folder. A writer has a bounded
-//!    number of files open; the one that got no rows for longest is closed, and its folder gets
-//!    another file.
-//! 4. The files get their names together, once all of them are whole: a part of a table must not look
-//!    like all of it.
+//! 1. The calling thread reads batches and sends them to writers through a bounded queue.
+//! 2. Each writer has its own files. It begins the next file when one has reached its size.
+//! 3. With columns to split by, a batch is split into the rows of each folder. A writer has at most
+//!    32 files open. It closes the least recently used one, and that folder gets another file.
+//! 4. All files get their names together, when every one is complete: a part of a table must not
+//!    look like all of it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,10 +18,10 @@ use arrow::datatypes::SchemaRef;
 use clap::ValueEnum;
 use tonnage::{Cancel, Error};
 
-use super::folders::Folders;
+use super::partition_folders::PartitionFolders;
 use crate::exit::{CliResult, Failure};
 use crate::interrupt;
-use crate::output::{OutputArgs, RowFormat, RowOutput, WholeFile};
+use crate::output::{CompletedFile, OutputArgs, RowFormat, RowOutput};
 
 /// Files that a writer has open at once.
 const OPEN_MAX: usize = 32;
@@ -42,7 +41,7 @@ pub(super) enum CompressAs {
 }
 
 /// How the files are to be.
-pub(super) struct PartsArgs {
+pub(super) struct PartFileOptions {
     pub(super) directory: PathBuf,
     pub(super) format: RowFormat,
     pub(super) compress: CompressAs,
@@ -51,26 +50,26 @@ pub(super) struct PartsArgs {
 }
 
 /// The files to be.
-pub(super) struct Parts {
+pub(super) struct PartFiles {
     directory: PathBuf,
     format: RowFormat,
     ending: String,
     bytes_max: u64,
-    folders: Option<Folders>,
+    folders: Option<PartitionFolders>,
     schema: SchemaRef,
     /// The number of the next file.
     next: AtomicU64,
     rows: Arc<AtomicU64>,
     is_stopped: AtomicBool,
     /// The files that are whole.
-    whole: Mutex<Vec<WholeFile>>,
+    whole: Mutex<Vec<CompletedFile>>,
 }
 
-type Batches = Box<dyn Iterator<Item = CliResult<RecordBatch>>>;
+type RowBatches = Box<dyn Iterator<Item = CliResult<RecordBatch>>>;
 
-impl Parts {
+impl PartFiles {
     pub(super) fn new(
-        args: &PartsArgs,
+        args: &PartFileOptions,
         schema: &SchemaRef,
         rows: Arc<AtomicU64>,
     ) -> CliResult<Self> {
@@ -79,6 +78,7 @@ impl Parts {
             CompressAs::Gzip => ".gz",
             CompressAs::Zstd => ".zst",
         };
+        // The first file would refuse it, too, but only when its directory has been made.
         if args.format == RowFormat::Json && args.compress != CompressAs::None {
             return Err(Failure::usage(
                 "a JSON array is not written compressed: use --format jsonl",
@@ -86,10 +86,11 @@ impl Parts {
         }
         let folders = match args.split_by.is_empty() {
             true => None,
-            false => Some(Folders::of(schema, &args.split_by)?),
+            false => Some(PartitionFolders::of(schema, &args.split_by)?),
         };
-        let left =
-            folders.as_ref().map_or_else(|| Ok(schema.clone()), |folders| folders.left(schema))?;
+        let left = folders
+            .as_ref()
+            .map_or_else(|| Ok(schema.clone()), |folders| folders.file_schema(schema))?;
         Ok(Self {
             directory: args.directory.clone(),
             format: args.format,
@@ -107,15 +108,15 @@ impl Parts {
     /// Writes all batches. Tells how many files there are.
     pub(super) fn write(
         &self,
-        batches: Batches,
+        batches: RowBatches,
         threads: usize,
         cancel: &Cancel,
     ) -> CliResult<u64> {
         self.check_directory()?;
-        let written = self.write_unnamed(batches, threads, cancel);
+        let written = self.write_all_parts(batches, threads, cancel);
         let whole = std::mem::take(&mut *lock(&self.whole));
         match written {
-            Ok(()) => whole.into_iter().try_for_each(WholeFile::appear)?,
+            Ok(()) => whole.into_iter().try_for_each(CompletedFile::publish)?,
             Err(failure) => {
                 drop(whole);
                 remove_empty(&self.directory);
@@ -125,17 +126,22 @@ impl Parts {
         Ok(self.next.load(Relaxed))
     }
 
-    fn write_unnamed(&self, batches: Batches, threads: usize, cancel: &Cancel) -> CliResult<()> {
+    fn write_all_parts(
+        &self,
+        batches: RowBatches,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> CliResult<()> {
         let (sender, receiver) = sync_channel(threads * BATCHES_WAITING);
         let receiver = Arc::new(Mutex::new(receiver));
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..threads)
                 .map(|_| Arc::clone(&receiver))
-                .map(|receiver| scope.spawn(move || self.write_some(&receiver)))
+                .map(|receiver| scope.spawn(move || self.run_writer(&receiver)))
                 .collect();
             // The writers alone hold it: where all have failed, nothing waits for them.
             drop(receiver);
-            let drawn = self.draw(batches, &sender, cancel);
+            let drawn = self.send_batches(batches, &sender, cancel);
             drop(sender);
             let written: Vec<CliResult<()>> = writers
                 .into_iter()
@@ -171,9 +177,9 @@ impl Parts {
         }
     }
 
-    fn draw(
+    fn send_batches(
         &self,
-        batches: Batches,
+        batches: RowBatches,
         sender: &SyncSender<RecordBatch>,
         cancel: &Cancel,
     ) -> CliResult<()> {
@@ -188,8 +194,8 @@ impl Parts {
     }
 
     /// What a writer does: it takes batches until there are no more.
-    fn write_some(&self, batches: &Mutex<Receiver<RecordBatch>>) -> CliResult<()> {
-        let mut open = OpenFiles { parts: self, files: HashMap::new(), clock: 0 };
+    fn run_writer(&self, batches: &Mutex<Receiver<RecordBatch>>) -> CliResult<()> {
+        let mut open = OpenPartFiles { parts: self, files: HashMap::new(), clock: 0 };
         loop {
             let next = lock(batches).recv();
             if self.is_stopped.load(Relaxed) {
@@ -211,7 +217,7 @@ impl Parts {
         Ok(())
     }
 
-    fn begin(&self, folder: &str) -> CliResult<RowOutput> {
+    fn open_part(&self, folder: &str) -> CliResult<RowOutput> {
         let number = self.next.fetch_add(1, Relaxed);
         let directory = self.directory.join(folder);
         std::fs::create_dir_all(&directory).map_err(|error| {
@@ -225,23 +231,23 @@ impl Parts {
 }
 
 /// The files that a writer has open, by their folders.
-struct OpenFiles<'a> {
-    parts: &'a Parts,
-    files: HashMap<String, OpenFile>,
+struct OpenPartFiles<'a> {
+    parts: &'a PartFiles,
+    files: HashMap<String, OpenPartFile>,
     clock: u64,
 }
 
-struct OpenFile {
+struct OpenPartFile {
     output: RowOutput,
     used: u64,
 }
 
-impl OpenFiles<'_> {
+impl OpenPartFiles<'_> {
     fn write(&mut self, batch: &RecordBatch) -> CliResult<()> {
         match &self.parts.folders {
             None => self.write_to(String::new(), batch),
             Some(folders) => {
-                for (folder, rows) in folders.cut(batch)? {
+                for (folder, rows) in folders.split_by_folder(batch)? {
                     self.write_to(folder, &rows)?;
                 }
                 Ok(())
@@ -253,8 +259,8 @@ impl OpenFiles<'_> {
         self.clock += 1;
         if !self.files.contains_key(&folder) {
             self.make_room()?;
-            let output = self.parts.begin(&folder)?;
-            self.files.insert(folder.clone(), OpenFile { output, used: 0 });
+            let output = self.parts.open_part(&folder)?;
+            self.files.insert(folder.clone(), OpenPartFile { output, used: 0 });
         }
         let Some(file) = self.files.get_mut(&folder) else { return Ok(()) };
         file.used = self.clock;

@@ -1,7 +1,7 @@
-//! Whether whoever read the output has seen enough, as `head` has.
+//! Notes that the reader of standard output has gone, as `head` does.
 //!
-//! Connections and files break likewise, and then the run has failed. So who writes the output notes
-//! it.
+//! A broken connection or file gives the same error, but is a failure. So only writes to the output
+//! are noted here.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 static IS_GONE: AtomicBool = AtomicBool::new(false);
 
 /// Notes what became of a write to the output.
-pub(crate) fn noting<T>(written: io::Result<T>) -> io::Result<T> {
+pub(crate) fn noting_broken_pipe<T>(written: io::Result<T>) -> io::Result<T> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if written.as_ref().is_err_and(is_gone) {
         IS_GONE.store(true, Relaxed);
@@ -18,6 +18,6 @@ pub(crate) fn noting<T>(written: io::Result<T>) -> io::Result<T> {
 }
 
 /// Whether a write found that nobody reads any more.
-pub(crate) fn is_noted() -> bool {
+pub(crate) fn reader_has_gone() -> bool {
     IS_GONE.load(Relaxed)
 }
