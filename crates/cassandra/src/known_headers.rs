@@ -10,8 +10,9 @@
 //!   rows. So a guess needs credit: a wrong one costs four times what a right one earns.
 
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{SpaceId, placement_hash};
 
 use crate::header::MARKED_LEN;
@@ -80,7 +81,7 @@ impl KnownHeaders {
 
     fn slot(&self, hash: u64) -> MutexGuard<'_, HeaderSlot> {
         let slot = &self.slots[hash as usize % SLOTS];
-        slot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&slot)
     }
 }
 

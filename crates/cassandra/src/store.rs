@@ -1,11 +1,12 @@
 //! The open store, which the engine, its scans and its loads share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
 use scylla::statement::Consistency;
 use tokio::sync::OnceCell;
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{
     Capability, Clock, Deadline, Error, ErrorKind, KeyShape, Result, ShardId, SpaceId, SpaceInfo,
     prefixed_shard,
@@ -131,17 +132,17 @@ impl ClusterStore {
     }
 
     fn known(&self, space: SpaceId) -> Option<Arc<SpaceTable>> {
-        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let tables = read(&self.tables);
         tables.get(&space).cloned()
     }
 
     fn remember(&self, table: SpaceTable) -> Arc<SpaceTable> {
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = write(&self.tables);
         Arc::clone(tables.entry(table.id()).or_insert_with(|| Arc::new(table)))
     }
 
     fn forget(&self, space: SpaceId) {
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = write(&self.tables);
         tables.remove(&space);
     }
 

@@ -16,13 +16,14 @@
 //! the number of the process, as far as they can.
 
 use std::collections::HashMap;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
 use scylla::statement::{Consistency, Statement};
 use scylla::value::CqlTimestamp;
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{Error, Result};
 
 use crate::cluster::Cluster;
@@ -122,7 +123,7 @@ impl ClusterTime {
                 }
             }
         }
-        let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = write(&self.nodes);
         let is_good = |offset: &ClockOffset| offset.measured.elapsed() < GOOD_FOR;
         // Old readings are better than none.
         if nodes.values().any(is_good) {
@@ -154,7 +155,7 @@ impl ClusterTime {
     }
 
     fn learn(&self, node: &str, newer: ClockOffset) {
-        let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = write(&self.nodes);
         let known = nodes.get(node).map_or(newer, |known| known.and(newer));
         nodes.insert(node.to_owned(), known);
     }
@@ -167,7 +168,7 @@ impl ClusterTime {
     /// The least and the greatest that any node's clock may show now.
     fn now_us(&self) -> (i64, i64) {
         let (now, steady_us) = (Instant::now(), self.steady_us());
-        let nodes = self.nodes.read().unwrap_or_else(PoisonError::into_inner);
+        let nodes = read(&self.nodes);
         let offsets = nodes.values().map(|offset| offset.at(now));
         offsets.fold((i64::MAX, i64::MIN), |(least, most), offset| {
             (least.min(offset.least_us + steady_us), most.max(offset.most_us + steady_us))
@@ -179,7 +180,7 @@ impl ClusterTime {
     /// # Errors
     /// `Unavailable`, naming the nodes whose clocks are furthest apart.
     pub(crate) fn check(&self) -> Result<()> {
-        let nodes = self.nodes.read().unwrap_or_else(PoisonError::into_inner);
+        let nodes = read(&self.nodes);
         let first = nodes.iter().min_by_key(|(_, offset)| offset.most_us);
         let last = nodes.iter().max_by_key(|(_, offset)| offset.least_us);
         let (Some((behind, least)), Some((ahead, most))) = (first, last) else {

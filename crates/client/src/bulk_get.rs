@@ -1,7 +1,5 @@
 //! Bulk get: one thread sends keys while rows come back.
 
-use std::sync::PoisonError;
-
 use arrow::array::RecordBatch;
 use arrow_flight::FlightDescriptor;
 use arrow_flight::decode::FlightDataDecoder;
@@ -11,6 +9,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tonnage::internal::sync::lock;
 use tonnage::{Consistency, Depth, Direction, Error, FieldRange, KeyRange, Result};
 
 use crate::client::Client;
@@ -224,5 +223,5 @@ impl Client {
 }
 
 fn note(failure: &SourceFailure, error: Error) {
-    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    lock(&failure).get_or_insert(error);
 }

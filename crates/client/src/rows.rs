@@ -1,12 +1,13 @@
 //! Rows from a server. The caller pulls them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow_flight::decode::{DecodedFlightData, DecodedPayload, FlightDataDecoder};
 use arrow_flight::error::FlightError;
 use futures::StreamExt;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
 use crate::client::Client;
@@ -62,7 +63,7 @@ impl Rows {
             (decoder, next)
         };
         let (decoder, next) = self.client.wait(&self.limits, next)?;
-        if let Some(error) = self.source.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(error) = lock(&self.source).take() {
             return Err(error);
         }
         match next {

@@ -47,6 +47,7 @@ mod shard;
 mod slices;
 mod space;
 mod statistics;
+pub mod sync;
 mod write;
 
 pub use capability::Capability;

@@ -9,11 +9,12 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use tempfile::SpooledTempFile;
+use tonnage_engine::sync::lock;
 
 use crate::readahead::ReadAhead;
 use crate::stop::Stop;
@@ -109,7 +110,7 @@ impl Pipe {
 }
 
 fn lock(stream: &Mutex<PipeState>) -> MutexGuard<'_, PipeState> {
-    stream.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&stream)
 }
 
 impl PartialEq for Pipe {

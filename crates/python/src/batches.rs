@@ -7,6 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use tonnage::Cancel;
+use tonnage::internal::sync::lock;
 
 use crate::arrow_out::{batch_capsules, schema_capsule, stream_capsule};
 use crate::batch_iterator::BatchIterator;
@@ -42,7 +43,7 @@ impl Batches {
     fn draw(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
         let batches = self.batches.get()?;
         let drawn = py.detach(|| {
-            let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut batches = lock(&batches);
             batches.as_mut().map(Iterator::next)
         });
         match drawn {
@@ -103,7 +104,7 @@ impl Batches {
         self.cancel.cancel();
         let batches = self.batches.get()?;
         py.detach(|| {
-            let closed = batches.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let closed = lock(&batches).take();
             drop(closed);
         });
         Ok(())
@@ -175,7 +176,7 @@ impl TableBatches {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<(String, RecordBatch)>> {
         let rows = self.rows.get()?;
         let drawn = py.detach(|| {
-            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = lock(&rows);
             rows.as_mut().map(Iterator::next)
         });
         let batch = drawn.ok_or_else(taken)?.transpose().or_raise()?;
@@ -187,7 +188,7 @@ impl TableBatches {
         self.cancel.cancel();
         let rows = self.rows.get()?;
         py.detach(|| {
-            let closed = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let closed = lock(&rows).take();
             drop(closed);
         });
         Ok(())

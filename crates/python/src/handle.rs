@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use pyo3::prelude::*;
+use tonnage::internal::sync::write;
 use tonnage::{Error, ErrorKind, Result, Store, Table};
 use tonnage_sql::{Sql, SqlOptions};
 
@@ -185,7 +186,7 @@ impl StoreHandle {
     /// In a forked child.
     pub(crate) fn close(&self) -> PyResult<()> {
         let opened = self.opened.get()?;
-        let closed = opened.write().unwrap_or_else(PoisonError::into_inner).take();
+        let closed = write(&opened).take();
         drop(closed);
         Ok(())
     }

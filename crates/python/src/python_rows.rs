@@ -3,11 +3,12 @@
 //! A thread of the store attaches to the interpreter, takes up to 4,096 items, turns them into
 //! values, and detaches: once for each batch.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
+use tonnage::internal::sync::lock;
 use tonnage::{
     BulkKey, EntryBatch, EntryStream, Error, Key, Pairs, Payload, Result, Row, UnreadEntry,
 };
@@ -27,11 +28,11 @@ pub(crate) struct RaisedError(Arc<Mutex<Option<PyErr>>>);
 
 impl RaisedError {
     pub(crate) fn set(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        lock(&self.0).get_or_insert(error);
     }
 
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 

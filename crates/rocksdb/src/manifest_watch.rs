@@ -4,11 +4,12 @@
 //! background, and then removes their logs: this thread notes that. It also notices when small
 //! writes grow a shard past the memory for its filters and indexes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use tonnage_engine::sync::lock;
 
 use crate::database::Database;
 use crate::table_index_location::TableIndexLocation;
@@ -50,7 +51,7 @@ impl ManifestWatch {
 
     /// Ends the thread.
     pub(crate) fn stop(&self) {
-        let watcher = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let watcher = lock(&self.0).take();
         if let Some(ManifestWatcher { stop, thread }) = watcher {
             drop(stop);
             let _ = thread.join();

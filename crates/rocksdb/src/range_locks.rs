@@ -7,6 +7,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Result};
 
 /// The ranges that are locked, and those that are waited for.
@@ -93,7 +94,7 @@ impl RangeLocks {
     }
 
     fn claims(&self) -> MutexGuard<'_, Claims> {
-        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.claims)
     }
 }
 

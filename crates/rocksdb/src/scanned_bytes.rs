@@ -7,9 +7,10 @@
 //! while it fills, 1.6 s out of it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tonnage_engine::SpaceId;
+use tonnage_engine::sync::lock;
 
 /// The bytes of keys and values that scans have given, by space, since the store was opened.
 #[derive(Default)]
@@ -27,6 +28,6 @@ impl ScannedBytes {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SpaceId, u64>> {
-        self.by_space.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.by_space)
     }
 }

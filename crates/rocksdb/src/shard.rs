@@ -4,12 +4,13 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::{
     Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager,
 };
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
 use crate::attempt_outcome::AttemptOutcome;
@@ -265,7 +266,7 @@ impl Shard {
     pub(crate) fn keep_file(&self, path: &Path) -> bool {
         let keep = ingestion::may_be_named(self.db.path(), path);
         if keep {
-            self.kept_files.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+            lock(&self.kept_files).push(path.to_path_buf());
         }
         keep
     }
@@ -273,7 +274,7 @@ impl Shard {
     /// An ingestion succeeded. After a failed one RocksDB begins a new MANIFEST, so none names the
     /// files kept since.
     pub(crate) fn remove_kept_files(&self) {
-        let mut kept = self.kept_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept_files);
         kept.retain(|path| {
             ingestion::may_be_named(self.db.path(), path) || fs::remove_file(path).is_err()
         });

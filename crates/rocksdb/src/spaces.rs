@@ -6,10 +6,11 @@
 //! | `next space` | the number of the next space, four bytes little-endian |
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use rocksdb::{Direction, IteratorMode, WriteBatch};
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::database::Database;
@@ -72,18 +73,12 @@ impl Spaces {
 
     /// A space that exists.
     pub(crate) fn get(&self, id: SpaceId) -> Result<Arc<SpaceInfo>> {
-        self.live
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .by_id
-            .get(&id)
-            .cloned()
-            .ok_or_else(|| no_such_space(id))
+        read(&self.live).by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
     }
 
     /// All of them, by ascending number.
     pub(crate) fn list(&self) -> Vec<SpaceInfo> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = read(&self.live);
         live.by_id.values().map(|space| SpaceInfo::clone(space)).collect()
     }
 
@@ -111,8 +106,7 @@ impl Spaces {
     ) -> Result<SpaceId> {
         deadline.check("its turn")?;
         let _held = self.lock_changes_by(deadline)?;
-        let is_taken =
-            self.live.read().unwrap_or_else(PoisonError::into_inner).names.contains(name);
+        let is_taken = read(&self.live).names.contains(name);
         if is_taken {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"
@@ -128,7 +122,7 @@ impl Spaces {
         batch.put(key_of(id), value_of(LIVE, &info));
         batch.put(NEXT, next.to_le_bytes());
         write_synced(db, batch, deadline)?;
-        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(info);
+        write(&self.live).insert(info);
         Ok(id)
     }
 
@@ -141,7 +135,7 @@ impl Spaces {
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(DROPPING, &info));
         write_synced(db, batch, deadline)?;
-        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        write(&self.live).remove(id);
         Ok(())
     }
 

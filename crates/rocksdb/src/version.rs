@@ -7,10 +7,11 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use rocksdb::WriteBatch;
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::database::Database;
@@ -72,7 +73,7 @@ impl VersionCounter {
 
     #[cold]
     fn reserve(&self, version: u64, deadline: Instant) -> Result<()> {
-        let _one_at_a_time = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = lock(&self.reserving);
         if version < self.reserved_end.load(Ordering::SeqCst) {
             return Ok(());
         }

@@ -31,9 +31,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tonnage_engine::placement_hash;
+use tonnage_engine::sync::lock;
 
 /// How many notes the book of a shard holds before it forgets them: some 32 MiB.
 const KEYS_MAX: usize = 1 << 20;
@@ -129,7 +130,7 @@ impl LoadWindows {
         drop(starts);
         if is_last {
             for part in &self.parts {
-                let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut part = lock(&part);
                 part.keep_since(self.oldest_start());
             }
         }
@@ -159,19 +160,19 @@ impl LoadWindows {
     /// Whether a row may have been written since whose hash is one that `is_ours` knows.
     pub(crate) fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
         self.parts.iter().any(|part| {
-            let part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            let part = lock(&part);
             part.forgotten > start
                 || part.notes.iter().any(|(hash, count)| *count > start && is_ours(*hash))
         })
     }
 
     fn part(&self, hash: u64) -> MutexGuard<'_, WindowPart> {
-        self.parts[(hash >> 32) as usize % PARTS].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.parts[(hash >> 32) as usize % PARTS])
     }
 
     /// Taken after the lock of a part, never before.
     fn starts(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.starts)
     }
 }
 

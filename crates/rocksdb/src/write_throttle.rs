@@ -17,10 +17,11 @@
 //!    has come.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rocksdb::DB;
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::attempt_outcome::AttemptOutcome;
@@ -212,7 +213,7 @@ impl WriteThrottle {
     }
 
     fn slots(&self) -> MutexGuard<'_, WriteSlots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slots)
     }
 
     fn stopped_for_long(&self, stall_deadline: StallDeadline) -> Error {

@@ -5,7 +5,7 @@
 //! after the answer has the limits of its call.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use axum::BoxError;
@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tonnage::Error;
+use tonnage::internal::sync::lock;
 
 use crate::budget::{MemoryBudget, MemoryReservation};
 use crate::error::{Problem, status};
@@ -46,7 +47,7 @@ impl HttpBody for CountedBody {
             other => return other.map_err(BoxError::from),
         };
         let bytes = frame.data_ref().map_or(0, Bytes::len);
-        let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut holding = lock(&self.holding);
         match holding.taken.as_mut().map_or(Ok(()), |taken| taken.grow(bytes)) {
             Ok(()) => Poll::Ready(Some(Ok(frame))),
             Err(error) => {
@@ -77,7 +78,7 @@ pub(crate) async fn count_body(
     let held = holding.clone();
     let request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
     let response = next.run(request).await;
-    let mut holding = holding.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut holding = lock(&holding);
     holding.taken = None;
     match (holding.refused.take(), listener) {
         (None, _) => response,

@@ -9,13 +9,14 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Error, Load,
     Progress, Result, Store, StreamReport,
@@ -175,8 +176,7 @@ impl Jobs {
         C: BulkPutCallbacks + Send + Sync + 'static,
     {
         let opening = request.name.as_deref().map(|name| self.opening_lock(name));
-        let _opening =
-            opening.as_ref().map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let _opening = opening.as_ref().map(|lock| lock(&lock));
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }
@@ -218,7 +218,7 @@ impl Jobs {
 
     /// What whoever opens a load of this name holds meanwhile.
     fn opening_lock(&self, name: &str) -> Arc<Mutex<()>> {
-        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opening = lock(&self.opening);
         opening.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = opening.get(name).and_then(Weak::upgrade) {
             return lock;
@@ -340,7 +340,7 @@ impl Jobs {
     }
 
     fn registry(&self) -> MutexGuard<'_, JobRegistry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.registry)
     }
 }
 
@@ -365,7 +365,7 @@ impl JobRegistry {
 
 impl LoadJob {
     fn state(&self) -> MutexGuard<'_, JobState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Takes a further stream in, unless the load has ended.

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 use tonnage_sql::Prepared;
 
@@ -92,14 +93,14 @@ impl BoundRowsBuilder {
 impl OwnedStatement {
     /// What is bound to its parameters.
     pub(crate) fn bound(&self) -> BoundRows {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.bound).clone()
     }
 
     /// Binds rows in the place of those that were.
     pub(crate) fn bind(&self, binding: BoundRowsBuilder) {
         let BoundRowsBuilder { rows, taken, .. } = binding;
         let bound = BoundRows { rows: rows.into(), _taken: Some(Arc::new(taken)) };
-        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+        *lock(&self.bound) = bound;
     }
 }
 
@@ -152,7 +153,7 @@ impl PreparedStatements {
     }
 
     fn statements(&self) -> MutexGuard<'_, HashMap<String, PreparedEntry>> {
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.statements)
     }
 }
 

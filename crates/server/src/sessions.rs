@@ -1,9 +1,10 @@
 //! Client sessions: options for all statements of a session. A cookie names the session.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
 use crate::random::random_name;
@@ -64,7 +65,7 @@ impl Sessions {
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, (SessionOptions, Instant)>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 }
 

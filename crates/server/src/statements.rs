@@ -5,10 +5,11 @@
 //! outcome is kept for further fetches.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Cancel, Error, Result};
 
 use crate::budget::bytes_of;
@@ -224,11 +225,11 @@ impl StatementRegistry {
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Cancel>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 
     fn one_time(&self) -> MutexGuard<'_, OneTimeStatements> {
-        self.one_time.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.one_time)
     }
 }
 

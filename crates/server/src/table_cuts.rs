@@ -5,9 +5,10 @@
 //! long as a client may ask for more parts of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Part, Result, Table, TableScanOptions};
 
 /// A cut by which nobody read for so long is made anew.
@@ -56,7 +57,7 @@ impl TableCut {
 
 impl Drop for TableCut {
     fn drop(&mut self) {
-        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *lock(&self.0.used) = Instant::now();
     }
 }
 
@@ -89,7 +90,7 @@ impl TableCuts {
     }
 
     fn cache(&self) -> MutexGuard<'_, CutCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.cache)
     }
 }
 
@@ -119,6 +120,6 @@ impl CutCache {
 }
 
 fn is_idle(kept: &Arc<CachedCut>) -> bool {
-    let used = *kept.used.lock().unwrap_or_else(PoisonError::into_inner);
+    let used = *lock(&kept.used);
     Arc::strong_count(kept) == 1 && used.elapsed() >= IDLE_MAX
 }

@@ -1,9 +1,10 @@
 //! The TLS acceptor. Its certificates can be replaced while the server runs.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 use tokio_rustls::TlsAcceptor;
 use tonnage::Result;
+use tonnage::internal::sync::{read, write};
 
 use crate::config::Config;
 use crate::listen::acceptor;
@@ -21,12 +22,12 @@ impl Tls {
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.0).clone()
     }
 
     /// Secures connections with this one from now on.
     pub(crate) fn replace(&self, acceptor: TlsAcceptor) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        *write(&self.0) = acceptor;
     }
 }
 

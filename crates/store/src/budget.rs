@@ -4,7 +4,8 @@
 //! waits for a share. It always gets the least that it needs, so many calls at once may exceed the
 //! budget by these smallest shares.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use tonnage_engine::sync::lock;
 
 /// So much of something, for all calls together.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ impl Budget {
 
     /// Lends what is wanted, or what is left of it, and `least` in any case.
     pub(crate) fn lend(self: &Arc<Self>, wanted: usize, least: usize) -> Loan {
-        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lent = lock(&self.lent);
         let amount = wanted.min(self.all.saturating_sub(*lent)).max(least.min(wanted));
         *lent += amount;
         Loan { of: self.clone(), amount }
@@ -54,7 +55,7 @@ impl Loan {
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        *self.of.lent.lock().unwrap_or_else(PoisonError::into_inner) -= self.amount;
+        *lock(&self.of.lent) -= self.amount;
     }
 }
 

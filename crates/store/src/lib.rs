@@ -140,6 +140,7 @@ pub mod internal {
     pub use crate::lob::{LobBytes, copy_lob, put_each};
     pub use crate::schema::{COLUMNS_MAX, NAME_BYTES_MAX, is_json, timestamp_unit};
     pub use crate::value::json_text;
+    pub use tonnage_engine::sync;
 }
 
 /// The example of the README, compiled and run.

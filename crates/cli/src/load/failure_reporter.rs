@@ -10,8 +10,9 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tonnage::internal::sync::lock;
 use tonnage::{BulkPutCallbacks, Error, FailedEntry, Result, StreamReport};
 use tonnage_files::RejectedRecord;
 
@@ -70,7 +71,7 @@ impl FailureReporter {
 
     /// Makes what was kept whole. What a note says is done with is on the disk before the note.
     pub(crate) fn finish(&self) -> Result<()> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         for files in kept.files.iter_mut().flatten() {
             let done = if self.resume.is_some() { files.sync() } else { files.flush() };
             done.map_err(|error| self.rejects_error(error))?;
@@ -117,19 +118,19 @@ impl FailureReporter {
 
     /// Whether a value that does not fit its column was rejected.
     pub(super) fn rejected_values(&self) -> bool {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).has_values
+        lock(&self.kept).has_values
     }
 
     /// What is wrong with the notes at the end of the load.
     pub(super) fn note_result(&self) -> Result<()> {
-        let error = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let error = lock(&self.not_noted).take();
         error.map_or(Ok(()), Err)
     }
 
     /// Shows the first of several notes that cannot be written, and remembers whether the last one
     /// could be.
     fn store_note_result(&self, noted: Result<()>) {
-        let mut known = self.not_noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.not_noted);
         if let (Err(error), None) = (&noted, &*known) {
             self.console.warn(format_args!("tonnage: {error}"));
         }
@@ -160,7 +161,7 @@ impl BulkPutCallbacks for FailureReporter {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let record =
             self.streams[entry.stream].original(entry.position, entry.column, entry.reason);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.count += 1;
         kept.has_values |= record.column.is_some();
         self.print_reject(kept.count, &record);

@@ -12,10 +12,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
 use super::FileInput;
@@ -89,7 +90,7 @@ impl ResumeFile {
     /// Takes out the files that are stored already and lets the others begin where their notes end.
     /// Tells how many records are passed over.
     pub(super) fn skip(&self, inputs: &mut Vec<FileInput>, console: &Console) -> u64 {
-        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = lock(&self.noted);
         let mut skipped = 0;
         inputs.retain_mut(|input| {
             let Some(note) = noted.files.get(input.name()) else { return true };
@@ -120,7 +121,7 @@ impl ResumeFile {
     }
 
     fn note_records(&self, stream: &StreamState, records: u64, complete: bool) -> Result<()> {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = lock(&self.noted);
         let fingerprint = stream.fingerprint.clone();
         let note = FileNote { fingerprint, records, complete };
         let is_done =

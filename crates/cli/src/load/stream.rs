@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::DataType;
+use tonnage::internal::sync::lock;
 use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result, UnreadEntry};
 use tonnage_files::{
     Format, Progress, ReadBatch, ReadOptions, RecordReader, RejectedRecord, Source,
@@ -71,12 +72,12 @@ pub(crate) struct FileStream {
 
 impl StreamState {
     fn current(&self) -> MutexGuard<'_, Option<Arc<ReadBatch>>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.current)
     }
 
     /// The bytes of the file that were read.
     pub(super) fn bytes_read(&self) -> u64 {
-        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = lock(&self.progress);
         progress.as_ref().map_or(0, Progress::bytes_read)
     }
 
@@ -207,8 +208,7 @@ impl FileStream {
                 self.reader.insert(RecordReader::open(&self.input.source, &self.input.options)?)
             }
         };
-        *self.state.progress.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(reader.progress());
+        *lock(&self.state.progress) = Some(reader.progress());
         reader.next().transpose()
     }
 

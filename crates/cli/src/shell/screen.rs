@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::plain::{self, PlainWriter};
+use tonnage::internal::sync::lock;
 
 /// Rows go to one output, messages about them to the other.
 #[derive(Clone)]
@@ -60,10 +61,10 @@ struct ScreenWriter(SharedWriter);
 
 impl Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        lock(&self.0).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+        lock(&self.0).flush()
     }
 }

@@ -4,10 +4,11 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+use tonnage::internal::sync::lock;
 use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, Error, TooManyErrors};
 
 use super::command;
@@ -69,7 +70,7 @@ impl PutJob {
     }
 
     fn states(&self) -> MutexGuard<'_, Vec<UploadState>> {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.states)
     }
 
     /// Shows the counts, and stops a load of which too much has failed.
@@ -96,7 +97,7 @@ impl PutJob {
 
     /// Stops all streams. What is first counts.
     pub(super) fn stop(&self, error: Error) {
-        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stop = lock(&self.stop);
         stop.get_or_insert(error);
         self.is_stopped.store(true, Ordering::Release);
     }
@@ -124,7 +125,7 @@ impl PutJob {
             self.with_state(number, |tally| std::mem::replace(&mut tally.is_ended, true));
         if !was_ended {
             // The caller may have gone without it.
-            let _ = self.ended.lock().unwrap_or_else(PoisonError::into_inner).send(());
+            let _ = lock(&self.ended).send(());
         }
     }
 
@@ -156,7 +157,7 @@ impl PutJob {
         let reports = reports.map(|(number, tally)| tally.report(number, &self.names[number]));
         let report = report_of(reports.collect(), elapsed);
         drop(tallies);
-        let error = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let error = lock(&self.stop).take();
         // A stream may end without an error and yet lack rows: only the server calls it complete.
         let error = error.or_else(|| {
             let name = self.stream_name(missing?);

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
 use tokio::sync::mpsc;
+use tonnage::internal::sync::lock;
 use tonnage::{
     Column, EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, Row, TableEntry, cores,
 };
@@ -29,7 +30,7 @@ pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) ->
     for _ in 0..threads {
         let (job, waiting) = (job.clone(), waiting.clone());
         let read_next = move || loop {
-            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let next = lock(&waiting).pop_front();
             let Some((number, stream)) = next else { return };
             read(&job, number, stream);
         };

@@ -19,8 +19,9 @@ mod versions;
 mod write;
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use crate::sync::write;
 use crate::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
     LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
@@ -75,7 +76,7 @@ impl Engine for MemoryEngine {
 
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         deadline.check("its turn")?;
-        let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        let mut spaces = write(&self.store.spaces);
         if spaces.names.contains(name) {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"
@@ -103,7 +104,7 @@ impl Engine for MemoryEngine {
 
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         deadline.check("its turn")?;
-        let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        let mut spaces = write(&self.store.spaces);
         let dropped = spaces.by_id.remove(&space).ok_or_else(|| no_such_space(space))?;
         spaces.names.remove(&dropped.info().name);
         Ok(())

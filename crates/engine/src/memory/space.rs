@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
+use crate::sync::{read, write};
 use crate::{
     Capability, Cuts, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
     prefixed_shard,
@@ -45,12 +46,12 @@ impl MemorySpace {
     /// The rows, to read. No code that runs under this lock can leave the map half-changed, hence a
     /// poisoned lock is sound.
     pub(super) fn rows(&self) -> RwLockReadGuard<'_, RowMap> {
-        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+        read(&self.rows)
     }
 
     /// The rows, to change.
     pub(super) fn rows_mut(&self) -> RwLockWriteGuard<'_, RowMap> {
-        let rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let rows = write(&self.rows);
         self.changes.fetch_add(1, Ordering::Relaxed);
         rows
     }

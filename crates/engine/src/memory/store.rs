@@ -1,8 +1,9 @@
 //! What the memory engine, its scans and its loads share.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
+use crate::sync::read;
 use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 
 use super::space::MemorySpace;
@@ -62,12 +63,12 @@ impl MemoryStore {
     }
 
     pub(super) fn space(&self, id: SpaceId) -> Result<Arc<MemorySpace>> {
-        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        let spaces = read(&self.spaces);
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
     }
 
     pub(super) fn all_spaces(&self) -> Vec<Arc<MemorySpace>> {
-        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        let spaces = read(&self.spaces);
         spaces.by_id.values().cloned().collect()
     }
 

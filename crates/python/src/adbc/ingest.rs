@@ -1,10 +1,11 @@
 //! Bulk ingestion into a table.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use adbc_core::options::IngestMode;
 use arrow::array::RecordBatchReader;
 use arrow::datatypes::Schema;
+use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Cancel, ColumnDefinition, ColumnType, Error, ErrorKind,
     ErrorsMax, FailedEntry, OnExisting, Result, Store, TableDefinition, record_batch_stream,
@@ -184,13 +185,13 @@ struct FirstReason(Mutex<Option<String>>);
 
 impl FirstReason {
     fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 
 impl BulkPutCallbacks for FirstReason {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = lock(&self.0);
         first.get_or_insert_with(|| match entry.column {
             Some(column) => format!("row {}, column {column}: {}", entry.position, entry.reason),
             None => format!("row {}: {}", entry.position, entry.reason),

@@ -1,12 +1,13 @@
 //! A statement: its text or its target table, the rows bound to it, and its answer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{IngestMode, OptionStatement, OptionValue};
 use adbc_core::{CancelHandle, Optionable, PartitionedResult, Statement};
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::Schema;
+use tonnage::internal::sync::lock;
 use tonnage::{Cancel, OnExisting};
 use tonnage_sql::{Answer, Changes, Parameters, Prepared, Request, Sql};
 
@@ -33,14 +34,14 @@ struct CancelSlot(Arc<Mutex<Cancel>>);
 impl CancelSlot {
     fn begin(&self) -> Cancel {
         let cancel = Cancel::new();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
+        *lock(&self.0) = cancel.clone();
         cancel
     }
 }
 
 impl CancelHandle for CancelSlot {
     fn try_cancel(&self) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+        lock(&self.0).cancel();
         Ok(())
     }
 }

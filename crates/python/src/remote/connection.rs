@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use tonnage::internal::sync::write;
 use tonnage::{Cancel, Error, ErrorKind};
 use tonnage_client::Client;
 
@@ -48,7 +49,7 @@ impl RemoteConnection {
     /// In a forked child.
     pub(crate) fn close(&self) -> PyResult<()> {
         let client = self.client.get()?;
-        let closed = client.write().unwrap_or_else(PoisonError::into_inner).take();
+        let closed = write(&client).take();
         drop(closed);
         Ok(())
     }

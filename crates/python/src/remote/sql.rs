@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use tonnage::internal::sync::lock;
 use tonnage::{Cancel as NativeCancel, Error, Value};
 use tonnage_client::{Answer, Fetched, PreparedStatement};
 
@@ -38,7 +39,7 @@ impl RemotePrepared {
         let statement = self.statement.get()?;
         let values = numbered(values.as_ref())?;
         let answer = py.detach(|| {
-            let statement = statement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let statement = lock(&statement);
             statement.execute(&values)
         });
         Ok(answer_of(answer.or_raise()?, NativeCancel::new()))

@@ -1,12 +1,13 @@
 //! A background thread that nobody waits for. It compacts deleted ranges, and repeats drops of
 //! spaces that the disk refused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use rocksdb::{CompactOptions, DB};
+use tonnage_engine::sync::lock;
 
 use crate::rows_family::ROWS;
 use crate::shard::Shard;
@@ -43,7 +44,7 @@ impl RangeCompactor {
 
     /// Does something some time soon, and again until it is done or the store is closed.
     pub(crate) fn add(&self, task: BackgroundTask) {
-        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut worker = lock(&self.worker);
         if worker.is_none() {
             *worker = Worker::start();
         }
@@ -55,7 +56,7 @@ impl RangeCompactor {
 
     /// Stops the thread. Cancel running compactions first; tasks that wait are discarded.
     pub(crate) fn stop(&self) {
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let worker = lock(&self.worker).take();
         if let Some(Worker { tasks, thread }) = worker {
             drop(tasks);
             let _ = thread.join();

@@ -16,12 +16,13 @@
 //!
 //! A store that was closed in between opens in the second phase.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use rocksdb::{DB, ErrorKind, WriteBatch, WriteOptions};
+use tonnage_engine::sync::lock;
 
 use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
 use crate::rows_family::ROWS;
@@ -151,7 +152,7 @@ impl CompactionPause {
     /// stays as it is.
     fn enter_watched(&self, state: &mut PauseState, phase: PausePhase) {
         if !state.is_watched {
-            let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watcher = lock(&self.watcher);
             *watcher = PauseWatcher::start(&self.shared);
             state.is_watched = watcher.is_some();
         }
@@ -163,7 +164,7 @@ impl CompactionPause {
 
 impl Drop for CompactionPause {
     fn drop(&mut self) {
-        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let watcher = lock(&self.watcher).take();
         if let Some(PauseWatcher { stop, thread }) = watcher {
             drop(stop);
             let _ = thread.join();
@@ -187,7 +188,7 @@ impl PauseWatcher {
 
 impl PauseShared {
     fn state(&self) -> MutexGuard<'_, PauseState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Goes to the next phase if it is time. Tells whether that leaves nothing to look after; then

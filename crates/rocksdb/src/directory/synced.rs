@@ -22,9 +22,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tonnage_engine::Result;
+use tonnage_engine::sync::lock;
 
 use crate::directory::manifest::{sync_directory, unavailable};
 
@@ -166,7 +167,7 @@ impl LogFollower {
     }
 
     fn state(&self) -> MutexGuard<'_, LogState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// To be asked before a sync begins.

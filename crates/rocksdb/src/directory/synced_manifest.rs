@@ -32,8 +32,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::directory::manifest::{sync_directory, unavailable};
@@ -162,7 +163,7 @@ impl ManifestFollower {
     /// is asked only when there is something new. What cannot be read or written now is noted the
     /// next time.
     pub(crate) fn note(&self, live: impl FnOnce() -> Option<HashSet<u64>>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let grown = state.follow(&self.db).unwrap_or(false);
         if !grown && state.unproven.is_empty() {
             return;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result, SpaceId};
 
 use super::context::{LoadContext, catch};
@@ -103,9 +104,9 @@ fn sort_all(context: &LoadContext<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<S
         unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
     let sorted = Mutex::new(Vec::with_capacity(unsorted.len()));
     run_all(context, &unsorted, |slot| {
-        let run = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let run = lock(&slot).take();
         if let Some(run) = run.map(|run| run.sort(context.precedence())) {
-            sorted.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+            lock(&sorted).push(run);
         }
         Ok(())
     })?;
@@ -167,7 +168,7 @@ fn run_all<T: Sync>(
         {
             if let Err(error) = catch(|| step(task)) {
                 // The flag is set under the lock: an error that only follows from it comes later.
-                let mut first_error = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut first_error = lock(&first_error);
                 context.stopped.store(true, Ordering::Relaxed);
                 first_error.get_or_insert(error);
             }

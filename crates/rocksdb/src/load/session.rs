@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use parking_lot::Mutex;
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{
     Deadline, Entries, Error, Header, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo,
 };
@@ -99,10 +100,9 @@ impl<'a> RocksSession<'a> {
     }
 
     fn note_prefixed(&self, space: SpaceId) {
-        let is_known =
-            self.prefixed_spaces.read().unwrap_or_else(PoisonError::into_inner).contains(&space);
+        let is_known = read(&self.prefixed_spaces).contains(&space);
         if !is_known {
-            self.prefixed_spaces.write().unwrap_or_else(PoisonError::into_inner).insert(space);
+            write(&self.prefixed_spaces).insert(space);
         }
     }
 
@@ -188,8 +188,7 @@ impl<'a> RocksSession<'a> {
     }
 
     fn context(&self, deadline: Deadline) -> LoadContext<'_> {
-        let prefixed_spaces =
-            self.prefixed_spaces.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let prefixed_spaces = read(&self.prefixed_spaces).clone();
         let (engine, options, concurrent_writes) =
             (self.engine, &self.options, &self.concurrent_writes);
         LoadContext {

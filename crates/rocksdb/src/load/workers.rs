@@ -1,8 +1,9 @@
 //! The threads that sort and spill while entries come in.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use super::pool::Pool;
@@ -25,7 +26,7 @@ impl Workers {
     /// # Errors
     /// `Unavailable` when not even one thread can be had.
     pub(super) fn start(&self, pool: &Arc<Pool>) -> Result<()> {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = lock(&self.threads);
         while threads.len() < self.count {
             let pool = Arc::clone(pool);
             match thread::Builder::new().name("load".into()).spawn(move || pool.work()) {
@@ -44,7 +45,7 @@ impl Workers {
 
     /// Waits for all threads. The pool must be closed.
     pub(super) fn join(&self) {
-        for worker in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for worker in lock(&self.threads).drain(..) {
             // A worker catches its panics; there is nothing to be learned here.
             let _ = worker.join();
         }

@@ -3,10 +3,11 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
 use crate::request_id::RequestId;
@@ -51,7 +52,7 @@ impl Audit {
         request: Option<&RequestId>,
     ) -> Result<()> {
         let line = line(now_ms(), user, action, object, allowed, request);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if let Err(error) = state.file.write_all(line.as_bytes()) {
             state.failure = Some(error.to_string());
         }

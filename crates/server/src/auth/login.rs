@@ -5,13 +5,14 @@
 //! one late.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use tokio::sync::Semaphore;
+use tonnage::internal::sync::{lock, read, write};
 use tonnage::{Error, Result};
 
 use super::audit::Audit;
@@ -76,7 +77,7 @@ impl Logins {
     pub(crate) fn replace(&self, users: Users) {
         let Some(known) = &self.users else { return };
         let users = Arc::new(users);
-        *known.write().unwrap_or_else(PoisonError::into_inner) = users.clone();
+        *write(&known) = users.clone();
         let mut known = self.cache();
         known.passwords.clear();
         known.tokens.retain(|_, token| match users.named(&token.user.name) {
@@ -90,7 +91,7 @@ impl Logins {
 
     fn users(&self) -> Option<Arc<Users>> {
         let users = self.users.as_ref()?;
-        Some(users.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Some(read(&users).clone())
     }
 
     /// The caller whose headers these are.
@@ -256,7 +257,7 @@ impl Logins {
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, LoginCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.cache)
     }
 }
 

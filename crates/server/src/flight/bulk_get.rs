@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::FlightData;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, KeySource, Pairs, Result};
 
 use super::client_stream::{ClientStream, StreamEvent};
@@ -143,8 +144,7 @@ impl BulkGetCall {
                     }
                 }
                 // The source of pairs ends where it fails: that must not pass for all keys.
-                let failed =
-                    failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+                let failed = lock(&failure).take();
                 failed.map_or(Ok(()), Err)?;
             }
         }
@@ -166,8 +166,7 @@ impl Iterator for PairKeys {
             Ok(pairs) => Some(pairs),
             Err(error) => {
                 self.keys.is_over = true;
-                let mut failure =
-                    self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut failure = lock(&self.failure);
                 failure.get_or_insert(error);
                 None
             }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use arrow_flight::FlightData;
 use prost::Message;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
 use crate::spool::{Spool, SpoolReservation};
@@ -114,7 +115,7 @@ impl KeySpool {
     }
 
     fn state(&self) -> MutexGuard<'_, KeySpoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -5,12 +5,13 @@
 //! entries wait on disk.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::Stream;
 use serde_json::json;
 use tokio::sync::Notify;
 use tonic::Status;
+use tonnage::internal::sync::lock;
 use tonnage::{Counts, Error, Result};
 
 use super::report_backlog::{FailureReport, ReportBacklog, ReportBatch};
@@ -208,7 +209,7 @@ impl Outbox {
     }
 
     fn state(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn take(&self) -> Option<NextMessage> {

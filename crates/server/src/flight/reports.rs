@@ -1,10 +1,11 @@
 //! Passes the callbacks of a load to the streams that share it, and turns messages into record
 //! batches.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use arrow::array::{RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use tonnage::internal::sync::{read, write};
 use tonnage::{BulkPutCallbacks, Error, ExistingEntry, FailedEntry, Result, StreamReport};
 
 use super::outbox::{Outbox, PutMessage};
@@ -23,7 +24,7 @@ impl StreamCallbacks {
 
     /// From now on what concerns a stream goes to this outbox.
     pub(crate) fn register(&self, stream: usize, outbox: &Arc<Outbox>) {
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = write(&self.streams);
         if streams.len() <= stream {
             streams.resize(stream + 1, None);
         }
@@ -32,7 +33,7 @@ impl StreamCallbacks {
 
     /// A stream is over. A load may have thousands of them: nothing is kept of those that ended.
     pub(crate) fn forget(&self, stream: usize) {
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = write(&self.streams);
         if let Some(outbox) = streams.get_mut(stream) {
             *outbox = None;
         }
@@ -40,7 +41,7 @@ impl StreamCallbacks {
 
     /// Nothing where nobody listens.
     fn with_outbox<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let streams = read(&self.streams);
         streams.get(stream)?.as_deref().map(tell)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Extension;
@@ -17,6 +17,7 @@ use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use tempfile::NamedTempFile;
+use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, UnreadEntry,
 };
@@ -51,7 +52,7 @@ struct FailureList(Mutex<Vec<Json>>);
 impl BulkPutCallbacks for FailureList {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let FailedEntry { position, column, reason, .. } = entry;
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = lock(&self.0);
         if failures.len() < FAILURES_MAX {
             failures.push(json!({"record": position, "column": column, "reason": reason}));
         }
@@ -61,7 +62,7 @@ impl BulkPutCallbacks for FailureList {
 
 impl FailureList {
     fn take(&self) -> Vec<Json> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut lock(&self.0))
     }
 }
 

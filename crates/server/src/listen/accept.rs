@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -15,6 +15,7 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
+use tonnage::internal::sync::lock;
 use tower_service::Service;
 
 use super::first_read::FirstReadDeadline;
@@ -62,7 +63,7 @@ impl ConnectionLimits {
         let mut counted =
             CountedConnection { _place: place, by_address: self.by_address.clone(), address: None };
         let Some(address) = address else { return Some(counted) };
-        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_address = lock(&self.by_address);
         let count = by_address.entry(address).or_default();
         if *count >= self.per_address_max {
             return None;
@@ -77,7 +78,7 @@ impl ConnectionLimits {
 impl Drop for CountedConnection {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_address = lock(&self.by_address);
         if let Some(count) = by_address.get_mut(&address) {
             *count -= 1;
             if *count == 0 {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{JoinHandle, current};
 use std::time::Duration;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Engine, ErrorKind, Result, SpaceId};
 
 use super::pending_drops::PendingDrops;
@@ -74,7 +75,7 @@ impl BackgroundDrops {
             let work = move || shared.work(pause);
             let thread = std::thread::Builder::new().name(name).spawn(work).ok();
             *running = thread.is_some();
-            *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+            *lock(&self.thread) = thread;
         }
     }
 }
@@ -95,7 +96,7 @@ impl Drop for BackgroundDrops {
 
 impl DropWorker {
     fn running(&self) -> MutexGuard<'_, bool> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 
     fn work(&self, mut pause: Duration) {

@@ -4,9 +4,10 @@
 //! tables notifies the others, and they read the catalog again.
 
 use std::collections::BTreeSet;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Deadline, Durability, Engine, Error, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome,
 };
@@ -189,6 +190,6 @@ impl Catalog {
     }
 
     fn unsettled(&self) -> MutexGuard<'_, BTreeSet<SpaceId>> {
-        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unsettled)
     }
 }

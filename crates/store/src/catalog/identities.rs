@@ -9,8 +9,9 @@
 //! the next block.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Result, Rows,
     Slices, SpaceId, WriteBatch,
@@ -72,12 +73,12 @@ impl Identities {
         // The map is locked for a moment only: other columns do not wait for the synced write of
         // this one.
         let block = {
-            let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut blocks = lock(&self.blocks);
             blocks.entry(column).or_default().clone()
         };
         // The block stays locked while the next one is reserved: no other thread reserves one
         // beside it.
-        let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut block = lock(&block);
         let mut numbers = Vec::with_capacity(count);
         while numbers.len() < count {
             if block.left == 0 {
@@ -132,7 +133,7 @@ impl Identities {
 
     /// Forgets a column that was dropped. A note that stays is never read again.
     pub(super) fn remove(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
-        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = lock(&self.blocks);
         blocks.remove(&column);
         drop(blocks);
         let Some(space) = self.find_space(engine)? else { return Ok(()) };

@@ -1,8 +1,9 @@
 //! Indexes in the catalog. An index is part of the row of its table, so both change in one write.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId};
 
 use super::entry::TableEntry;
@@ -284,11 +285,11 @@ impl Catalog {
 
     /// Takes the building of an index on; false when someone else has.
     fn claim_build(&self, space: SpaceId) -> bool {
-        self.building.lock().unwrap_or_else(PoisonError::into_inner).insert(space)
+        lock(&self.building).insert(space)
     }
 
     fn release_build(&self, space: SpaceId) {
-        self.building.lock().unwrap_or_else(PoisonError::into_inner).remove(&space);
+        lock(&self.building).remove(&space);
     }
 }
 

@@ -42,8 +42,9 @@ mod state;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId,
     WriteBatch, WriteOutcome,
@@ -177,12 +178,12 @@ impl Catalog {
     }
 
     fn state(&self) -> RwLockReadGuard<'_, CatalogState> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+        read(&self.state)
     }
 
     /// Replaces the tables of one space.
     fn publish(&self, space: SpaceId, family: Vec<StoredTable>) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = write(&self.state);
         state.replace_family(space, family, self.limits);
         self.bump_version();
     }
@@ -194,7 +195,7 @@ impl Catalog {
 
     /// Replaces all tables by what is stored.
     fn publish_all(&self, stored: Vec<StoredTable>) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = write(&self.state);
         let read = CatalogState::new(stored, self.limits, Some(&state));
         state.drop_others(&read);
         *state = read;

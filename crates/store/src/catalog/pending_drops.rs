@@ -1,9 +1,10 @@
 //! The spaces to be dropped: the catalog no longer names them, and the engine still has them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tonnage_engine::SpaceId;
+use tonnage_engine::sync::lock;
 
 /// Spaces to be dropped, each with whoever may still write to it.
 #[derive(Default)]
@@ -85,6 +86,6 @@ impl PendingDrops {
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<SpaceId, PendingWriters>> {
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spaces)
     }
 }

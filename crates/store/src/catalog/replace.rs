@@ -4,8 +4,9 @@
 //! atomic write. First the row of the new table is deleted, then it is written under the name of
 //! the old one. A crash in between leaves the old table, and a space that no row names.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use tonnage_engine::sync::write;
 use tonnage_engine::{Deadline, Error, ErrorKind, Result};
 
 use super::rows::StoredTable;
@@ -53,7 +54,7 @@ impl Catalog {
             }
             return Err(error);
         }
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = write(&self.state);
         state.replace_family(old.space, Vec::new(), self.limits);
         state.replace_family(new.space, vec![after], self.limits);
         drop(state);

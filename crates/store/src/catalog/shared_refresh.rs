@@ -4,9 +4,10 @@
 //! cluster is out of reach it also fails for all of them, so that they do not try for 30 seconds
 //! each.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 #[derive(Default)]
@@ -24,7 +25,7 @@ impl SharedRefresh {
     /// Reads, unless somebody else began to after this call, or failed after it.
     pub(super) fn run(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
         let asked = Instant::now();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         match last.as_ref() {
             Some(LastRefresh { begun, outcome: Ok(()), .. }) if *begun >= asked => return Ok(()),
             Some(LastRefresh { ended, outcome: Err(error), .. }) if *ended >= asked => {

@@ -15,6 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Engine, ErrorKind, Ranges, SpaceId};
 
 use super::clean::IndexCleaning;
@@ -134,7 +135,7 @@ impl BackgroundCleaner {
         chore: impl FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send + 'static,
     ) {
         if self.is_on {
-            let mut first = self.shared.chore.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut first = lock(&self.shared.chore);
             *first = Some(Box::new(chore));
             drop(first);
             self.begin();
@@ -143,7 +144,7 @@ impl BackgroundCleaner {
 
     /// Starts the thread, unless it is there. Where none can be had the entries stay.
     fn begin(&self) {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = lock(&self.thread);
         if thread.is_none() {
             let shared = self.shared.clone();
             let name = "tonnage-clean".to_owned();
@@ -173,7 +174,7 @@ impl StaleEntries {
 
 impl CleanerThread {
     fn notes(&self) -> MutexGuard<'_, CleaningQueue> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.notes)
     }
 
     fn is_stopping(&self) -> bool {
@@ -181,7 +182,7 @@ impl CleanerThread {
     }
 
     fn work(&self) {
-        let chore = self.chore.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let chore = lock(&self.chore).take();
         if let Some(chore) = chore {
             chore(&*self.engine, &|| self.is_stopping());
         }

@@ -16,9 +16,10 @@
 //! and the engine drops its space.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Deadline, Durability, Entries, Error, FillCache, LoadOptions, LoadSession, NEVER_MS,
     OnExisting, Result, Rows, ScanOptions, Slices, SpaceId,
@@ -201,7 +202,7 @@ struct BuildProgress<'a> {
 impl BuildProgress<'_> {
     /// Tells of rows done. The lock is held meanwhile, so that the numbers ascend.
     fn add_rows(&self, done: usize) -> Result<()> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = lock(&self.rows);
         *rows += done as u64;
         if let Some(progress) = &self.options.progress {
             progress(IndexProgress { rows: *rows });

@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Engine, FillCache, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::entries::entries_of;
@@ -129,7 +130,7 @@ impl IndexChecker<'_> {
         read_all(self.engine, self.table.space, keys, |again| {
             let made = entries_of(self.engine, &self.table.indexes.set(), self.index, again)?;
             let lacking = rows_without_entries(self.engine, self.index.space(), &made)?;
-            let mut missing = self.found.missing.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut missing = lock(&self.found.missing);
             lacking.iter().for_each(|row| missing.push(again.keys.get(*row)));
             Ok(())
         })

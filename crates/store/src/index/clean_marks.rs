@@ -10,10 +10,11 @@
 //! All of it is in memory. After an opening nothing is known, so a crash can leave no wrong mark.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::SpaceId;
+use tonnage_engine::sync::lock;
 
 use super::write_gate::WriteGate;
 
@@ -84,11 +85,11 @@ impl CleanMarks {
     }
 
     fn cleaned_from(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.cleaned_from.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.cleaned_from)
     }
 
     fn marks(&self) -> MutexGuard<'_, Vec<(SpaceId, u64)>> {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.marks)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The list of the indexes of a table, as writers see it now.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use arrow::array::{ArrayRef, RecordBatch};
+use tonnage_engine::sync::{read, write};
 use tonnage_engine::{Error, Result, Rows, SpaceId};
 
 use super::clean_marks::CleanMarks;
@@ -150,12 +151,12 @@ impl IndexList {
     }
 
     pub(crate) fn set(&self) -> Arc<IndexSet> {
-        self.set.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.set).clone()
     }
 
     pub(crate) fn replace(&self, set: IndexSet) {
         let any = !set.indexes.is_empty();
-        *self.set.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(set);
+        *write(&self.set) = Arc::new(set);
         self.any.store(any, Ordering::SeqCst);
     }
 }

@@ -26,10 +26,11 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Error, Result, SpaceId};
 
 /// Each thread keeps to one slot, so that writers on several cores do not share a cache line.
@@ -221,7 +222,7 @@ impl WriteGate {
     }
 
     fn lock_loads(&self) -> MutexGuard<'_, Vec<Arc<GateLoad>>> {
-        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.loads)
     }
 }
 
@@ -262,7 +263,7 @@ impl GateLoad {
     }
 
     fn lock_spaces(&self) -> MutexGuard<'_, BTreeMap<SpaceId, SpaceUse>> {
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spaces)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, ErrorKind, Result};
 
 use super::options::LobOptions;
@@ -180,5 +181,5 @@ impl LobsReport {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&mutex)
 }

@@ -39,6 +39,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, current};
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Engine, Error, Result};
 
 use row::{MemberRows, MemberState};
@@ -257,11 +258,11 @@ impl Members {
 
 impl MembershipState {
     fn own(&self) -> MutexGuard<'_, OwnMember> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.own)
     }
 
     fn tracker(&self) -> MutexGuard<'_, MemberTracker> {
-        self.tracker.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tracker)
     }
 
     fn has_lease(&self) -> bool {

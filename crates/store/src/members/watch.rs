@@ -1,10 +1,11 @@
 //! The thread of a member. It renews the row of the member, and follows changes of the catalog.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use tonnage_engine::Result;
+use tonnage_engine::sync::lock;
 
 use super::{Members, MembershipState};
 
@@ -25,7 +26,7 @@ impl Members {
         };
         let name = "tonnage-members".to_owned();
         let thread = std::thread::Builder::new().name(name).spawn(work).ok();
-        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+        *lock(&self.thread) = thread;
     }
 }
 
@@ -34,7 +35,7 @@ impl MembershipState {
     fn wait(&self) -> bool {
         let is_stopping = || self.stopping.load(Ordering::SeqCst);
         let (lock, woken) = &self.woken;
-        let resting = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let resting = lock(&lock);
         drop(woken.wait_timeout_while(resting, self.times.look, |()| !is_stopping()));
         !is_stopping()
     }

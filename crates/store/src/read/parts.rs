@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Cuts, Deadline, Engine, Error, Part, Projection, ReadOptions, Result, Rows, ScanOptions,
     Slices, SpaceId,
@@ -44,7 +45,7 @@ pub(crate) fn read_parts<R: PartReader>(
             let read = read_part(engine, space, options, part, reader, &is_stopped);
             if let Err(error) = read {
                 is_stopped.store(true, Ordering::Relaxed);
-                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                lock(&first_error).get_or_insert(error);
             }
         }
     };

@@ -11,10 +11,11 @@
 //!
 //! So an open scan that nobody reads costs its queue, and neither threads nor files.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result, Rows};
 
 use crate::read::ahead::CountedPiece;
@@ -166,7 +167,7 @@ impl<S: Shaper> PausedScans<S> {
     }
 
     fn scans(&self) -> MutexGuard<'_, Vec<PausableScan<S>>> {
-        self.scans.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.scans)
     }
 }
 

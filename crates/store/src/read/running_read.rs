@@ -1,10 +1,11 @@
 //! The threads of a running read, and the queues between them and its reader.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::budget::Loan;
@@ -98,7 +99,7 @@ impl<T: Send + 'static> RunningRead<T> {
             let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut sink)));
             let ended = ended.unwrap_or_else(|panic| Err(panic_error(&*panic)));
             if let Err(error) = ended {
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *lock(&noted) = Some(error);
             }
             // The outlet goes last: its end is what tells the reader to look at the failure.
             drop(sink);
@@ -197,7 +198,7 @@ impl<T: Send + 'static> RunningRead<T> {
                 Some(queue) => self.current = queue,
                 // The dispatcher lets go of this queue only after it has noted its failure.
                 None => {
-                    let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut failure = lock(&self.failure);
                     return Ok(failure.take().map(Err));
                 }
             }

@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 /// The most bytes that all definitions of the process may take.
@@ -32,7 +33,7 @@ impl<T: Hash + Eq> Interned<T> {
     /// # Errors
     /// `Invalid` when all of them together would take too much.
     pub(super) fn get(&self, definition: T, bytes: usize) -> Result<&'static T> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let known =
             known.get_or_insert_with(|| InternPool { definitions: HashSet::new(), bytes: 0 });
         if let Some(definition) = known.definitions.get(&definition) {

@@ -1,9 +1,10 @@
 //! Tells on standard error how far a benchmark is, and stops it at Ctrl-C.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tonnage::Cancel;
+use tonnage::internal::sync::lock;
 use tonnage_bench::measure::Watcher;
 
 use crate::args::Globals;
@@ -56,18 +57,18 @@ impl Watcher for TerminalWatcher {
             }
         });
         let begun = RunningPhase { name: phase.to_owned(), pace, _watch: watch };
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        *lock(&self.phase) = Some(begun);
     }
 
     fn at(&self, done: u64, per_second: f64) {
-        if let Some(phase) = &*self.phase.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(phase) = &*lock(&self.phase) {
             phase.pace.done.store(done, Relaxed);
             phase.pace.per_second.store(per_second as u64, Relaxed);
         }
     }
 
     fn end(&self, summary: &str) {
-        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let phase = lock(&self.phase).take();
         let name = phase.map(|phase| format!("{}: ", phase.name)).unwrap_or_default();
         self.globals.info(format_args!("{name}{summary}"));
     }

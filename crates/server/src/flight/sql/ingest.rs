@@ -15,11 +15,12 @@
 //! A table that is replaced is there until then: the rows go into a table beside it, which takes
 //! its place in the end.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExistOption};
 use tokio::runtime::Handle;
+use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch, Error, ErrorKind,
     ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition, TableSchema,
@@ -103,7 +104,7 @@ struct FirstFailure(Mutex<Option<String>>);
 
 impl BulkPutCallbacks for FirstFailure {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = lock(&self.0);
         first.get_or_insert_with(|| match entry.column {
             Some(column) => format!("row {}, column {column}: {}", entry.position, entry.reason),
             None => format!("row {}: {}", entry.position, entry.reason),
@@ -114,7 +115,7 @@ impl BulkPutCallbacks for FirstFailure {
 
 impl FirstFailure {
     fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::read::ReadControl;
@@ -249,7 +250,7 @@ impl<T: Send + 'static> ItemSource<T> {
 
 /// The next of some iterators that nobody draws from yet.
 fn next_iterator<T>(left: &Mutex<VecDeque<ItemIterator<T>>>) -> Option<ItemIterator<T>> {
-    left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    lock(&left).pop_front()
 }
 
 impl<T> Drop for ItemSource<T> {
@@ -306,7 +307,7 @@ impl<T> SourceQueue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Draws until the source ends or fails, or nobody wants more.

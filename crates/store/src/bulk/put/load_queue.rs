@@ -16,6 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Deadline, Error, Result};
 
 use super::EntryBatch;
@@ -115,7 +116,7 @@ impl LoadQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, StreamQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// Takes in a further stream.

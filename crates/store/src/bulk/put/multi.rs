@@ -1,8 +1,9 @@
 //! Multi-put: rows of many tables in one call.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use crate::bulk::put::{
@@ -123,8 +124,7 @@ pub(crate) fn multi_put(
     });
     let options = BulkPutOptions { callbacks: failures.clone(), ..options.clone() };
     let put = run_in_memory(store, streams.collect(), &options);
-    let failures =
-        std::mem::take(&mut *failures.found.lock().unwrap_or_else(PoisonError::into_inner));
+    let failures = std::mem::take(&mut *lock(&failures.found));
     match put {
         Ok(report) => Ok(MultiPutReport { report, failures }),
         Err(stopped) => Err(multi_put_error(stopped, failures)),
@@ -161,7 +161,7 @@ impl BulkPutCallbacks for FailureCollector {
     }
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = lock(&self.found);
         if found.len() < FAILURES_MAX {
             found.push(RowFailure {
                 request: entry.stream,

@@ -2,9 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Entries, Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
 
 use super::{
@@ -289,7 +290,7 @@ impl LoadObserver for LoadOutcomes {
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What these mutexes guard is whole at every point where a callback could have panicked.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&mutex)
 }
 
 /// Calls back; a callback that panics stops the load.

@@ -1,9 +1,10 @@
 //! The counts of a bulk put, readable while it runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 use tonnage_engine::StoredRun;
+use tonnage_engine::sync::{read, write};
 
 use super::{Counts, StreamReport};
 
@@ -53,7 +54,7 @@ impl Progress {
     /// Takes over the counts of a load that runs elsewhere, on a server for example.
     pub fn follow(&self, reports: &[StreamReport]) {
         let followed = reports.iter().map(StreamProgress::of);
-        *self.0.streams.write().unwrap_or_else(PoisonError::into_inner) = followed.collect();
+        *write(&self.0.streams) = followed.collect();
     }
 
     /// Begins a load of streams with these names; false when this progress already watched another
@@ -70,7 +71,7 @@ impl Progress {
 
     /// Takes in a further stream, and answers its number.
     pub(super) fn add_stream(&self, name: String) -> usize {
-        let mut streams = self.0.streams.write().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = write(&self.0.streams);
         streams.push(StreamProgress { name: name.into(), ..Default::default() });
         streams.len() - 1
     }
@@ -129,7 +130,7 @@ impl Progress {
     }
 
     fn streams(&self) -> RwLockReadGuard<'_, Vec<StreamProgress>> {
-        self.0.streams.read().unwrap_or_else(PoisonError::into_inner)
+        read(&self.0.streams)
     }
 }
 

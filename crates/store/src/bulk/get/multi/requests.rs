@@ -2,8 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Direction, Error, Result};
 
 use super::super::ancestors::ChunkJoiner;
@@ -65,7 +66,7 @@ impl TableRequest {
     }
 
     fn lock(&self) -> MutexGuard<'_, Result<OpenRequest>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
