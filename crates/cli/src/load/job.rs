@@ -79,7 +79,7 @@ pub(crate) struct JobArgs {
 }
 
 /// How a load ended.
-pub(crate) struct LoadResult {
+pub(crate) struct LoadExit {
     pub(crate) exit: Exit,
     /// Whether a value did not fit its column, so that another type might have taken it.
     pub(crate) rejected_values: bool,
@@ -193,7 +193,7 @@ impl JobArgs {
         connection: &StoreConnection,
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
-    ) -> CliResult<LoadResult> {
+    ) -> CliResult<LoadExit> {
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(
                 path,
@@ -243,7 +243,7 @@ impl JobArgs {
             globals.info(&summary);
         }
         let written = summary.write(self.summary.as_deref()).map_err(Failure::stopped);
-        let end = LoadResult { exit, rejected_values: failures.rejected_values() };
+        let end = LoadExit { exit, rejected_values: failures.rejected_values() };
         failure.map_or(written.map(|()| end), Err)
     }
 

@@ -82,7 +82,7 @@ impl Converter {
             let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary)
                 && !is_json_field(field);
             let cells =
-                ColumnCells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
+                BlockColumn { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
             columns.push(cells.array(field, &mut |row, reason| {
                 faults.entry(row).or_insert_with(|| (column, reason));
             })?);
@@ -208,7 +208,7 @@ fn internal(error: arrow::error::ArrowError) -> Error {
 }
 
 /// One column of a block.
-struct ColumnCells<'a> {
+struct BlockColumn<'a> {
     block: &'a Block,
     place: usize,
     nulls: &'a [Vec<u8>],
@@ -220,7 +220,7 @@ struct ColumnCells<'a> {
 /// Told of every value that does not fit: the row and why.
 type OnFault<'a> = &'a mut dyn FnMut(usize, String);
 
-impl ColumnCells<'_> {
+impl BlockColumn<'_> {
     fn array(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
         use scalar::integer;
         // The type is matched once a column, and each arm has its own loop over the rows. Guards go
