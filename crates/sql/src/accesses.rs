@@ -249,6 +249,7 @@ fn of_piece(
 /// What definitions do, as the store reads them.
 fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Access)) -> Result<()> {
     for definition in tonnage::ddl::parse(text)? {
+        // Without an arm for the rest: a new definition must say here what it touches.
         let path = match definition {
             Definition::CreateTable { definition, .. } => definition.path,
             Definition::CreateIndex { definition, .. } => definition.table,
@@ -256,6 +257,8 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
             | Definition::AlterTable { path, .. }
             | Definition::DropIndex { table: Some(path), .. } => path,
             Definition::DropIndex { name, table: None, .. } => {
+                // The name alone does not tell the table, so tables of all such indexes need the
+                // grant.
                 for index in indexes(store) {
                     if index.name().eq_ignore_ascii_case(&name) {
                         note(index.table_path().to_owned(), Access::Define);

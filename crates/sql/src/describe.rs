@@ -63,6 +63,8 @@ impl Sql {
         );
         let (rows, types) = match piece.kind {
             Kind::Query => self.query_described(statement, parameters, count)?,
+            // EXPLAIN of a change begins with a row that `write` makes: the planner does not know
+            // its columns.
             Kind::Explain if show::explained_change(piece)?.is_some() => {
                 (Some(show::row("write", "")?.schema()), Types::new())
             }
@@ -82,6 +84,8 @@ impl Sql {
             }
             Kind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
+                // `write` reads clauses one by one, and might describe a statement that the parser
+                // refuses.
                 write::parsed(piece)?;
                 let planner = &self.planner();
                 (write::returned(planner, piece, parameters)?, self.write_types(piece, parameters)?)
@@ -127,6 +131,8 @@ impl Sql {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
         };
         if matches!(piece.kind, Kind::Insert | Kind::Upsert) {
+            // A parameter that stands alone in VALUES gets the type of its column: planning would
+            // find none.
             let insert = write::insertion(&self.planner(), &piece)?;
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
@@ -150,6 +156,8 @@ impl Sql {
         let _ = cursor.word("FROM") || cursor.word("TABLE");
         let Some(path) = cursor.path() else { return Ok(types) };
         let Ok(table) = self.store().table(&path) else { return Ok(types) };
+        // An UPDATE or DELETE is never planned as it stands, so the words beside a parameter tell
+        // its column.
         for (name, column) in compared(&piece.tokens) {
             if let Some(place) = table.schema().column_index(column) {
                 note(name, table.schema(), place);

@@ -67,6 +67,8 @@ fn unit(name: &str) -> Option<UnitLength> {
 impl IntervalParts {
     /// Adds a number of units. What is no whole number of them goes into the smaller ones.
     fn add(&mut self, sign: i128, number: &str, unit: &UnitLength) -> Option<()> {
+        // Digits over a power of ten, not a double, so that 0.1 is exact. An overflow is `None`,
+        // which leaves the text to the library.
         let (digits, fraction) = number.split_once('.').unwrap_or((number, ""));
         let power = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
         let count: i128 = format!("{digits}{fraction}").parse().ok()?;

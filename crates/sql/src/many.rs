@@ -34,6 +34,7 @@ impl Prepared {
             )));
         }
         let piece = &self.statement.piece;
+        // Refused before the first row is written: nobody would see the rows that it gives.
         let reads = [Kind::Query, Kind::Explain, Kind::Show, Kind::Describe, Kind::Summarize]
             .contains(&piece.kind);
         if reads || tells(piece)? {
@@ -48,6 +49,8 @@ impl Prepared {
                     if last > at { format!("rows {at} to {last}") } else { format!("row {at}") };
                 error.at(format!("{rows} of the parameters"))
             };
+            // Rows of one statement are stored together or not at all, so an error names all of
+            // them.
             let many = (rows > 1).then(|| repeated(piece, wanted, rows)).flatten();
             match many {
                 Some(piece) => {

@@ -153,6 +153,8 @@ impl Sql {
             None
         };
         let explain = explained.is_some();
+        // EXPLAIN shows which statements share a read, so the statement behind it is looked at like
+        // a query.
         let looked_at =
             explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
         if looked_at.piece.kind != Kind::Query {
@@ -230,6 +232,7 @@ impl Shared {
                     results.put(index, Ok(Answer::Rows(Rows::ready(batch))));
                 }
             }
+            // One read serves all of them, so its error is the answer of each.
             Err(error) => {
                 for index in indices {
                     results.put(index, Err(error.restated()));

@@ -130,6 +130,7 @@ impl Planner {
     ) -> Result<(SchemaRef, Types)> {
         let _threads = self.engine.handle().enter();
         let fields = logical.get_parameter_fields().map_err(from_datafusion)?;
+        // A parameter without a value is NULL of its type: types of the answer may depend on it.
         let value = |(name, field): (&String, &Option<FieldRef>)| {
             let value = match (parameters.get(name), field) {
                 (Ok(value), _) => scalar_of(value)?,

@@ -150,6 +150,7 @@ impl Sql {
     fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {
         let piece = &statement.piece;
         let planner = &self.planner();
+        // A definition or a COPY takes effect by itself, so ROLLBACK could not undo it.
         if planner.context.transaction.is_some() {
             refuse_in_transaction(piece)?;
         }
@@ -190,6 +191,8 @@ impl Sql {
                 write::Copied::From(changes) => Answer::Changed(changes),
                 write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
             }),
+            // Stands before the three arms below: on a server, callers who share the session would
+            // share settings and transactions.
             Kind::Session | Kind::Transaction | Kind::Execute if !self.options().is_local => {
                 Err(no_session(piece))
             }
@@ -202,6 +205,7 @@ impl Sql {
                 let (name, values) =
                     session_statement::execution(planner, piece, &request.parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
+                // PREPARE takes no EXECUTE, so this calls itself once at most.
                 self.answer(&prepared, &request.clone().parameters(values), guard)
             }
             Kind::Unknown => Err(crate::text::unknown(piece)),
@@ -216,6 +220,8 @@ impl Sql {
                 "this session is shared by all who use the store, and keeps no transactions: write rows of one shard key in one call of atomic_write",
             ));
         }
+        // The lock is held for the exchange alone: COMMIT may take long. Of two at once, one finds
+        // nothing.
         let open = {
             let mut open = self.open_transaction();
             if statement == TransactionStatement::Begin {

@@ -41,6 +41,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         let place = cursor.location();
         let name = name(&mut cursor, "the name of a database")?;
         cursor.end()?;
+        // There is one store to use: its names change nothing, and others are refused.
         return match name.as_str() {
             "tonnage" | "public" => Ok(format!("{name} is in use")),
             _ => Err(invalid_at(place, "a session has one store, which is called tonnage")),
@@ -51,11 +52,13 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         store.sync()?;
         return Ok("everything is on disk".to_owned());
     }
+    // VACUUM is the last word that `Kind::of` sends here.
     maintained(store, &mut cursor)
 }
 
 /// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
 fn set(settings: &Settings, store: &Store, cursor: &mut Cursor) -> Result<String> {
+    // SET LOCAL ends with the transaction: kept for the session it would outlast that.
     if cursor.is_word("LOCAL") || cursor.is_word("TRANSACTION") {
         return Err(invalid_at(
             cursor.location(),
@@ -136,6 +139,7 @@ pub(crate) fn execution(
     let mut cursor = Cursor::new(piece);
     cursor.next();
     let name = name(&mut cursor, "the name of a prepared statement")?;
+    // A driver binds its values to the call, and writes none.
     if cursor.is_at_end() {
         return Ok((name, given.clone()));
     }
@@ -149,6 +153,7 @@ pub(crate) fn execution(
     if values.is_empty() {
         return Ok((name, Parameters::default()));
     }
+    // Values may be any expressions: a query of one row computes them, with the call's parameters.
     let tokens = std::iter::once(word("SELECT")).chain(values.iter().cloned()).collect();
     let parsed = parse(tokens, piece.end)?;
     let rows = planner.rows_of(planner.state(guard), parsed, given, guard.clone())?;

@@ -81,6 +81,8 @@ impl Settings {
                         "{name} is a time such as '30s', '5min' or 0 for none, not '{value}'"
                     ))
                 })?;
+                // The outer `Some` says that the session has chosen: no time-out then beats that of
+                // the options.
                 lock(&self.values).timeout = Some(Some(timeout).filter(|time| !time.is_zero()));
                 Ok(format!("{name} is {}", shown(Some(timeout).filter(|time| !time.is_zero()))))
             }
@@ -101,6 +103,7 @@ impl Settings {
                 lock(&self.values).consistency = Some(consistency);
                 Ok(format!("{name} is {}", name_of_consistency(consistency)))
             }
+            // Drivers set these when they connect, so an error would keep them out.
             _ if IDLE.contains(&name) => Ok(format!("{name} changes nothing here")),
             _ => match FIXED.iter().find(|(known, _)| *known == name) {
                 Some((_, values)) if values.contains(&value.to_ascii_lowercase().as_str()) => {

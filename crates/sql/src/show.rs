@@ -16,6 +16,7 @@ use crate::views;
 /// [FROM t]`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
 pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     let mut cursor = Cursor::new(piece);
+    // `accesses` reads the same forms: one that it does not know would pass a guard unseen.
     let is_show = cursor.word("SHOW");
     if !is_show {
         cursor.next();
@@ -169,6 +170,7 @@ pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan]
     }
     let mut tokens = rest.to_vec();
     let kind = Kind::of(&tokens);
+    // The parser knows no UPSERT. The kind still says that rows are replaced.
     if kind == Kind::Upsert {
         tokens[0].token = Token::make_keyword("INSERT");
     }

@@ -155,6 +155,7 @@ impl Transaction {
     /// written.
     pub(crate) fn commit(&self, store: &Store, terms: StatementTerms) -> Result<usize> {
         let _turn = lock(&self.turn);
+        // Over, whatever comes of it: a COMMIT that fails cannot be tried again.
         let over = Changes { is_over: true, ..Changes::default() };
         let changes = std::mem::replace(&mut *lock(&self.changes), over);
         if changes.rows.is_empty() {
@@ -163,6 +164,8 @@ impl Transaction {
         let mut operations = Vec::with_capacity(changes.rows.len());
         for change in changes.rows.values() {
             let path = change.table.path();
+            // The rows were made for the table as it was then: an altered one may have other
+            // columns.
             if !Arc::ptr_eq(store.table(path)?.entry(), change.table.entry()) {
                 return Err(Error::conflict(format!(
                     "table {path} was altered while the transaction was open: nothing is written; carry it out again"
@@ -211,6 +214,7 @@ impl TransactionStatement {
         } else if cursor.word("COMMIT") || cursor.word("END") {
             TransactionStatement::Commit
         } else {
+            // `Kind::of` leaves ROLLBACK and ABORT.
             cursor.next();
             TransactionStatement::Rollback
         };
@@ -274,6 +278,7 @@ impl Changes {
     fn admit(&self, change: &Change) -> Result<()> {
         let Some(first) = self.rows.values().next() else { return Ok(()) };
         let (schema, table) = (change.table.schema(), &first.table);
+        // Tables of one family share a space, and one atomic write does not reach beyond it.
         if table.entry().space != change.table.entry().space {
             return Err(Error::unsupported(format!(
                 "a transaction changes rows of one shard key: {} is no relative of {}, which it has changed; COMMIT first",

@@ -37,6 +37,7 @@ pub(crate) fn in_sql(message: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let before = out.chars().next_back();
         let taken = match first {
+            // Values and names stand in quotes, and may be spelled like types.
             '\'' | '"' | '`' if !before.is_some_and(char::is_alphanumeric) => {
                 let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
                 out.push_str(&rest[..end]);
@@ -44,6 +45,7 @@ pub(crate) fn in_sql(message: &str) -> String {
             }
             _ if is_of_word(first) => {
                 let word = word_of(rest);
+                // Behind a point or a sign stands the name of a column or a parameter.
                 let is_name = before.is_some_and(|before| ".@$".contains(before));
                 match told(rest).filter(|_| !is_name) {
                     Some((name, end)) => {

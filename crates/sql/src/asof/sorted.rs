@@ -57,6 +57,8 @@ impl Gathering {
 
     /// Takes a batch with the keys and moments of its rows.
     pub(super) fn add(&mut self, batch: &RecordBatch, values: &[ArrayRef]) -> Result<()> {
+        // Rows without a key or a moment match nothing. A batch of such rows gets no number, and is
+        // dropped.
         let Some(are_there) = all_there(values, batch.num_rows()) else { return Ok(()) };
         let kept = values
             .iter()
@@ -76,6 +78,7 @@ impl Gathering {
         let bytes = size(&self.sorted.rows).saturating_sub(before)
             + added * (size_of::<(u32, u32)>() + size_of::<u32>())
             + batch.get_array_memory_size();
+        // Before the batch is kept: a side that is too large fails, instead of taking the memory.
         self.sorted.reservation.try_grow(bytes)?;
         for (column, array) in self.sorted.columns.iter_mut().zip(batch.columns()) {
             column.push(array.clone());
@@ -133,6 +136,7 @@ impl Sorted {
         ];
         let are_there = all_there(values, left.num_rows());
         let (mut kept, mut found) = (Vec::new(), Vec::new());
+        // `finish` has put a batch with one row of NULLs behind all others.
         let nothing = (self.columns.first().map_or(0, Vec::len).saturating_sub(1), 0);
         for row in 0..left.num_rows() {
             let place = match &are_there {
@@ -149,6 +153,7 @@ impl Sorted {
             }
             kept.push(row as u32);
         }
+        // An outer join keeps all rows of the left side, which then need no copy.
         let mut columns = if kept.len() == left.num_rows() {
             left.columns().to_vec()
         } else {
@@ -160,6 +165,7 @@ impl Sorted {
             let parts: Vec<&dyn Array> = column.iter().map(AsRef::as_ref).collect();
             columns.push(interleave(&parts, &found)?);
         }
+        // A batch without columns does not know how many rows it has.
         let options = RecordBatchOptions::new().with_row_count(Some(found.len()));
         Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
     }

@@ -174,6 +174,8 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
     let column = spec.table.schema().column_index(column_name)?;
     let function = engine.state.aggregate_functions().get(&call.function)?.clone();
     let own: FieldRef = Arc::new(spec.table.arrow.field(column).clone());
+    // The planner's own rules convert the argument, so that the result has the type of a planned
+    // one.
     let [taken] = fields_with_udf(&[own], function.as_ref()).ok()?.try_into().ok()?;
     let shown = format!("{}({}.{})", function.name(), path.to_ascii_lowercase(), column_name);
     let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new(taken.name(), 0));

@@ -27,6 +27,7 @@ impl Literal {
     /// Takes a literal, if one stands here.
     pub(super) fn parse(cursor: &mut Cursor) -> Option<Literal> {
         if cursor.token(&Token::Minus) {
+            // Behind a minus anything but a number is an expression, which is left to the planner.
             return match cursor.next()? {
                 Token::Number(digits, false) => Some(Literal::Number(format!("-{digits}"))),
                 _ => None,

@@ -70,6 +70,7 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
     let parts = spec.open_parts(spec.workers, guard)?;
     let readers = spec.workers.min(parts.len());
     let parts = Mutex::new(parts.into_iter());
+    // Threads take one part after another, since parts differ in size.
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let read = |works: &mut [Aggregates]| -> Result<()> {
         while let Some(part) = next() {
@@ -85,6 +86,7 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
     }
     let helper = |mut works: Vec<Aggregates>| read(&mut works).map(|()| works);
     std::thread::scope(|scope| {
+        // Each thread has accumulators of its own, merged at the end: no batch waits for a lock.
         let fresh = || works.iter().map(Aggregates::fresh).collect::<Result<Vec<_>>>();
         let helpers = (1..readers).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
         let helpers: Vec<_> =

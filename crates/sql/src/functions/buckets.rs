@@ -178,6 +178,7 @@ impl Buckets {
             return Ok(None);
         };
         let IntervalMonthDayNano { months, days, nanoseconds } = self.widths.value(row);
+        // The origins of `time_bucket` in DuckDB, and of `date_bin` in the library.
         let origin = match &self.origins {
             Some(origins) => match origins.nanoseconds(row) {
                 Some(origin) => origin,
@@ -189,6 +190,7 @@ impl Buckets {
         };
         let width = i128::from(days) * DAY + i128::from(nanoseconds);
         let start = match months {
+            // Rounded down, also for moments before the origin.
             0 if width > 0 => origin + (moment - origin).div_euclid(width) * width,
             months if months > 0 && width == 0 => start_of_months(moment, origin, months.into()),
             0 => return exec_err!("{}: the width is not longer than nothing", self.name),

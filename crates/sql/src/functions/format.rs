@@ -71,9 +71,11 @@ fn written(
                 arguments.name
             );
         };
+        // Argument 0 is the format itself, so it stands for a place without a position.
         if place.argument == 0 {
             place.argument = next;
         }
+        // As in PostgreSQL, the next place goes on behind the argument used last.
         next = place.argument + 1;
         if place.argument >= arguments.arrays.len() {
             return exec_err!(
@@ -193,6 +195,7 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
                 array.data_type()
             );
         }
+        // One row is cast, not the column: each row may have a format of its own.
         let one = cast(&array.slice(row, 1), &DataType::Float64)?;
         let one = one.as_primitive::<Float64Type>();
         Ok(one.is_valid(0).then(|| one.value(0)))
@@ -201,6 +204,7 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
         true => format!("+{text}"),
         false => text,
     };
+    // C prints six digits where a format names none.
     let digits = place.digits.unwrap_or(6);
     Ok(match place.letter {
         's' => shown(arguments, place, row)?.map(|text| match place.digits {

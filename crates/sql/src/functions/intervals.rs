@@ -281,6 +281,7 @@ fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
     let (array, numbers) = (&arguments.arrays[0], &arguments.arrays[1]);
     let given = numbers.data_type();
     let numbers = match given {
+        // Whole numbers stay whole: as doubles they would lose nanoseconds of long intervals.
         given if given.is_integer() => Numbers::Whole(cast(numbers, &DataType::Int64)?),
         given if given.is_numeric() || given.is_null() => {
             Numbers::Double(cast(numbers, &DataType::Float64)?)
@@ -288,6 +289,7 @@ fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
         other => return exec_err!("an interval is multiplied by a number, not by {other}"),
     };
     let kind = of_kind(array.data_type())?;
+    // Times between moments have no months and no days, and their unit is that of the result.
     let parts: ArrayRef = match &kind {
         DataType::Duration(_) => as_parts(array)?,
         _ => cast(array, &INTERVAL)?,

@@ -32,6 +32,8 @@ fn told(arguments: &Arguments, name: fn(&Field) -> String) -> Result<ArrayRef> {
 }
 
 fn postgres(field: &Field) -> String {
+    // The words that PostgreSQL prints, since clients compare them. `duckdb` below needs the same
+    // types.
     let plain = match field.data_type() {
         DataType::Null => "unknown",
         DataType::Interval(_) | DataType::Duration(_) => "interval",
@@ -61,7 +63,9 @@ fn postgres(field: &Field) -> String {
 }
 
 fn duckdb(field: &Field) -> String {
+    // The words that DuckDB prints; `postgres` above needs the same types.
     let plain = match field.data_type() {
+        // With quotes, as DuckDB prints it.
         DataType::Null => "\"NULL\"",
         DataType::Interval(_) | DataType::Duration(_) => "INTERVAL",
         DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE",

@@ -56,6 +56,7 @@ fn nested(arguments: &ScalarFunctionArgs) -> Result<Option<Vec<Option<Vec<u64>>>
     let lists = cast(&lists.to_array(rows)?, &DataType::List(item.clone()))?;
     let lists = lists.as_list::<i32>();
     let wanted = cast(&wanted.to_array(rows)?, item.data_type())?;
+    // The comparator takes NULL for a value like others, which the library does not.
     let comparator = make_comparator(lists.values(), &wanted, SortOptions::default())?;
     let places = |row: usize| {
         let (from, to) = (lists.value_offsets()[row] as usize, lists.value_offsets()[row + 1]);

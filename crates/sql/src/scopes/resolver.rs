@@ -53,6 +53,8 @@ pub(super) struct GivenTable {
 impl NameResolver<'_> {
     /// What a query gives. The columns of one that is read by their names get names of their own.
     pub(super) fn query(&mut self, query: &mut Query, is_read: bool) -> Result<ColumnNames> {
+        // Tables of a WITH are seen within its query alone: all beyond this number are dropped
+        // below.
         let outside = self.given.len();
         if let Some(with) = &mut query.with {
             for table in &mut with.cte_tables {
@@ -62,6 +64,7 @@ impl NameResolver<'_> {
                 if let Some(written) = &written {
                     table.alias.name = written.clone();
                 }
+                // A recursive table reads itself, before anybody knows its columns.
                 if with.recursive {
                     let columns = ColumnNames::unknown().under(Some(&table.alias));
                     let (name, written) = (name.clone(), written.clone());
@@ -181,6 +184,8 @@ impl NameResolver<'_> {
             if let Expr::Identifier(name) = &key.expr {
                 let name = folded(name);
                 let listed = columns.names.iter().filter(|column| **column == name).count();
+                // At the top the planner refuses a name that several columns have. Further inside it
+                // would look in the query around.
                 if listed == 1 || listed > 1 && self.scopes.len() == 1 && !self.shares(&name) {
                     continue;
                 }

@@ -117,6 +117,7 @@ pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> 
     let SetExpr::Select(select) = query.body.as_mut() else { return Ok(()) };
     let mut made = Vec::new();
     for (place, key) in keys.iter_mut().enumerate() {
+        // A bare name of the list, or a number, means the same in the query around.
         let is_listed = match &key.expr {
             Expr::Identifier(name) => hidden.names.contains(&folded(name)),
             Expr::Value(ValueWithSpan { value: Value::Number(..), .. }) => true,
@@ -130,6 +131,7 @@ pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> 
             made.push(alias.to_string());
         }
     }
+    // The order stays with the query around: rows of a subquery have none.
     let mut around = read(&format!("SELECT * EXCLUDE ({}) FROM nothing", made.join(", ")))?;
     let SetExpr::Select(outer) = around.body.as_mut() else { return Ok(()) };
     let mut inner = read("SELECT 1")?;

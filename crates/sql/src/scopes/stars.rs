@@ -52,6 +52,7 @@ pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
         let kept = from.columns.iter().filter(|column| !excluded.contains(&column.name));
         let kept: Vec<SelectItem> =
             kept.map(|column| SelectItem::UnnamedExpr(column.written())).collect();
+        // A star stays where the planner understands it, and where not all columns are known here.
         match is_plain(options)
             && is_there
             && from.is_whole

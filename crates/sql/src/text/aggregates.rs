@@ -126,6 +126,7 @@ fn unnamed(expr: Expr) -> FunctionArg {
 fn written(name: &str, function: &mut Function) -> Result<Option<Expr>> {
     let within = std::mem::take(&mut function.within_group);
     let Some(list) = list_of(function) else { return Ok(None) };
+    // SEPARATOR of MySQL is the second argument of `string_agg`.
     if let Some(place) = list
         .clauses
         .iter()
@@ -145,6 +146,7 @@ fn written(name: &str, function: &mut Function) -> Result<Option<Expr>> {
     let mut meaning = parsed(meaning)?;
     fill(&mut meaning, &given)?;
     let (treatment, clauses) = (list.duplicate_treatment, std::mem::take(&mut list.clauses));
+    // FILTER, OVER and the order belong to the aggregate: an outer function takes its result alone.
     if let Expr::Function(inner) = &mut meaning {
         inner.filter = function.filter.take();
         inner.over = function.over.take();
@@ -223,6 +225,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     {
         return Err(Error::invalid(format!("{name} takes a share from 0 to 1, not {number}")));
     }
+    // NULL has no rank: it must neither stand in the array nor be counted.
     let is_there = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(sorted.expr.clone()))));
     let filter = Box::new(match filter {
         Some(filter) => and(Expr::Nested(filter), is_there),
@@ -242,6 +245,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     };
     let all = aggregate("array_agg($1)", Some(sorted.clone()))?;
     let count = aggregate("count($1)", None)?;
+    // Elements count from 1, and a share of 0 means the first one.
     let mut exact = parsed("array_element($1, greatest(CAST(ceil($2 * $3) AS BIGINT), 1))")?;
     fill(&mut exact, &[&all, &share, &count])?;
     Ok(exact)

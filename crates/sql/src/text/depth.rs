@@ -168,6 +168,7 @@ impl Part {
             AND | OR | XOR => Part::Operator(Binding::Junction),
             JOIN => Part::Join,
             UNION | INTERSECT | EXCEPT | MINUS => Part::SetOperation,
+            // The FROM of IS DISTINCT FROM begins no clause.
             FROM if before == Part::Lead => Part::Operand,
             FROM => Part::Clause { is_from: true },
             USING => Part::Clause { is_from: true },
@@ -239,6 +240,8 @@ impl Group {
         match part {
             Part::Operator(binding) => {
                 let at = binding as usize;
+                // A looser operator ends the tighter chains, which become one part of its own
+                // chain.
                 let tighter = self.chain_depth(at + 1);
                 self.chains[at + 1..].fill(Chain::default());
                 self.inner = 0;
@@ -248,6 +251,8 @@ impl Group {
             }
             Part::Comma => {
                 self.end_of_item();
+                // Between tables a comma is a cross join, one level of the tree. Elsewhere its
+                // sides stand beside each other.
                 self.joins += usize::from(self.in_from);
             }
             Part::Join => {
@@ -262,6 +267,7 @@ impl Group {
             Part::SetOperation => {
                 self.end_of_item();
                 self.select = self.select.max(self.select_depth());
+                // The SELECT behind the operator begins anew, and has no FROM yet.
                 (self.item, self.joins, self.in_from) = (0, 0, false);
                 self.set_operations += 1;
             }

@@ -182,6 +182,7 @@ fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
         op: op.clone(),
         right: Box::new(right),
     });
+    // Without patterns ANY is false and ALL is true, as an OR and an AND of nothing are.
     let joined = joined.unwrap_or_else(|| Expr::value(Value::Boolean(is_all)));
     Ok(Expr::Nested(Box::new(joined)))
 }

@@ -39,6 +39,8 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
+        // A statement without an entry is refused by `unknown`. A new kind also needs an arm in
+        // `accesses`, which says which tables it touches.
         const KINDS: [(&str, Kind); 37] = [
             ("SELECT", Kind::Query),
             ("WITH", Kind::Query),
@@ -78,6 +80,7 @@ impl Kind {
             ("EXECUTE", Kind::Execute),
             ("SUMMARIZE", Kind::Summarize),
         ];
+        // A WITH or a parenthesis before it does not change what a statement is.
         let (_, statement) = parted(tokens);
         let mut words = statement.iter().map(|token| &token.token);
         let first = words.find(|token| **token != Token::LParen);

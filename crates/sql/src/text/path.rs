@@ -23,6 +23,7 @@ pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
     while at < tokens.len() {
         let names = names(&tokens[at..]);
+        // A path counts from its first name: the rest of a longer one may look like another.
         let begins_here = at == 0 || tokens[at - 1].token != Token::Period;
         match deep.iter().find(|path| begins_here && names.starts_with(path)) {
             Some(path) => {
@@ -64,6 +65,7 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     {
         first += 1;
     }
+    // A table may itself be called `public`: the word is a schema only before another name.
     let mut name = first;
     if is_word(name, CATALOG) && is_word(name + 2, SCHEMA) && followed(name) && followed(name + 2) {
         name += 4;

@@ -65,6 +65,8 @@ impl Piece {
             ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
         let mut depth = 0_i32;
         let mut at = self.tokens.len();
+        // Backwards, so that `at` ends at the first clause that belongs behind FROM. Subqueries
+        // have a FROM of their own.
         for (place, token) in self.tokens.iter().enumerate().rev() {
             match &token.token {
                 Token::RParen => depth += 1,

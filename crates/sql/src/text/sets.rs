@@ -35,6 +35,7 @@ pub(super) fn count(body: &mut SetExpr) -> Result<()> {
         Ok(derived(query_of(std::mem::replace(side.as_mut(), empty))?))
     };
     let (left, right) = (side(left)?, side(right)?);
+    // GLOBAL, which nobody may write, tells this join from a SEMI or ANTI JOIN.
     let join = Join { relation: right, global: true, join_operator };
     let table = TableWithJoins { relation: left, joins: vec![join] };
     let mut whole = all_of_nothing()?;

@@ -40,9 +40,11 @@ pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>
 }
 
 fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) -> Result<()> {
+    // Each of these words may also be a name. The word behind it tells.
     let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
     match name {
         "ASOF" if next(&["JOIN", "LEFT", "INNER"]) => asof(tokens, at, edits),
+        // `asof` and `sets` mark their joins by GLOBAL, so nobody else may write it.
         "GLOBAL" if next(&["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "ASOF", "SEMI", "ANTI"]) => {
             return Err(Error::unsupported("GLOBAL JOIN: leave out GLOBAL"));
         }

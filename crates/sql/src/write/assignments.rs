@@ -97,10 +97,12 @@ impl Set<'_> {
         if !cursor.token(&Token::RParen) {
             return Err(cursor.expected("',' or ')'"));
         }
+        // Checked before the pairs are made: `zip` would drop what is left over without a word.
         if values.len() != names.len() || values.iter().any(Vec::is_empty) {
             let (columns, values) = (names.len(), values.len());
             return Err(invalid_at(place, format!("{columns} columns are set to {values} values")));
         }
+        // `column` refuses a column that is set twice, and writes out DEFAULT.
         names
             .into_iter()
             .zip(values)
@@ -144,6 +146,8 @@ impl Set<'_> {
             return Err(invalid_at(place, format!("column '{name}' is set twice")));
         }
         self.members.push(column);
+        // A second member is set in the result of the first: from the stored document the first
+        // would be lost.
         let mut document = match before {
             Some(at) => self.assignments.remove(at).1,
             None => vec![quoted(&self.schema.columns[column].name.to_ascii_lowercase())],
@@ -198,6 +202,7 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
         } else {
             return Ok(path);
         }
+        // `json_set` takes such a text for a path, and would write elsewhere.
         if let Some(Token::SingleQuotedString(name)) = path.last()
             && name.starts_with(['$', '{'])
         {

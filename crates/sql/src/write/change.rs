@@ -68,6 +68,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
             cursor.word("TABLE");
             let table = table(planner, &mut cursor)?;
             cursor.end()?;
+            // Without a condition it is a DELETE of all rows, which is how `run` carries it out.
             let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
             Ok(ChangeStatement { table, alias: None, with, items, others, condition })
         }

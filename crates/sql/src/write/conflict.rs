@@ -99,6 +99,7 @@ fn target(cursor: &mut Cursor, schema: &TableSchema) -> Result<()> {
     let mut key: Vec<String> =
         schema.key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
     let told = key.join(", ");
+    // Columns may come in any order. The message keeps the order of the key.
     key.sort();
     columns.sort();
     if key == columns {

@@ -72,6 +72,7 @@ impl Copy {
             Some(Token::Word(name))
                 if ["STDIN", "STDOUT"].contains(&name.value.to_ascii_uppercase().as_str()) =>
             {
+                // A statement has no streams of its own.
                 let told = "name a file: 'tonnage load TABLE -' reads standard input, and SELECT writes standard output";
                 return Err(invalid_at(place, told));
             }
@@ -97,6 +98,7 @@ pub(crate) fn copy(
 ) -> Result<Copied> {
     let copy = Copy::read(piece)?;
     let options = &planner.context.options;
+    // Checked before any file is opened: callers of a server must not reach files of its machine.
     if !options.is_local {
         return Err(Error::unsupported(
             "COPY: a server reads and writes no files of its machine: use 'tonnage load' and 'tonnage unload' with --store grpc://...",
@@ -109,6 +111,7 @@ pub(crate) fn copy(
             fill(planner, &table, columns, &copy, guard).map(Copied::From)
         }
         CopyOf::Table { columns, tokens, .. } => {
+            // A table is copied as a query over it, so that a view may stand in its place.
             let list = match columns.is_empty() {
                 true => vec![made(Token::Mul)],
                 false => {
@@ -142,6 +145,8 @@ fn fill(
     let name = FileName { format, path: &copy.path };
     let file = FileTable::open_for(&name, table.schema(), &planner.context.options)?;
     let there = file.columns_there()?;
+    // Without a list all columns of the file are meant: one that the table lacks must not be
+    // dropped silently.
     for name in there.iter().filter(|_| columns.is_empty()) {
         table.schema().require_column(name).map_err(|error| {
             error.at(format_args!("{}: name the columns to take, or load the file", copy.path))
@@ -163,6 +168,7 @@ fn fill(
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
     let stop = Stop::when(move || cancel.is_cancelled() || deadline.check().is_err());
     let mut batches = file.batches(stop).peekable();
+    // Nested values come as text, so only a batch tells the types that were read.
     let schema = match batches.peek() {
         Some(Ok(first)) => first.schema(),
         _ => file.schema().clone(),
@@ -305,6 +311,8 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
                     ));
                 }
             }
+            // An option of another database is refused, not skipped: the file would be read
+            // otherwise than meant.
             _ => {
                 return Err(at(
                     "COPY takes the options FORMAT and HEADER: 'tonnage load' and 'tonnage unload' take others",

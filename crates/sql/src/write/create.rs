@@ -40,6 +40,7 @@ impl CreateAs {
         if if_not_exists && !(cursor.word("NOT") && cursor.word("EXISTS")) {
             return Ok(None);
         }
+        // What has no AS is `None`: the store parses other definitions, and reports their errors.
         let Some(path) = cursor.path() else { return Ok(None) };
         let place = cursor.location();
         let key = parenthesized(&mut cursor);
@@ -77,11 +78,14 @@ impl CreateAs {
         let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
         let above = self.path.rsplit_once('.');
         let above = above.and_then(|(above, _)| planner.context.store.table(above).ok());
+        // A child table inherits these columns, and may not declare them again.
         let is_above = |name: &str| {
             let mut keys = above.iter().flat_map(|above| above.schema().key_columns());
             keys.any(|column| column.name.eq_ignore_ascii_case(name))
         };
         let (mut parts, mut names) = (Vec::new(), Vec::new());
+        // A query may give two columns of one name, a table may not. `names` lists inherited
+        // columns too, for the INSERT that fills the table.
         for field in with_distinct_names(&schema).fields() {
             names.push(name(field.name()));
             if is_above(field.name()) {

@@ -23,6 +23,7 @@ pub(super) fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatc
         let name = &schema.columns[identity].name;
         let is_own = |field: &FieldRef| field.name().eq_ignore_ascii_case(name);
         match given.schema_ref().fields().iter().position(is_own) {
+            // The store numbers these rows, so no key of theirs exists yet.
             None => Ok(keys.slice(0, 0)),
             Some(column) => {
                 let is_known = is_not_null(given.column(column)).map_err(broken)?;
@@ -31,6 +32,7 @@ pub(super) fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatc
         }
     });
     let keys = keys.collect::<Result<Vec<_>>>()?;
+    // Duplicates first: they cost no read.
     refuse_duplicates(schema, &keys)?;
     let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
     let mut existing = table.bulk_get(KeySource::from(keys), &options)?;

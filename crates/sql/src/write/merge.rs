@@ -94,6 +94,7 @@ impl Merge {
         let on = some(&mut cursor, &["WHEN"], "a condition")?;
         let (matched, unmatched) = (Vec::new(), Vec::new());
         let end = piece.end;
+        // Made first: its clauses check their columns against its table.
         let mut merge = Self { table, alias, with, source, on, matched, unmatched, end };
         while !cursor.is_at_end() {
             merge.clause(&mut cursor)?;
@@ -130,6 +131,7 @@ impl Merge {
         if is_nothing && !cursor.word("NOTHING") {
             return Err(cursor.expected("NOTHING"));
         }
+        // In the order written: a row belongs to the first clause whose condition holds.
         if is_matched {
             let action = if is_nothing { Matched::Nothing } else { self.change(cursor)? };
             self.matched.push(Clause { condition, action });
@@ -169,6 +171,7 @@ impl Merge {
             let alias = self.alias.clone();
             let mut condition = in_parentheses(&self.on);
             condition.extend(chosen(&self.matched, place));
+            // A row is selected as often as it matches, so that `refuse_twice` sees it.
             let change = RowChange {
                 with: self.with.clone(),
                 items,
@@ -271,6 +274,8 @@ impl Merge {
         tokens.extend_from_slice(values);
         tokens.push(word("FROM"));
         tokens.extend_from_slice(&self.source);
+        // The table stands within NOT EXISTS alone: no row of it matches, so values may not name
+        // its columns.
         tokens.extend([word("WHERE"), word("NOT"), word("EXISTS"), made(Token::LParen)]);
         tokens.extend([word("SELECT"), word("NULL"), word("FROM")]);
         tokens.extend(name());
@@ -333,6 +338,8 @@ fn write_found(
                     WriteResult::Stored { .. } => Some((clause, told)),
                     WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,
                 };
+                // The row is gone or matches no more. The rows to insert were read before, so its
+                // source may be lost.
                 let Some((clause, told)) = done else {
                     merge.refuse_lost(&clause.change, batch, row)?;
                     continue;
@@ -393,6 +400,7 @@ fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
         let (columns, values) = (columns.len(), values.len());
         return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
     }
+    // DEFAULT is no value of a SELECT, and a column that is not named gets its default.
     let is_given = |value: &Tokens| {
         !matches!(value.as_slice(), [token] if matches!(&token.token, Token::Word(word)
             if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("DEFAULT")))

@@ -187,6 +187,7 @@ impl Returning<'_> {
         state.register_catalog_list(Arc::new(self.names(planner, written)));
         let parsed = parse(self.selection(), self.end)?;
         let rows = planner.rows_of(state, parsed, parameters, guard.clone())?;
+        // Half of the memory, since the rows written may hold a quarter until this is read.
         let bytes_max = planner.context.options.memory_bytes_max / 2;
         let (schema, mut batches, mut bytes) = (rows.schema().clone(), Vec::new(), 0);
         for batch in rows {

@@ -98,6 +98,7 @@ impl<'a> Inserting<'a> {
     /// Leaves a row with the transaction.
     fn put_in(&mut self, transaction: &Transaction, row: Row, written: &mut Written) -> Result<()> {
         let schema = self.table.schema();
+        // The store numbers rows when it writes them, and a transaction writes them at COMMIT.
         if let Some(identity) = schema.identity_column()
             && row.get(&schema.columns[identity].name).is_none()
         {
@@ -106,6 +107,7 @@ impl<'a> Inserting<'a> {
                 schema.columns[identity].name, schema.path
             )));
         }
+        // Read now: the store checks conditions at COMMIT, too late for this statement's counts.
         let (exists_now, version) = match self.standing(&key_of(self.table, &row))? {
             Standing::None => (false, None),
             Standing::InTransaction => (true, None),
@@ -127,6 +129,7 @@ impl<'a> Inserting<'a> {
             }
             (false, _) => self.changes.inserted += 1,
         }
+        // For a row that the transaction has written before, it keeps the condition of that time.
         let condition = version.map_or(Condition::IfAbsent, Condition::IfVersion);
         transaction.put(self.table, row.clone(), condition)?;
         written.note(row)
@@ -150,6 +153,8 @@ impl<'a> Inserting<'a> {
         if let Some(transaction) = self.planner.context.transaction.as_deref() {
             return self.put_in(transaction, row, written);
         }
+        // The store checks the condition while it writes: a look before would let another write
+        // pass between.
         let condition = match self.on_existing {
             OnExisting::Replace => Condition::Always,
             _ => Condition::IfAbsent,
@@ -165,11 +170,13 @@ impl<'a> Inserting<'a> {
                 if let (Some(number), Some(identity)) =
                     (put.generated, self.table.schema().identity_column())
                 {
+                    // RETURNING gives the number that the store has chosen.
                     row.set(&self.table.schema().columns[identity].name, number);
                 }
                 written.note(row)
             }
             WriteResult::ConditionFailed { current, .. } if self.conflict.is_some() => {
+                // Gathered, so that one UPDATE changes all rows that exist.
                 self.keys_met.insert(key_text(&row, self.table.schema()));
                 self.met.push((row, current));
                 Ok(())

@@ -116,6 +116,7 @@ impl<'a> RowChange<'a> {
         write: &Write,
         written: &mut Written,
     ) -> Result<()> {
+        // UPDATE selects all columns anyway, DELETE only where RETURNING needs them.
         let tells_all = written.tells_rows() && self.items.is_empty();
         for batch in self.select(None, self.parameters, tells_all)? {
             let (batch, noted) = parted(&batch?)?;
@@ -172,6 +173,7 @@ impl<'a> RowChange<'a> {
         for _ in 0..TRIES_MAX {
             self.guard.check()?;
             let mut selected = self.select(Some(&columns), &parameters, tells_all)?;
+            // The statement's own condition is asked again: the other write may have made it false.
             let Some(batch) = selected.next().transpose()? else {
                 return Ok(None);
             };
@@ -294,6 +296,7 @@ impl<'a> RowChange<'a> {
     fn selection(&self, key: Option<&[String]>, tells_all: bool) -> Vec<TokenWithSpan> {
         let mut tokens = self.with.clone();
         tokens.push(word("SELECT"));
+        // A row that matches several rows of other tables is changed once.
         if self.is_distinct && !self.others.is_empty() {
             tokens.extend([word("DISTINCT"), word("ON"), made(Token::LParen)]);
             tokens.extend(separated(
@@ -310,6 +313,7 @@ impl<'a> RowChange<'a> {
             tokens.push(made(Token::Comma));
             tokens.extend(self.others.iter().cloned());
         }
+        // In parentheses, so that an OR does not reach the key behind it.
         tokens.push(word("WHERE"));
         tokens.push(made(Token::LParen));
         if self.condition.is_empty() {

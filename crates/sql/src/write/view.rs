@@ -32,6 +32,7 @@ impl ViewStatement {
     /// Reads a definition, if it is one of a view.
     pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
         let mut cursor = Cursor::new(piece);
+        // What is not about a view is `None`: other parsers read it, and report its errors.
         if cursor.word("DROP") {
             if !cursor.word("VIEW") {
                 return Ok(None);
@@ -65,6 +66,7 @@ impl ViewStatement {
         if kind != Kind::Query {
             return Err(cursor.expected("a query"));
         }
+        // A view becomes a part of other statements, whose parameters are not its own.
         let parameter = tokens.iter().find(|token| matches!(token.token, Token::Placeholder(_)));
         if let Some(parameter) = parameter {
             return Err(invalid_at(parameter.span.start, "a view has no parameters"));
@@ -133,6 +135,7 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
     if names_in(&parsed).contains(name) {
         return Err(Error::invalid(format!("the view {name} would read itself")));
     }
+    // Planned now, so that a query with an error fails here and not at the first reader.
     let (schema, _) = planner.described_statement(parsed, &Parameters::default())?;
     if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
         return Err(Error::invalid(format!(
@@ -141,6 +144,7 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
             schema.fields().len()
         )));
     }
+    // After all checks: a view that is refused leaves no table of views behind.
     store.execute(DEFINITION)?;
     let views = store.table(TABLE)?;
     let mut row = Row::new()
