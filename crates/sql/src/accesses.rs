@@ -9,7 +9,7 @@ use tonnage::{Error, Result, Store};
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
 use crate::statistics::{self, AnalyzeStatement};
-use crate::text::{Cursor, Kind, Looker, Piece, walk, with_location};
+use crate::text::{Cursor, Looker, Piece, StatementKind, walk, with_location};
 use crate::write::ViewStatement;
 use crate::{show, summary, views, write};
 
@@ -100,11 +100,11 @@ fn of_piece(
         accesses.push(TableAccess { table, access });
     };
     match piece.kind {
-        Kind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
+        StatementKind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
             of_piece(store, &change, text, accesses)?;
         }
-        Kind::Query | Kind::Explain => read(&piece.parse()?, &mut note),
-        Kind::Insert | Kind::Upsert => {
+        StatementKind::Query | StatementKind::Explain => read(&piece.parse()?, &mut note),
+        StatementKind::Insert | StatementKind::Upsert => {
             let returned = write::returned_items(piece)?;
             let insert = write::insert_of(&write::plain(piece)?)?;
             let ast::TableObject::TableName(name) = &insert.table else {
@@ -136,7 +136,7 @@ fn of_piece(
                 read(source.as_ref(), &mut note);
             }
         }
-        Kind::Merge => {
+        StatementKind::Merge => {
             let plain = write::plain(piece)?;
             let (_, merge) = plain.without_with();
             let mut cursor = Cursor::new(&merge);
@@ -153,7 +153,7 @@ fn of_piece(
             }
             read(&plain.parse()?, &mut note);
         }
-        Kind::Update | Kind::Delete | Kind::Truncate => {
+        StatementKind::Update | StatementKind::Delete | StatementKind::Truncate => {
             let plain = write::plain(piece)?;
             let (_, change) = plain.without_with();
             let mut cursor = Cursor::new(&change);
@@ -162,43 +162,44 @@ fn of_piece(
             let Some(path) = cursor.path() else {
                 return Err(cursor.expected("the name of a table"));
             };
-            let access = if piece.kind == Kind::Update { Access::Update } else { Access::Delete };
+            let access =
+                if piece.kind == StatementKind::Update { Access::Update } else { Access::Delete };
             note(path.clone(), access);
             if let Some(returned) = write::returned_items(piece)? {
                 note(path, Access::Read);
                 read(&returned, &mut note);
             }
-            if piece.kind != Kind::Truncate {
+            if piece.kind != StatementKind::Truncate {
                 read(&plain.parse()?, &mut note);
             }
         }
-        Kind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
+        StatementKind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
             ViewStatement::Create(view) => {
                 note(view.name.clone(), Access::Define);
                 read(&view.query.parse()?, &mut note);
             }
             ViewStatement::Drop { name, .. } => note(name, Access::Define),
         },
-        Kind::Definition if let Some(create) = write::CreateAs::read(piece)? => {
+        StatementKind::Definition if let Some(create) = write::CreateTableAs::read(piece)? => {
             note(create.path.clone(), Access::Define);
             note(create.path.clone(), Access::Insert);
             read(&create.query.parse()?, &mut note);
         }
-        Kind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
-        Kind::Describe if let Some(query) = summary::described_query(piece) => {
+        StatementKind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
+        StatementKind::Describe if let Some(query) = summary::described_query(piece) => {
             read(&query.parse()?, &mut note);
         }
-        Kind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
-        Kind::Copy => {
-            let copy = write::Copy::read(piece)?;
+        StatementKind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
+        StatementKind::Copy => {
+            let copy = write::CopyStatement::read(piece)?;
             let access = if copy.is_from() { Access::Insert } else { Access::Read };
             match copy.what {
-                write::CopyOf::Table { path, .. } => note(path, access),
-                write::CopyOf::Query(query) => read(&query.parse()?, &mut note),
+                write::CopySubject::Table { path, .. } => note(path, access),
+                write::CopySubject::Query(query) => read(&query.parse()?, &mut note),
             }
         }
         // Whoever may not change a table may not change how it is read either.
-        Kind::Analyze => {
+        StatementKind::Analyze => {
             let named = AnalyzeStatement::read(piece)?.tables;
             let mut paths: Vec<String> = named.into_iter().map(|table| table.path).collect();
             if paths.is_empty() {
@@ -211,9 +212,9 @@ fn of_piece(
             }
         }
         // Refused wherever somebody guards the store.
-        Kind::Session | Kind::Transaction | Kind::Execute => {}
-        Kind::Show if show::setting(piece).is_some() => {}
-        Kind::Show | Kind::Describe => {
+        StatementKind::Session | StatementKind::Transaction | StatementKind::Execute => {}
+        StatementKind::Show if show::setting(piece).is_some() => {}
+        StatementKind::Show | StatementKind::Describe => {
             let mut cursor = Cursor::new(piece);
             if !cursor.word("SHOW") {
                 cursor.next();
@@ -241,7 +242,7 @@ fn of_piece(
                 note(path, Access::Read);
             }
         }
-        Kind::Unknown => return Err(crate::text::unknown(piece)),
+        StatementKind::Unknown => return Err(crate::text::unknown(piece)),
     }
     Ok(())
 }

@@ -64,25 +64,25 @@ impl Changes {
 /// it stops the statement.
 pub struct Rows {
     schema: SchemaRef,
-    source: Source,
+    source: AnswerSource,
     guard: Guard,
 }
 
-enum Source {
+enum AnswerSource {
     Batches(Box<dyn Iterator<Item = Result<RecordBatch>> + Send>),
-    Plan(Running),
+    Plan(RunningPlan),
     Over,
 }
 
 /// A plan that runs on the threads of the engine.
-struct Running {
+struct RunningPlan {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
     /// Its threads must be there as long as the plan runs.
     _engine: Arc<Engine>,
 }
 
-impl Running {
+impl RunningPlan {
     /// The next batch. A plan that panics closes the queue too: that is not the end of its rows.
     fn next(&mut self, guard: &Guard) -> Result<Option<RecordBatch>> {
         if let Some(batch) = wait_guarded(self.batches.recv(), guard)? {
@@ -95,7 +95,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningPlan {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -111,7 +111,7 @@ impl Rows {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
         guard: Guard,
     ) -> Self {
-        Self { schema: declared(schema), source: Source::Batches(Box::new(batches)), guard }
+        Self { schema: declared(schema), source: AnswerSource::Batches(Box::new(batches)), guard }
     }
 
     /// Rows that are there already.
@@ -142,8 +142,8 @@ impl Rows {
                 }
             }
         });
-        let running = Running { batches, task, _engine: engine.clone() };
-        Self { schema: declared(&schema), source: Source::Plan(running), guard }
+        let running = RunningPlan { batches, task, _engine: engine.clone() };
+        Self { schema: declared(&schema), source: AnswerSource::Plan(running), guard }
     }
 
     /// The same with columns of which no two are called alike.
@@ -172,9 +172,9 @@ impl Rows {
 
     fn draw(&mut self) -> Option<Result<RecordBatch>> {
         match &mut self.source {
-            Source::Batches(batches) => batches.next(),
-            Source::Plan(running) => running.next(&self.guard).transpose(),
-            Source::Over => None,
+            AnswerSource::Batches(batches) => batches.next(),
+            AnswerSource::Plan(running) => running.next(&self.guard).transpose(),
+            AnswerSource::Over => None,
         }
     }
 
@@ -194,7 +194,7 @@ impl Iterator for Rows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if matches!(self.source, Source::Over) {
+            if matches!(self.source, AnswerSource::Over) {
                 return None;
             }
             let drawn = match self.guard.check() {
@@ -205,7 +205,7 @@ impl Iterator for Rows {
                 Some(Ok(batch)) if batch.num_rows() == 0 => continue,
                 Some(Ok(batch)) => return Some(self.renamed(batch)),
                 ended => {
-                    self.source = Source::Over;
+                    self.source = AnswerSource::Over;
                     return ended;
                 }
             }

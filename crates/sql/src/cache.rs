@@ -7,7 +7,7 @@ use datafusion::logical_expr::LogicalPlan;
 use tonnage::{Result, Store, TableEntry};
 
 use crate::access::SqlTable;
-use crate::direct::Simple;
+use crate::direct::SimpleSelect;
 use crate::statistics::StatisticsVersion;
 use crate::text::{Piece, pieces};
 
@@ -17,7 +17,7 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 /// One statement with whatever was found out about it so far.
 pub(crate) struct Statement {
     pub(crate) piece: Piece,
-    simple: OnceLock<Option<Simple>>,
+    simple: OnceLock<Option<SimpleSelect>>,
     table: Mutex<Option<Arc<SqlTable>>>,
     plan: Mutex<Option<CachedPlan>>,
 }
@@ -39,8 +39,8 @@ impl Statement {
     }
 
     /// The statement as a simple one, if it is that.
-    pub(crate) fn simple(&self) -> Option<&Simple> {
-        self.simple.get_or_init(|| Simple::parse(&self.piece)).as_ref()
+    pub(crate) fn simple(&self) -> Option<&SimpleSelect> {
+        self.simple.get_or_init(|| SimpleSelect::parse(&self.piece)).as_ref()
     }
 
     /// The table that a simple statement reads, as it is now.

@@ -7,11 +7,11 @@ use tonnage::{ColumnType, Error, Result, TableSchema};
 
 use crate::access::declared;
 use crate::cache::Statement;
-use crate::direct::Work;
-use crate::planner::Types;
+use crate::direct::DirectWork;
+use crate::planner::ParameterTypes;
 use crate::request::{Parameters, Request};
 use crate::session::{Prepared, Sql};
-use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::{show, summary, write};
 
 /// What a statement will give, and what it needs.
@@ -59,30 +59,38 @@ impl Sql {
         let count = count(&piece.tokens);
         let reads_only = matches!(
             piece.kind,
-            Kind::Query | Kind::Explain | Kind::Show | Kind::Describe | Kind::Summarize
+            StatementKind::Query
+                | StatementKind::Explain
+                | StatementKind::Show
+                | StatementKind::Describe
+                | StatementKind::Summarize
         );
         let (rows, types) = match piece.kind {
-            Kind::Query => self.query_described(statement, parameters, count)?,
+            StatementKind::Query => self.query_described(statement, parameters, count)?,
             // EXPLAIN of a change begins with a row that `write` makes: the planner does not know
             // its columns.
-            Kind::Explain if show::explained_change(piece)?.is_some() => {
-                (Some(show::row("write", "")?.schema()), Types::new())
+            StatementKind::Explain if show::explained_change(piece)?.is_some() => {
+                (Some(show::row("write", "")?.schema()), ParameterTypes::new())
             }
-            Kind::Explain => {
+            StatementKind::Explain => {
                 let (rows, types) = self.planner().described(statement, parameters)?;
                 (Some(rows), types)
             }
-            Kind::Show | Kind::Describe => (Some(self.shown(piece)?.schema()), Types::new()),
-            Kind::Summarize => (Some(summary::summary_schema()), Types::new()),
-            Kind::Definition | Kind::Session | Kind::Analyze | Kind::Transaction | Kind::Copy => {
-                (None, Types::new())
+            StatementKind::Show | StatementKind::Describe => {
+                (Some(self.shown(piece)?.schema()), ParameterTypes::new())
             }
-            Kind::Execute => {
+            StatementKind::Summarize => (Some(summary::summary_schema()), ParameterTypes::new()),
+            StatementKind::Definition
+            | StatementKind::Session
+            | StatementKind::Analyze
+            | StatementKind::Transaction
+            | StatementKind::Copy => (None, ParameterTypes::new()),
+            StatementKind::Execute => {
                 return Err(Error::unsupported(
                     "EXECUTE gives what the prepared statement gives: describe that one",
                 ));
             }
-            Kind::Unknown => return Err(crate::text::unknown(piece)),
+            StatementKind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
                 // `write` reads clauses one by one, and might describe a statement that the parser
                 // refuses.
@@ -106,15 +114,15 @@ impl Sql {
         statement: &Statement,
         parameters: &Parameters,
         count: usize,
-    ) -> Result<(Option<SchemaRef>, Types)> {
+    ) -> Result<(Option<SchemaRef>, ParameterTypes)> {
         if parameters.holds(count)
             && let Some(direct) = self.direct(statement, parameters)?
         {
             let schema = match &direct.work {
-                Work::Rows(schema) => schema,
-                Work::Aggregates(work) => &work.schema,
+                DirectWork::Rows(schema) => schema,
+                DirectWork::Aggregates(work) => &work.schema,
             };
-            return Ok((Some(declared(schema)), Types::new()));
+            return Ok((Some(declared(schema)), ParameterTypes::new()));
         }
         let (rows, mut types) = self.planner().described(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {
@@ -124,13 +132,13 @@ impl Sql {
     }
 
     /// The types that the parameters of a statement that writes must have, where their places tell.
-    fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<Types> {
+    fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<ParameterTypes> {
         let piece = write::plain(piece)?;
-        let mut types = Types::new();
+        let mut types = ParameterTypes::new();
         let mut note = |name: &str, schema: &TableSchema, column: usize| {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
         };
-        if matches!(piece.kind, Kind::Insert | Kind::Upsert) {
+        if matches!(piece.kind, StatementKind::Insert | StatementKind::Upsert) {
             // A parameter that stands alone in VALUES gets the type of its column: planning would
             // find none.
             let insert = write::insertion(&self.planner(), &piece)?;
@@ -166,7 +174,7 @@ impl Sql {
         Ok(types)
     }
 
-    fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<Types> {
+    fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<ParameterTypes> {
         let planner = &self.planner();
         let parsed = ast::Statement::Query(Box::new(source));
         planner.described_statement(parsed, parameters).map(|(_, types)| types)

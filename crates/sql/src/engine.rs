@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
 use crate::aggregate::{frequencies, guarded, series};
-use crate::asof::Plans;
+use crate::asof::AsOfQueryPlanner;
 use crate::catalog::{Context, Names};
 use crate::documents::{self, json_set};
 use crate::error::from_datafusion;
@@ -120,7 +120,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_analyzer_rules(analysis)
         .with_optimizer_rules(rules)
         .with_physical_optimizer_rules(physical_rules())
-        .with_query_planner(Arc::new(Plans));
+        .with_query_planner(Arc::new(AsOfQueryPlanner));
     // Before those of the library, which take every name behind a column for a field of a struct.
     if let Some(planners) = builder.expr_planners() {
         planners.insert(0, Arc::new(OperatorPlanner));

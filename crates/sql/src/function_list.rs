@@ -56,11 +56,11 @@ fn pattern(piece: &Piece) -> Result<Option<String>> {
 }
 
 /// What each name stands for, by name and kind: nothing where it is a function of its own.
-type Functions = BTreeMap<(String, &'static str), String>;
+type FunctionsByName = BTreeMap<(String, &'static str), String>;
 
 /// What the planner has, under all names, and what is written in others before planning.
-fn all(state: &SessionState) -> Functions {
-    let mut found = Functions::new();
+fn all(state: &SessionState) -> FunctionsByName {
+    let mut found = FunctionsByName::new();
     let mut note = |name: &str, kind, own_name: &str| {
         let stands_for = if name == own_name { String::new() } else { own_name.to_owned() };
         // Names that begin with a line are those of operators.

@@ -8,7 +8,7 @@ use crate::cache::Statement;
 use crate::describe::count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
-use crate::text::Kind;
+use crate::text::StatementKind;
 use crate::write::{repeated, tells};
 
 /// Rows of an INSERT that are written by one statement: more would cost more to plan than they
@@ -35,8 +35,14 @@ impl Prepared {
         }
         let piece = &self.statement.piece;
         // Refused before the first row is written: nobody would see the rows that it gives.
-        let reads = [Kind::Query, Kind::Explain, Kind::Show, Kind::Describe, Kind::Summarize]
-            .contains(&piece.kind);
+        let reads = [
+            StatementKind::Query,
+            StatementKind::Explain,
+            StatementKind::Show,
+            StatementKind::Describe,
+            StatementKind::Summarize,
+        ]
+        .contains(&piece.kind);
         if reads || tells(piece)? {
             return Err(gives_rows());
         }

@@ -20,18 +20,18 @@ use tonnage::{Error, Result};
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};
 use crate::cache::Statement;
-use crate::direct::{Aggregates, Direct, Work, aggregate, explained};
+use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explained};
 use crate::guard::Guard;
 use crate::request::Request;
 use crate::session::Sql;
 use crate::show;
-use crate::text::{Cursor, Kind};
+use crate::text::{Cursor, StatementKind};
 
 /// Looking at so many statements takes about as long as starting a thread.
 const LOOKS_PER_THREAD: usize = 8;
 
 /// Aggregates over the same rows.
-struct Shared {
+struct SharedAggregates {
     spec: ReadSpec,
     members: Vec<(usize, Aggregates)>,
     /// Whether only their plan is wanted.
@@ -41,13 +41,13 @@ struct Shared {
 
 /// What one thread takes at a time.
 enum MultiJob {
-    Shared(Shared),
-    Direct(usize, Direct, Guard),
+    Shared(SharedAggregates),
+    Direct(usize, DirectRead, Guard),
     Statement(usize, Arc<Statement>),
 }
 
 /// The answers so far, and the memory that they take.
-struct Results {
+struct MultiResults {
     answers: Vec<Mutex<Option<Result<Answer>>>>,
     bytes: AtomicUsize,
     bytes_max: usize,
@@ -67,7 +67,7 @@ impl Sql {
         requests: impl IntoIterator<Item = R>,
     ) -> Vec<Result<Answer>> {
         let requests: Vec<Request> = requests.into_iter().map(Into::into).collect();
-        let results = Results {
+        let results = MultiResults {
             answers: requests.iter().map(|_| Mutex::new(None)).collect(),
             bytes: AtomicUsize::new(0),
             bytes_max: self.options().memory_bytes_max,
@@ -90,7 +90,7 @@ impl Sql {
     pub fn query_table(&self, table: &str, request: impl Into<Request>) -> Result<Answer> {
         let request = request.into();
         let piece = crate::text::single(&request.text)?;
-        if piece.kind != Kind::Query {
+        if piece.kind != StatementKind::Query {
             return Err(Cursor::new(&piece).expected("SELECT"));
         }
         let path = self.store().table(table)?.path().to_owned();
@@ -115,7 +115,7 @@ impl Sql {
 
     /// Sorts statements into jobs; what took no longer than looking at it, or is wrong, is answered
     /// already.
-    fn jobs(&self, requests: &[Request], results: &Results) -> Vec<MultiJob> {
+    fn jobs(&self, requests: &[Request], results: &MultiResults) -> Vec<MultiJob> {
         let looked_at: Vec<_> = requests.iter().map(|_| Mutex::new(None)).collect();
         self.side_by_side(requests.len(), LOOKS_PER_THREAD, |index| {
             match self.job(index, &requests[index]) {
@@ -147,7 +147,7 @@ impl Sql {
                 statements.len()
             )));
         };
-        let explained = if statement.piece.kind == Kind::Explain {
+        let explained = if statement.piece.kind == StatementKind::Explain {
             show::explained(&statement.piece)
         } else {
             None
@@ -157,20 +157,25 @@ impl Sql {
         // a query.
         let looked_at =
             explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
-        if looked_at.piece.kind != Kind::Query {
+        if looked_at.piece.kind != StatementKind::Query {
             return Ok(MultiJob::Statement(index, statement.clone()));
         }
         let guard = self.guard(request);
         Ok(match self.direct(&looked_at, &request.parameters)? {
-            Some(Direct { spec, work: Work::Aggregates(work) }) => {
-                MultiJob::Shared(Shared { spec, members: vec![(index, work)], explain, guard })
+            Some(DirectRead { spec, work: DirectWork::Aggregates(work) }) => {
+                MultiJob::Shared(SharedAggregates {
+                    spec,
+                    members: vec![(index, work)],
+                    explain,
+                    guard,
+                })
             }
             Some(direct) if !explain => MultiJob::Direct(index, direct, guard),
             _ => MultiJob::Statement(index, statement.clone()),
         })
     }
 
-    fn carry_out(&self, job: MultiJob, requests: &[Request], results: &Results) {
+    fn carry_out(&self, job: MultiJob, requests: &[Request], results: &MultiResults) {
         match job {
             MultiJob::Statement(index, statement) => {
                 results.put(
@@ -190,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Puts aggregates to those over the same rows.
-fn join(jobs: &mut Vec<MultiJob>, shared: Shared) {
+fn join(jobs: &mut Vec<MultiJob>, shared: SharedAggregates) {
     let same = jobs.iter_mut().find_map(|job| match job {
         MultiJob::Shared(other)
             if other.explain == shared.explain && other.reads_as(&shared.spec) =>
@@ -206,13 +211,13 @@ fn join(jobs: &mut Vec<MultiJob>, shared: Shared) {
     same.members.extend(shared.members);
 }
 
-impl Shared {
+impl SharedAggregates {
     fn reads_as(&self, spec: &ReadSpec) -> bool {
         Arc::ptr_eq(self.spec.table.table.entry(), spec.table.table.entry())
             && self.spec.path == spec.path
     }
 
-    fn carry_out(self, results: &Results) {
+    fn carry_out(self, results: &MultiResults) {
         let (indices, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
         if self.explain {
             let text = explained(&self.spec, &works.iter().collect::<Vec<_>>());
@@ -242,7 +247,7 @@ impl Shared {
     }
 }
 
-impl Results {
+impl MultiResults {
     fn put(&self, index: usize, answer: Result<Answer>) {
         *lock(&self.answers[index]) = Some(answer);
     }

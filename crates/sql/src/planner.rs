@@ -30,7 +30,7 @@ use crate::plan::{
 };
 use crate::request::Parameters;
 use crate::scopes;
-use crate::text::{CATALOG, FileName, Kind, Looker, SCHEMA, folded, walk};
+use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::views;
 use crate::wait::wait;
 
@@ -41,7 +41,7 @@ const SORT_ROWS_MIN: usize = 256;
 const SORT_PARTS: usize = 256;
 
 /// Fields by the names of parameters.
-pub(crate) type Types = HashMap<String, Field>;
+pub(crate) type ParameterTypes = HashMap<String, Field>;
 
 /// The store, and the engine of DataFusion over it.
 #[derive(Clone)]
@@ -84,9 +84,9 @@ impl Planner {
         &self,
         statement: &Statement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
-        if statement.piece.kind != Kind::Query {
+        if statement.piece.kind != StatementKind::Query {
             return self.described_statement(statement.piece.parse()?, parameters);
         }
         let plan = match self.kept_plan(statement) {
@@ -101,7 +101,7 @@ impl Planner {
         &self,
         mut parsed: ast::Statement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
         KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
         let logical = self.logical(&state, parsed)?;
@@ -114,7 +114,7 @@ impl Planner {
         names: Names,
         parsed: ast::Statement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
         state.register_catalog_list(Arc::new(names));
         let logical = self.logical(&state, parsed)?;
@@ -127,7 +127,7 @@ impl Planner {
         logical: LogicalPlan,
         is_optimised: bool,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let _threads = self.engine.handle().enter();
         let fields = logical.get_parameter_fields().map_err(from_datafusion)?;
         // A parameter without a value is NULL of its type: types of the answer may depend on it.
@@ -298,14 +298,14 @@ impl Planner {
 
 /// Whether a statement reads one table, and that once.
 fn has_one_table(statement: &ast::Statement) -> bool {
-    struct Tables(usize);
-    impl Looker for Tables {
+    struct TableCounter(usize);
+    impl Looker for TableCounter {
         fn pre_visit_table_factor(&mut self, _: &ast::TableFactor) -> ControlFlow<Error> {
             self.0 += 1;
             ControlFlow::Continue(())
         }
     }
-    let mut tables = Tables(0);
+    let mut tables = TableCounter(0);
     let _ = walk(statement, &mut tables);
     tables.0 < 2
 }

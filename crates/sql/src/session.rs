@@ -11,7 +11,7 @@ use crate::answer::{Answer, Rows};
 use crate::cache::{Cache, Statement, Statements};
 use crate::catalog::Context;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
-use crate::direct::{Direct, bind};
+use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -19,7 +19,7 @@ use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
 use crate::statistics::{StatisticsCache, analysed};
-use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
 use crate::{function_list, session_statement, show, summary, write};
 
@@ -98,7 +98,7 @@ impl Sql {
     /// `Invalid` for text that is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
         let statement = Arc::new(Statement::new(crate::text::single(text)?));
-        if statement.piece.kind != Kind::Definition && statement.simple().is_none() {
+        if statement.piece.kind != StatementKind::Definition && statement.simple().is_none() {
             write::parsed(&statement.piece)?;
         }
         Ok(Prepared { sql: self.clone(), statement, text: text.to_owned() })
@@ -155,60 +155,68 @@ impl Sql {
             refuse_in_transaction(piece)?;
         }
         match piece.kind {
-            Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
+            StatementKind::Query => {
+                self.query(statement, &request.parameters, guard).map(Answer::Rows)
+            }
+            StatementKind::Explain => {
+                self.explain(statement, &request.parameters, guard).map(Answer::Rows)
+            }
+            StatementKind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
                 let told = write::define_view(planner, &view, &request.text)?;
                 Ok(Answer::Done(Outcome::Told(told)))
             }
-            Kind::Definition => match write::CreateAs::read(piece)? {
+            StatementKind::Definition => match write::CreateTableAs::read(piece)? {
                 Some(create) => write::create_as(planner, &create, &request.parameters, &guard),
                 None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             },
-            Kind::Show | Kind::Describe => {
+            StatementKind::Show | StatementKind::Describe => {
                 self.shown(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
-            Kind::Summarize => {
+            StatementKind::Summarize => {
                 let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
                 Ok(Answer::Rows(Rows::ready(batch)))
             }
-            Kind::Insert
-            | Kind::Upsert
-            | Kind::Update
-            | Kind::Delete
-            | Kind::Truncate
-            | Kind::Merge => {
+            StatementKind::Insert
+            | StatementKind::Upsert
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Truncate
+            | StatementKind::Merge => {
                 let run = || write::run(planner, piece, &request.parameters, &guard);
                 match &planner.context.transaction {
                     Some(transaction) => transaction.statement(run),
                     None => run(),
                 }
             }
-            Kind::Analyze => {
+            StatementKind::Analyze => {
                 analysed(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
             }
-            Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
-                write::Copied::From(changes) => Answer::Changed(changes),
-                write::Copied::To(told) => Answer::Done(Outcome::Told(told)),
-            }),
+            StatementKind::Copy => {
+                Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
+                    write::CopyResult::From(changes) => Answer::Changed(changes),
+                    write::CopyResult::To(told) => Answer::Done(Outcome::Told(told)),
+                })
+            }
             // Stands before the three arms below: on a server, callers who share the session would
             // share settings and transactions.
-            Kind::Session | Kind::Transaction | Kind::Execute if !self.options().is_local => {
+            StatementKind::Session | StatementKind::Transaction | StatementKind::Execute
+                if !self.options().is_local =>
+            {
                 Err(no_session(piece))
             }
-            Kind::Session => session_statement::run(self.settings(), self.store(), piece)
+            StatementKind::Session => session_statement::run(self.settings(), self.store(), piece)
                 .map(|told| Answer::Done(Outcome::Told(told))),
-            Kind::Transaction => {
+            StatementKind::Transaction => {
                 self.transact(piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
             }
-            Kind::Execute => {
+            StatementKind::Execute => {
                 let (name, values) =
                     session_statement::execution(planner, piece, &request.parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
                 // PREPARE takes no EXECUTE, so this calls itself once at most.
                 self.answer(&prepared, &request.clone().parameters(values), guard)
             }
-            Kind::Unknown => Err(crate::text::unknown(piece)),
+            StatementKind::Unknown => Err(crate::text::unknown(piece)),
         }
     }
 
@@ -248,7 +256,7 @@ impl Sql {
 
     /// What SHOW and DESCRIBE give.
     pub(crate) fn shown(&self, piece: &Piece) -> Result<RecordBatch> {
-        match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
+        match summary::described_query(piece).filter(|_| piece.kind == StatementKind::Describe) {
             Some(query) => summary::columns(&self.planner(), &query),
             None => match show::setting(piece) {
                 Some(name) => {
@@ -309,7 +317,7 @@ impl Sql {
         &self,
         statement: &Statement,
         parameters: &Parameters,
-    ) -> Result<Option<Direct>> {
+    ) -> Result<Option<DirectRead>> {
         let Planner { context, engine } = &self.inner.planner;
         if !context.options.direct || self.is_in_transaction() {
             return Ok(None);
@@ -354,7 +362,7 @@ fn no_session(piece: &Piece) -> Error {
 
 /// Refuses what takes effect by itself.
 fn refuse_in_transaction(piece: &Piece) -> Result<()> {
-    let is_definition = matches!(piece.kind, Kind::Definition | Kind::Copy);
+    let is_definition = matches!(piece.kind, StatementKind::Definition | StatementKind::Copy);
     let Some(name) = Cursor::new(piece).name().filter(|_| is_definition) else { return Ok(()) };
     let place = piece.start();
     Err(Error::unsupported(format!(

@@ -13,7 +13,7 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::settings::Settings;
 use crate::show::texts;
-use crate::text::{Cursor, Kind, Piece, parse};
+use crate::text::{Cursor, Piece, StatementKind, parse};
 use crate::write::word;
 
 /// Carries one out. Tells what it did.
@@ -52,7 +52,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         store.sync()?;
         return Ok("everything is on disk".to_owned());
     }
-    // VACUUM is the last word that `Kind::of` sends here.
+    // VACUUM is the last word that `StatementKind::of` sends here.
     maintained(store, &mut cursor)
 }
 
@@ -115,10 +115,15 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
         return Err(cursor.expected("AS"));
     }
     let tokens = cursor.rest().to_vec();
-    let kind = Kind::of(&tokens);
+    let kind = StatementKind::of(&tokens);
     if !matches!(
         kind,
-        Kind::Query | Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge
+        StatementKind::Query
+            | StatementKind::Insert
+            | StatementKind::Upsert
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Merge
     ) {
         return Err(cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE or MERGE"));
     }

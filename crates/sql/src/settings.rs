@@ -36,12 +36,12 @@ const DURABILITIES: [(&str, Durability); 3] =
 /// The settings of one session.
 #[derive(Default)]
 pub(crate) struct Settings {
-    values: Mutex<Values>,
+    values: Mutex<SettingValues>,
     prepared: Mutex<HashMap<String, Arc<Statement>>>,
 }
 
 #[derive(Default)]
-struct Values {
+struct SettingValues {
     timeout: Option<Option<Duration>>,
     durability: Option<Durability>,
     acks: Option<Acks>,
@@ -122,7 +122,7 @@ impl Settings {
     pub(crate) fn reset(&self, name: &str) -> Result<String> {
         let mut values = lock(&self.values);
         match name {
-            "all" => *values = Values::default(),
+            "all" => *values = SettingValues::default(),
             "timeout" | "statement_timeout" => values.timeout = None,
             "durability" => values.durability = None,
             "acks" => values.acks = None,

@@ -23,9 +23,9 @@ use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_plan::PhysicalExpr;
 
 static LAG: LazyLock<Arc<WindowUDF>> =
-    LazyLock::new(|| Arc::new(WindowUDF::new_from_impl(Shift { inner: lag_udwf() })));
+    LazyLock::new(|| Arc::new(WindowUDF::new_from_impl(ShiftFunction { inner: lag_udwf() })));
 static LEAD: LazyLock<Arc<WindowUDF>> =
-    LazyLock::new(|| Arc::new(WindowUDF::new_from_impl(Shift { inner: lead_udwf() })));
+    LazyLock::new(|| Arc::new(WindowUDF::new_from_impl(ShiftFunction { inner: lead_udwf() })));
 
 /// The functions as sessions have them.
 pub(crate) fn shifts() -> [Arc<WindowUDF>; 2] {
@@ -33,12 +33,12 @@ pub(crate) fn shifts() -> [Arc<WindowUDF>; 2] {
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Shift {
+struct ShiftFunction {
     inner: Arc<WindowUDF>,
 }
 
 /// The second argument, if there is one.
-enum Offset {
+enum ShiftOffset {
     None,
     Null,
     Rows(i64),
@@ -46,30 +46,30 @@ enum Offset {
     Other,
 }
 
-impl Offset {
+impl ShiftOffset {
     fn of(arguments: &[Arc<dyn PhysicalExpr>]) -> Self {
-        let Some(offset) = arguments.get(1) else { return Offset::None };
-        let Some(literal) = offset.downcast_ref::<Literal>() else { return Offset::Other };
+        let Some(offset) = arguments.get(1) else { return ShiftOffset::None };
+        let Some(literal) = offset.downcast_ref::<Literal>() else { return ShiftOffset::Other };
         let value = literal.value();
         if value.is_null() {
-            return Offset::Null;
+            return ShiftOffset::Null;
         }
         match value.cast_to(&DataType::Int64) {
             Ok(ScalarValue::Int64(Some(rows))) if value.data_type().is_integer() => {
-                Offset::Rows(rows)
+                ShiftOffset::Rows(rows)
             }
-            _ => Offset::Other,
+            _ => ShiftOffset::Other,
         }
     }
 }
 
-impl Shift {
+impl ShiftFunction {
     fn is_lead(&self) -> bool {
         self.inner.name() == "lead"
     }
 }
 
-impl WindowUDFImpl for Shift {
+impl WindowUDFImpl for ShiftFunction {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -86,13 +86,13 @@ impl WindowUDFImpl for Shift {
         &self,
         arguments: PartitionEvaluatorArgs<'_>,
     ) -> Result<Box<dyn PartitionEvaluator>> {
-        let offset = Offset::of(arguments.input_exprs());
-        let is_null = matches!(offset, Offset::Null);
+        let offset = ShiftOffset::of(arguments.input_exprs());
+        let is_null = matches!(offset, ShiftOffset::Null);
         // Back over NULLs it counts rightly row by row, too.
         let rows = match offset {
-            Offset::None => 1,
-            Offset::Rows(rows) => rows,
-            Offset::Null | Offset::Other => 0,
+            ShiftOffset::None => 1,
+            ShiftOffset::Rows(rows) => rows,
+            ShiftOffset::Null | ShiftOffset::Other => 0,
         };
         let is_back = rows != 0 && (rows > 0) != (self.is_lead() != arguments.is_reversed());
         let is_whole = is_null || arguments.ignore_nulls() && !is_back;
@@ -114,11 +114,11 @@ impl WindowUDFImpl for Shift {
     }
 
     fn limit_effect(&self, arguments: &[Arc<dyn PhysicalExpr>]) -> LimitEffect {
-        let rows = match Offset::of(arguments) {
-            Offset::None => 1,
-            Offset::Rows(rows) => rows,
-            Offset::Null => 0,
-            Offset::Other => return LimitEffect::Unknown,
+        let rows = match ShiftOffset::of(arguments) {
+            ShiftOffset::None => 1,
+            ShiftOffset::Rows(rows) => rows,
+            ShiftOffset::Null => 0,
+            ShiftOffset::Other => return LimitEffect::Unknown,
         };
         // Backwards lag looks ahead.
         usize::try_from(rows.unsigned_abs()).map_or(LimitEffect::Unknown, LimitEffect::Relative)

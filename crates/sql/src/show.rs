@@ -9,7 +9,7 @@ use tonnage::{Error, Index, Result, Store, TableSchema};
 use crate::catalog::indexes;
 use crate::error::invalid_at;
 use crate::statistics::listed;
-use crate::text::{Cursor, Kind, Piece};
+use crate::text::{Cursor, Piece, StatementKind};
 use crate::views;
 
 /// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW STATISTICS
@@ -144,7 +144,11 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
 pub(crate) fn explained(piece: &Piece) -> Option<Piece> {
     let rest = &piece.tokens[1..];
     let is_select = matches!(&rest.first()?.token, Token::Word(word) if word.value.eq_ignore_ascii_case("SELECT"));
-    is_select.then(|| Piece { tokens: Arc::new(rest.to_vec()), kind: Kind::Query, end: piece.end })
+    is_select.then(|| Piece {
+        tokens: Arc::new(rest.to_vec()),
+        kind: StatementKind::Query,
+        end: piece.end,
+    })
 }
 
 /// EXPLAIN with its options, and the statement behind it that changes rows, if it is one.
@@ -169,9 +173,9 @@ pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan]
         ));
     }
     let mut tokens = rest.to_vec();
-    let kind = Kind::of(&tokens);
+    let kind = StatementKind::of(&tokens);
     // The parser knows no UPSERT. The kind still says that rows are replaced.
-    if kind == Kind::Upsert {
+    if kind == StatementKind::Upsert {
         tokens[0].token = Token::make_keyword("INSERT");
     }
     Ok(Some((explain, Piece { tokens: Arc::new(tokens), kind, end: piece.end })))

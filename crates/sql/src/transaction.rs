@@ -26,23 +26,23 @@ const ROWS_MAX: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Transaction {
     bytes_max: usize,
-    changes: Mutex<Changes>,
+    changes: Mutex<PendingChanges>,
     turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Changes {
+struct PendingChanges {
     /// By their keys as they are stored: all are of one family, where no two tables share a key.
-    rows: BTreeMap<Vec<u8>, Change>,
+    rows: BTreeMap<Vec<u8>, PendingChange>,
     bytes: usize,
     /// What the statement that runs has changed, as it was before.
-    undo: Vec<(Vec<u8>, Option<Change>)>,
+    undo: Vec<(Vec<u8>, Option<PendingChange>)>,
     is_over: bool,
 }
 
 /// A row that is changed.
 #[derive(Clone, Debug)]
-struct Change {
+struct PendingChange {
     table: Table,
     key: Row,
     /// The row as it will be; none for one that is deleted.
@@ -53,7 +53,7 @@ struct Change {
 }
 
 /// The rows of one table that a transaction has changed.
-pub(crate) struct Changed {
+pub(crate) struct ChangedRows {
     /// The keys of all of them.
     pub(crate) keys: Vec<Row>,
     /// Those that are there.
@@ -80,13 +80,13 @@ impl Transaction {
     }
 
     /// What the transaction has changed of a table; nothing if it has not.
-    pub(crate) fn changed(&self, table: &Table) -> Option<Changed> {
+    pub(crate) fn changed(&self, table: &Table) -> Option<ChangedRows> {
         let changes = lock(&self.changes);
         let own = changes.rows.values().filter(|change| change.table.path() == table.path());
         let (keys, rows): (Vec<_>, Vec<_>) =
             own.map(|change| (change.key.clone(), change.row.clone())).unzip();
         let rows = rows.into_iter().flatten().collect();
-        (!keys.is_empty()).then_some(Changed { keys, rows })
+        (!keys.is_empty()).then_some(ChangedRows { keys, rows })
     }
 
     /// Whether the row under a key is there, if the transaction has changed it.
@@ -106,7 +106,7 @@ impl Transaction {
         let bytes = 2 * (key.len() + value.len());
         let own = key_of(table, &row);
         let row = Some(Arc::new(row));
-        self.change(key, Change { table: table.clone(), key: own, row, condition, bytes })
+        self.change(key, PendingChange { table: table.clone(), key: own, row, condition, bytes })
     }
 
     /// Deletes a row, whose stored one must be as the condition says.
@@ -114,10 +114,13 @@ impl Transaction {
         let mut key = Vec::new();
         table.entry().codec.encode_key(row, &mut key)?;
         let (own, bytes) = (key_of(table, row), 2 * key.len());
-        self.change(key, Change { table: table.clone(), key: own, row: None, condition, bytes })
+        self.change(
+            key,
+            PendingChange { table: table.clone(), key: own, row: None, condition, bytes },
+        )
     }
 
-    fn change(&self, key: Vec<u8>, mut change: Change) -> Result<()> {
+    fn change(&self, key: Vec<u8>, mut change: PendingChange) -> Result<()> {
         let mut changes = lock(&self.changes);
         changes.admit(&change)?;
         let before = changes.rows.remove(&key);
@@ -145,7 +148,7 @@ impl Transaction {
     /// Leaves all changes undone.
     pub(crate) fn roll_back(&self) {
         let _turn = lock(&self.turn);
-        *lock(&self.changes) = Changes { is_over: true, ..Changes::default() };
+        *lock(&self.changes) = PendingChanges { is_over: true, ..PendingChanges::default() };
     }
 
     /// Carries all changes out. Tells how many rows are written.
@@ -156,7 +159,7 @@ impl Transaction {
     pub(crate) fn commit(&self, store: &Store, terms: StatementTerms) -> Result<usize> {
         let _turn = lock(&self.turn);
         // Over, whatever comes of it: a COMMIT that fails cannot be tried again.
-        let over = Changes { is_over: true, ..Changes::default() };
+        let over = PendingChanges { is_over: true, ..PendingChanges::default() };
         let changes = std::mem::replace(&mut *lock(&self.changes), over);
         if changes.rows.is_empty() {
             return Ok(0);
@@ -214,7 +217,7 @@ impl TransactionStatement {
         } else if cursor.word("COMMIT") || cursor.word("END") {
             TransactionStatement::Commit
         } else {
-            // `Kind::of` leaves ROLLBACK and ABORT.
+            // `StatementKind::of` leaves ROLLBACK and ABORT.
             cursor.next();
             TransactionStatement::Rollback
         };
@@ -261,7 +264,7 @@ fn modes(cursor: &mut Cursor) -> Result<()> {
     }
 }
 
-impl Changes {
+impl PendingChanges {
     /// Makes everything as it was before the statement.
     fn take_back(&mut self) {
         for (key, before) in std::mem::take(&mut self.undo).into_iter().rev() {
@@ -275,7 +278,7 @@ impl Changes {
     }
 
     /// Refuses rows of another shard key than that of the rows before.
-    fn admit(&self, change: &Change) -> Result<()> {
+    fn admit(&self, change: &PendingChange) -> Result<()> {
         let Some(first) = self.rows.values().next() else { return Ok(()) };
         let (schema, table) = (change.table.schema(), &first.table);
         // Tables of one family share a space, and one atomic write does not reach beyond it.
@@ -304,7 +307,7 @@ impl Changes {
     }
 }
 
-impl Change {
+impl PendingChange {
     fn shard_key(&self) -> Vec<&Value> {
         let len = self.table.schema().shard_key_len;
         self.key.iter().take(len).map(|(_, value)| value).collect()

@@ -95,12 +95,12 @@ fn expand_below(
         return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
     }
     let (names, open) = (Vec::new(), Vec::new());
-    let mut expanding = Expanding { store, views, depth, left, names, open, found: false };
+    let mut expanding = ViewExpander { store, views, depth, left, names, open, found: false };
     walk_mut(statement, &mut expanding)?;
     Ok(expanding.found)
 }
 
-struct Expanding<'a> {
+struct ViewExpander<'a> {
     store: &'a Store,
     views: &'a Table,
     depth: usize,
@@ -113,7 +113,7 @@ struct Expanding<'a> {
     found: bool,
 }
 
-impl Rewriter for Expanding<'_> {
+impl Rewriter for ViewExpander<'_> {
     /// A table of WITH is seen by those behind it and by the query, and by itself where it is
     /// recursive. So its query is walked here.
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -163,7 +163,7 @@ impl Rewriter for Expanding<'_> {
     }
 }
 
-impl Expanding<'_> {
+impl ViewExpander<'_> {
     /// Whether WITH gives the table of a name here.
     fn is_given(&self, name: &ObjectName) -> bool {
         let [part] = name.0.as_slice() else { return false };

@@ -12,7 +12,7 @@ use tonnage::{
 
 use super::read::{Batches, Shaped, StoredBatches, projected};
 use super::{IndexPath, Path, Read, SqlTable};
-use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
+use crate::column_cache::{CacheLookup, CachedColumns, ColumnCache, FillingRows};
 use crate::guard::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
@@ -179,28 +179,30 @@ impl ReadSpec {
         }
         let read = |rows| Read::new(Some(rows), None, guard.clone());
         let rows: Vec<Batches> = match self.look_up() {
-            Lookup::Kept(kept) => self.kept(&kept),
-            Lookup::Fill(fill) => {
+            CacheLookup::Kept(kept) => self.kept(&kept),
+            CacheLookup::Fill(fill) => {
                 let wide = Self { columns: fill.columns.clone(), ..self.clone() };
                 let parts = wide.parts(readers)?;
                 let fills = fill.into_parts(parts.len());
                 let filled =
-                    |(part, fill)| self.narrow(&wide, Filling::new(wide.shaped(part), fill));
+                    |(part, fill)| self.narrow(&wide, FillingRows::new(wide.shaped(part), fill));
                 parts.into_iter().zip(fills).map(filled).collect()
             }
-            Lookup::Pass => self.parts(readers)?.into_iter().map(|part| self.plain(part)).collect(),
+            CacheLookup::Pass => {
+                self.parts(readers)?.into_iter().map(|part| self.plain(part)).collect()
+            }
         };
         Ok(rows.into_iter().map(read).collect())
     }
 
-    fn look_up(&self) -> Lookup {
+    fn look_up(&self) -> CacheLookup {
         let look_up = |cache: &Arc<ColumnCache>| {
             cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
         };
         // The latest of each, and a range, are not all rows.
         let is_whole = self.latest.is_none() && self.path == Path::All;
         let cache = self.cache.as_ref().filter(|_| is_whole);
-        cache.map_or(Lookup::Pass, look_up)
+        cache.map_or(CacheLookup::Pass, look_up)
     }
 
     /// A scan of all rows in parts, one for a single reader.
@@ -214,7 +216,7 @@ impl ReadSpec {
     }
 
     /// The columns out of those that are kept.
-    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<Batches> {
+    fn kept(&self, kept: &Arc<CachedColumns>) -> Vec<Batches> {
         let (schema, places) = (self.schema(), self.places_in(&kept.columns));
         let part = |part: usize| {
             let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());

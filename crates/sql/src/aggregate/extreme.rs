@@ -8,30 +8,30 @@ use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::GroupsAccumulator;
 
-use super::groups::{Fold, Groups};
+use super::groups::{GroupFold, GroupStates};
 
 /// The accumulator of a column of doubles or floats; for others the library's is right.
 pub(super) fn groups(is_max: bool, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
     macro_rules! of {
         ($fold:ty) => {
-            Some(Box::new(Groups::<$fold>::new(data_type.clone(), data_type.clone())))
+            Some(Box::new(GroupStates::<$fold>::new(data_type.clone(), data_type.clone())))
         };
     }
     match (is_max, data_type) {
-        (false, DataType::Float32) => of!(Least<Float32Type>),
-        (false, DataType::Float64) => of!(Least<Float64Type>),
-        (true, DataType::Float32) => of!(Greatest<Float32Type>),
-        (true, DataType::Float64) => of!(Greatest<Float64Type>),
+        (false, DataType::Float32) => of!(LeastDoubles<Float32Type>),
+        (false, DataType::Float64) => of!(LeastDoubles<Float64Type>),
+        (true, DataType::Float32) => of!(GreatestDoubles<Float32Type>),
+        (true, DataType::Float64) => of!(GreatestDoubles<Float64Type>),
         _ => None,
     }
 }
 
-struct Least<T>(std::marker::PhantomData<T>);
-struct Greatest<T>(std::marker::PhantomData<T>);
+struct LeastDoubles<T>(std::marker::PhantomData<T>);
+struct GreatestDoubles<T>(std::marker::PhantomData<T>);
 
 macro_rules! fold {
     ($name:ident, $type:ty, $native:ty, $taken:pat) => {
-        impl Fold for $name<$type> {
+        impl GroupFold for $name<$type> {
             type Input = $type;
             type State = $type;
 
@@ -50,7 +50,7 @@ macro_rules! fold {
     };
 }
 
-fold!(Least, Float32Type, f32, std::cmp::Ordering::Less);
-fold!(Least, Float64Type, f64, std::cmp::Ordering::Less);
-fold!(Greatest, Float32Type, f32, std::cmp::Ordering::Greater);
-fold!(Greatest, Float64Type, f64, std::cmp::Ordering::Greater);
+fold!(LeastDoubles, Float32Type, f32, std::cmp::Ordering::Less);
+fold!(LeastDoubles, Float64Type, f64, std::cmp::Ordering::Less);
+fold!(GreatestDoubles, Float32Type, f32, std::cmp::Ordering::Greater);
+fold!(GreatestDoubles, Float64Type, f64, std::cmp::Ordering::Greater);

@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 /// What is made of the numbers of a group.
-pub(super) trait Fold: Send + 'static {
+pub(super) trait GroupFold: Send + 'static {
     /// The numbers that come.
     type Input: ArrowPrimitiveType;
     /// The number that is kept.
@@ -30,16 +30,16 @@ pub(super) trait Fold: Send + 'static {
     fn finish(states: PrimitiveArray<Self::State>, result: &DataType) -> Result<ArrayRef>;
 }
 
-type State<F> = <<F as Fold>::State as ArrowPrimitiveType>::Native;
+type State<F> = <<F as GroupFold>::State as ArrowPrimitiveType>::Native;
 
 /// The states of all groups; a group without numbers has none.
-pub(super) struct Groups<F: Fold> {
+pub(super) struct GroupStates<F: GroupFold> {
     states: Vec<Option<State<F>>>,
     state_type: DataType,
     result_type: DataType,
 }
 
-impl<F: Fold> Groups<F> {
+impl<F: GroupFold> GroupStates<F> {
     pub(super) fn new(state_type: DataType, result_type: DataType) -> Self {
         Self { states: Vec::new(), state_type, result_type }
     }
@@ -59,7 +59,7 @@ impl<F: Fold> Groups<F> {
     }
 }
 
-impl<F: Fold> GroupsAccumulator for Groups<F> {
+impl<F: GroupFold> GroupsAccumulator for GroupStates<F> {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],

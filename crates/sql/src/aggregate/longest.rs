@@ -14,24 +14,24 @@ use crate::interval::lengths;
 /// Where rows leave it again, as in the frames of a window, it keeps all that may become the answer:
 /// each is longer than those behind it.
 #[derive(Debug)]
-pub(super) struct Longest {
+pub(super) struct ExtremeInterval {
     is_max: bool,
     data_type: DataType,
     is_sliding: bool,
-    kept: VecDeque<Candidate>,
+    kept: VecDeque<IntervalCandidate>,
     /// How many rows came, and how many of them have left.
     came: usize,
     left: usize,
 }
 
 #[derive(Debug)]
-struct Candidate {
+struct IntervalCandidate {
     place: usize,
     length: i128,
     interval: ScalarValue,
 }
 
-impl Longest {
+impl ExtremeInterval {
     pub(super) fn new(is_max: bool, data_type: DataType, is_sliding: bool) -> Self {
         Self { is_max, data_type, is_sliding, kept: VecDeque::new(), came: 0, left: 0 }
     }
@@ -41,7 +41,7 @@ impl Longest {
     }
 }
 
-impl Accumulator for Longest {
+impl Accumulator for ExtremeInterval {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let intervals = &values[0];
         let lengths = lengths(intervals)?;
@@ -57,7 +57,7 @@ impl Accumulator for Longest {
             }
             if self.is_sliding || self.kept.is_empty() {
                 let interval = ScalarValue::try_from_array(intervals, row)?;
-                self.kept.push_back(Candidate { place, length, interval });
+                self.kept.push_back(IntervalCandidate { place, length, interval });
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl Accumulator for Longest {
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.kept.capacity() * size_of::<Candidate>()
+        size_of_val(self) + self.kept.capacity() * size_of::<IntervalCandidate>()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {

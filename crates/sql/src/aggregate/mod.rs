@@ -9,7 +9,7 @@
 //! 5. Over the frames of a window sums, averages and deviations of doubles keep a rest of what has
 //!    left the frame.
 //!
-//! All else of these functions is the library's: [`Guarded`] hands it on.
+//! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
 mod average;
 mod extreme;

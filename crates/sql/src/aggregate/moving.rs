@@ -26,8 +26,8 @@ pub(super) const BIT_XOR: &str = "bit_xor";
 
 /// An aggregate over frames that move.
 #[derive(Debug)]
-pub(super) struct Moving {
-    function: Function,
+pub(super) struct FrameAccumulator {
+    function: FrameFunction,
     /// What the rows that came last come to.
     sum: Box<dyn Accumulator>,
     /// These rows, as they came.
@@ -38,7 +38,7 @@ pub(super) struct Moving {
 
 /// The function with its arguments.
 #[derive(Debug)]
-struct Function {
+struct FrameFunction {
     function: Arc<AggregateUDF>,
     return_field: FieldRef,
     schema: Schema,
@@ -47,7 +47,7 @@ struct Function {
     expr_fields: Vec<FieldRef>,
 }
 
-impl Function {
+impl FrameFunction {
     fn accumulator(&self) -> Result<Box<dyn Accumulator>> {
         self.function.accumulator(AccumulatorArgs {
             return_field: self.return_field.clone(),
@@ -63,7 +63,7 @@ impl Function {
     }
 }
 
-impl Moving {
+impl FrameAccumulator {
     /// The aggregate of a function of the library; nothing for those that need none.
     pub(super) fn of(
         function: &Arc<AggregateUDF>,
@@ -74,7 +74,7 @@ impl Moving {
         if arguments.is_distinct || !is_subtracted {
             return None;
         }
-        let function = Function {
+        let function = FrameFunction {
             function: function.clone(),
             return_field: arguments.return_field.clone(),
             schema: arguments.schema.clone(),
@@ -118,7 +118,7 @@ fn arrays(state: &[ScalarValue]) -> Result<Vec<ArrayRef>> {
     state.iter().map(ScalarValue::to_array).collect()
 }
 
-impl Accumulator for Moving {
+impl Accumulator for FrameAccumulator {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         self.sum.update_batch(values)?;
         self.held.push(values.to_vec());

@@ -27,30 +27,30 @@ use datafusion::logical_expr::{
 pub(crate) fn series() -> [AggregateUDF; 2] {
     let function = |kind| {
         let signature = Signature::user_defined(Volatility::Immutable);
-        AggregateUDF::new_from_impl(Series { kind, signature })
+        AggregateUDF::new_from_impl(SeriesAggregate { kind, signature })
     };
-    [function(Kind::Average), function(Kind::Interpolated)]
+    [function(SeriesKind::Average), function(SeriesKind::Interpolated)]
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Series {
-    kind: Kind,
+struct SeriesAggregate {
+    kind: SeriesKind,
     signature: Signature,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum SeriesKind {
     Average,
     Interpolated,
 }
 
 const MOMENT: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
-impl AggregateUDFImpl for Series {
+impl AggregateUDFImpl for SeriesAggregate {
     fn name(&self) -> &str {
         match self.kind {
-            Kind::Average => "time_avg",
-            Kind::Interpolated => "time_interpolated",
+            SeriesKind::Average => "time_avg",
+            SeriesKind::Interpolated => "time_interpolated",
         }
     }
 
@@ -64,8 +64,8 @@ impl AggregateUDFImpl for Series {
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         let (wanted, form) = match self.kind {
-            Kind::Average => (2, "time_avg(value, at)"),
-            Kind::Interpolated => (3, "time_interpolated(value, at, moment)"),
+            SeriesKind::Average => (2, "time_avg(value, at)"),
+            SeriesKind::Interpolated => (3, "time_interpolated(value, at, moment)"),
         };
         let is_moment =
             |given: &DataType| given.is_temporal() || given.is_string() || *given == DataType::Null;
@@ -89,8 +89,8 @@ impl AggregateUDFImpl for Series {
             return plan_err!("{} takes all rows: leave out DISTINCT", self.name());
         }
         Ok(match self.kind {
-            Kind::Average => Box::new(Average::default()),
-            Kind::Interpolated => Box::new(Interpolated::default()),
+            SeriesKind::Average => Box::new(TimeAverage::default()),
+            SeriesKind::Interpolated => Box::new(TimeInterpolation::default()),
         })
     }
 
@@ -103,10 +103,10 @@ impl AggregateUDFImpl for Series {
             Arc::new(Field::new(format_state_name(arguments.name, part), data_type, true))
         };
         Ok(match self.kind {
-            Kind::Average => {
+            SeriesKind::Average => {
                 vec![list("moments", DataType::Int64), list("values", DataType::Float64)]
             }
-            Kind::Interpolated => vec![
+            SeriesKind::Interpolated => vec![
                 single("moment", DataType::Int64),
                 single("before", DataType::Int64),
                 single("value before", DataType::Float64),
@@ -135,11 +135,11 @@ fn measurements(arguments: &[ArrayRef]) -> impl Iterator<Item = (usize, Measurem
 
 /// All measurements: what each weighs is known when all are there.
 #[derive(Debug, Default)]
-struct Average {
+struct TimeAverage {
     measurements: Vec<Measurement>,
 }
 
-impl Accumulator for Average {
+impl Accumulator for TimeAverage {
     fn update_batch(&mut self, arguments: &[ArrayRef]) -> Result<()> {
         self.measurements.extend(measurements(arguments).map(|(_, measurement)| measurement));
         Ok(())
@@ -198,13 +198,13 @@ fn mean(measurements: &[Measurement]) -> Option<f64> {
 
 /// The measurements around a moment.
 #[derive(Debug, Default)]
-struct Interpolated {
+struct TimeInterpolation {
     moment: Option<i64>,
     before: Option<Measurement>,
     after: Option<Measurement>,
 }
 
-impl Interpolated {
+impl TimeInterpolation {
     /// Takes the moment that is asked for, of which there is one.
     fn ask(&mut self, moment: i64) -> Result<()> {
         match self.moment.replace(moment) {
@@ -236,7 +236,7 @@ impl Interpolated {
     }
 }
 
-impl Accumulator for Interpolated {
+impl Accumulator for TimeInterpolation {
     fn update_batch(&mut self, arguments: &[ArrayRef]) -> Result<()> {
         let moments = arguments[2].as_primitive::<TimestampMicrosecondType>();
         for (row, measurement) in measurements(arguments) {
@@ -292,9 +292,9 @@ mod tests {
     use super::*;
 
     fn average_in_parts(parts: &[&[Measurement]]) -> Option<f64> {
-        let mut whole = Average::default();
+        let mut whole = TimeAverage::default();
         for part in parts {
-            let mut one = Average { measurements: part.to_vec() };
+            let mut one = TimeAverage { measurements: part.to_vec() };
             let states: Vec<ArrayRef> =
                 one.state().unwrap().iter().map(|state| state.to_array().unwrap()).collect();
             whole.merge_batch(&states).unwrap();

@@ -17,10 +17,10 @@ use super::exec::{AsOfExec, AsOfSide};
 
 /// Makes physical plans, ASOF joins among them.
 #[derive(Debug)]
-pub(crate) struct Plans;
+pub(crate) struct AsOfQueryPlanner;
 
 #[async_trait]
-impl QueryPlanner for Plans {
+impl QueryPlanner for AsOfQueryPlanner {
     async fn create_physical_plan(
         &self,
         plan: &LogicalPlan,

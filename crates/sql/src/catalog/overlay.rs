@@ -24,7 +24,7 @@ use tonnage::Row;
 use super::StoreTable;
 use crate::access::{SqlTable, batch_of, keys_of};
 use crate::error::into_datafusion;
-use crate::transaction::Changed;
+use crate::transaction::ChangedRows;
 
 /// A table of the store, and what is changed of it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct OverlaidTable {
 }
 
 impl OverlaidTable {
-    pub(crate) fn new(stored: StoreTable, changed: &Changed) -> tonnage::Result<Self> {
+    pub(crate) fn new(stored: StoreTable, changed: &ChangedRows) -> tonnage::Result<Self> {
         let table = stored.table();
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
         let rows = with_notes(batch_of(table, &rows)?, table)?;
@@ -170,7 +170,7 @@ impl ScalarUDFImpl for Unchanged {
 /// The table as a transaction sees it.
 pub(super) fn overlaid(
     stored: StoreTable,
-    changed: &Changed,
+    changed: &ChangedRows,
 ) -> std::result::Result<Arc<dyn TableProvider>, DataFusionError> {
     Ok(Arc::new(OverlaidTable::new(stored, changed).map_err(into_datafusion)?))
 }

@@ -14,18 +14,18 @@ use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFuncti
 use datafusion::physical_expr::expressions::Column;
 use tonnage::{Error, Result};
 
-use super::parse::Call;
+use super::parse::AggregateCall;
 use crate::access::ReadSpec;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 
 /// The aggregates of one statement.
 pub(crate) struct Aggregates {
-    parts: Vec<Part>,
+    parts: Vec<AggregatePart>,
     pub(crate) schema: SchemaRef,
 }
 
-struct Part {
+struct AggregatePart {
     feed: AggregateFeed,
     /// How it is told of by EXPLAIN.
     shown: String,
@@ -50,7 +50,7 @@ enum AggregateFeed {
 impl Aggregates {
     /// The aggregates, unless one of them does not take its column.
     pub(super) fn new(
-        calls: &[Call],
+        calls: &[AggregateCall],
         path: &str,
         spec: &ReadSpec,
         engine: &Engine,
@@ -98,7 +98,7 @@ impl Aggregates {
 
     /// The same aggregates of no rows yet, for another reader of the same read.
     pub(super) fn fresh(&self) -> Result<Self> {
-        let parts = self.parts.iter().map(Part::fresh).collect::<Result<_>>()?;
+        let parts = self.parts.iter().map(AggregatePart::fresh).collect::<Result<_>>()?;
         Ok(Self { parts, schema: self.schema.clone() })
     }
 
@@ -142,7 +142,7 @@ impl Aggregates {
     }
 }
 
-impl Part {
+impl AggregatePart {
     fn fresh(&self) -> Result<Self> {
         let feed = match &self.feed {
             AggregateFeed::Rows(_) => AggregateFeed::Rows(0),
@@ -164,12 +164,20 @@ fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| Error::invalid(error.to_string()).with_source(error))
 }
 
-fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
+fn part(
+    call: &AggregateCall,
+    path: &str,
+    spec: &ReadSpec,
+    engine: &Engine,
+) -> Option<(AggregatePart, FieldRef)> {
     let Some(column_name) = &call.column else {
         let shown = "count(*)".to_owned();
         let field =
             Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
-        return Some((Part { feed: AggregateFeed::Rows(0), shown, end: None }, Arc::new(field)));
+        return Some((
+            AggregatePart { feed: AggregateFeed::Rows(0), shown, end: None },
+            Arc::new(field),
+        ));
     };
     let column = spec.table.schema().column_index(column_name)?;
     let function = engine.state.aggregate_functions().get(&call.function)?.clone();
@@ -197,5 +205,5 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
         function: Arc::new(built),
         accumulator,
     };
-    Some((Part { feed, shown, end }, Arc::new(named)))
+    Some((AggregatePart { feed, shown, end }, Arc::new(named)))
 }

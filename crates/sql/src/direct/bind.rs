@@ -6,8 +6,8 @@ use arrow::datatypes::{Schema, SchemaRef};
 use tonnage::{Consistency, Direction, Result};
 
 use super::literal::array_of;
-use super::parse::{Filter, FilterTest, Items};
-use super::{Aggregates, Simple};
+use super::parse::{ColumnFilter, FilterTest, SelectedColumn, SelectedItems};
+use super::{Aggregates, SimpleSelect};
 use crate::access::{
     Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
     choose_index, direction_for,
@@ -17,13 +17,13 @@ use crate::engine::Engine;
 use crate::request::Parameters;
 
 /// A simple statement, ready to run.
-pub(crate) struct Direct {
+pub(crate) struct DirectRead {
     pub(crate) spec: ReadSpec,
-    pub(crate) work: Work,
+    pub(crate) work: DirectWork,
 }
 
 /// What is done with the rows.
-pub(crate) enum Work {
+pub(crate) enum DirectWork {
     /// They are given back under these names.
     Rows(SchemaRef),
     /// They are aggregated.
@@ -32,13 +32,13 @@ pub(crate) enum Work {
 
 /// Finds columns and values; `None` when the statement is not so simple after all.
 pub(crate) fn bind(
-    simple: &Simple,
+    simple: &SimpleSelect,
     table: &Arc<SqlTable>,
     parameters: &Parameters,
     consistency: Option<Consistency>,
     context: &Context,
     engine: &Engine,
-) -> Result<Option<Direct>> {
+) -> Result<Option<DirectRead>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
     let Some(columns) = columns(simple, table) else { return Ok(None) };
     let Some(path) = path(table, &conditions, &columns)? else { return Ok(None) };
@@ -66,18 +66,18 @@ pub(crate) fn bind(
         return Ok(None);
     }
     Ok(match &simple.items {
-        Items::Aggregates(calls) => {
+        SelectedItems::Aggregates(calls) => {
             // The order of one row, and a limit on it, are left to those who know better.
             if limit.is_some() || !simple.order.is_empty() {
                 return Ok(None);
             }
             Aggregates::new(calls, &simple.path, &spec, engine)
-                .map(|work| Direct { spec, work: Work::Aggregates(work) })
+                .map(|work| DirectRead { spec, work: DirectWork::Aggregates(work) })
         }
         items => order(simple, &spec).and_then(|direction| {
             spec.direction = direction;
             let schema = named(items, &spec.schema())?;
-            Some(Direct { spec, work: Work::Rows(schema) })
+            Some(DirectRead { spec, work: DirectWork::Rows(schema) })
         }),
     })
 }
@@ -102,7 +102,7 @@ fn path(
 }
 
 fn conditions(
-    simple: &Simple,
+    simple: &SimpleSelect,
     table: &SqlTable,
     parameters: &Parameters,
 ) -> Result<Option<Vec<ColumnCondition>>> {
@@ -115,7 +115,7 @@ fn conditions(
 }
 
 fn condition(
-    filter: &Filter,
+    filter: &ColumnFilter,
     table: &SqlTable,
     parameters: &Parameters,
 ) -> Result<Option<ColumnCondition>> {
@@ -139,11 +139,11 @@ fn condition(
 }
 
 /// The columns to read. One that is named twice is not simple.
-fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
+fn columns(simple: &SimpleSelect, table: &SqlTable) -> Option<Vec<usize>> {
     let schema = table.schema();
     match &simple.items {
-        Items::All => Some((0..schema.columns.len()).collect()),
-        Items::Aggregates(calls) => {
+        SelectedItems::All => Some((0..schema.columns.len()).collect()),
+        SelectedItems::Aggregates(calls) => {
             let columns = calls.iter().filter_map(|call| call.column.as_ref());
             let mut columns =
                 columns.map(|name| schema.column_index(name)).collect::<Option<Vec<_>>>()?;
@@ -151,7 +151,7 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
             columns.dedup();
             Some(columns)
         }
-        Items::Columns(items) => {
+        SelectedItems::Columns(items) => {
             let columns = items
                 .iter()
                 .map(|item| schema.column_index(&item.column))
@@ -162,12 +162,14 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
     }
 }
 
-fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
+fn order(simple: &SimpleSelect, spec: &ReadSpec) -> Option<Direction> {
     let schema = spec.table.schema();
     // A name that a column of the answer has stands for that one first.
     let aliased = |name: &String| match &simple.items {
-        Items::Columns(items) => items.iter().find(|item| item.alias.as_ref() == Some(name)),
-        Items::All | Items::Aggregates(_) => None,
+        SelectedItems::Columns(items) => {
+            items.iter().find(|item| item.alias.as_ref() == Some(name))
+        }
+        SelectedItems::All | SelectedItems::Aggregates(_) => None,
     };
     let ordered = |(name, descending): &(String, bool)| {
         let column = aliased(name).map_or(name, |item| &item.column);
@@ -182,13 +184,12 @@ fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
 
 /// The schema under the names that the statement gives; an alias that names another column, too, is
 /// not simple.
-fn named(items: &Items, schema: &SchemaRef) -> Option<SchemaRef> {
-    let Items::Columns(items) = items else { return Some(schema.clone()) };
-    let field =
-        |(item, field): (&super::parse::Item, &arrow::datatypes::FieldRef)| match &item.alias {
-            Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
-            None => field.clone(),
-        };
+fn named(items: &SelectedItems, schema: &SchemaRef) -> Option<SchemaRef> {
+    let SelectedItems::Columns(items) = items else { return Some(schema.clone()) };
+    let field = |(item, field): (&SelectedColumn, &arrow::datatypes::FieldRef)| match &item.alias {
+        Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
+        None => field.clone(),
+    };
     let fields: Vec<_> = items.iter().zip(schema.fields()).map(field).collect();
     let is_first = |(place, field): (usize, &arrow::datatypes::FieldRef)| {
         !fields[..place].iter().any(|before| before.name() == field.name())

@@ -5,17 +5,19 @@ use std::sync::{Mutex, PoisonError};
 use arrow::array::RecordBatch;
 use tonnage::{Direction, Error, Result};
 
-use super::{Aggregates, Direct, Work};
+use super::{Aggregates, DirectRead, DirectWork};
 use crate::access::{Ordered, Path, ReadSpec, direction_for, index_in_order};
 use crate::answer::Rows;
 use crate::guard::Guard;
 
-impl Direct {
+impl DirectRead {
     /// Starts to read, or aggregates right away.
     pub(crate) fn run(self, guard: Guard) -> Result<Rows> {
         match self.work {
-            Work::Rows(schema) => Ok(Rows::new(&schema, self.spec.open(guard.clone())?, guard)),
-            Work::Aggregates(work) => {
+            DirectWork::Rows(schema) => {
+                Ok(Rows::new(&schema, self.spec.open(guard.clone())?, guard))
+            }
+            DirectWork::Aggregates(work) => {
                 let mut results = aggregate(&self.spec, vec![work], &guard)?;
                 Ok(Rows::ready(results.remove(0)))
             }
@@ -25,8 +27,8 @@ impl Direct {
     /// How EXPLAIN tells of it.
     pub(crate) fn describe(&self) -> String {
         match &self.work {
-            Work::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
-            Work::Aggregates(work) => explained(&self.spec, &[work]),
+            DirectWork::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
+            DirectWork::Aggregates(work) => explained(&self.spec, &[work]),
         }
     }
 }

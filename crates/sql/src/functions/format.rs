@@ -29,11 +29,11 @@ pub(super) const ALL: [Scalar; 2] = [
     },
 ];
 
-type Writer = fn(&Arguments, &Place, usize) -> Result<Option<String>>;
+type Writer = fn(&Arguments, &FormatSpecifier, usize) -> Result<Option<String>>;
 
 /// A place in a format, `%[position$][flags][width][.digits]letter`.
 #[derive(Debug, Default, PartialEq)]
-struct Place {
+struct FormatSpecifier {
     argument: usize,
     is_left: bool,
     is_zero: bool,
@@ -93,8 +93,8 @@ fn written(
     Ok(Some(text))
 }
 
-fn read(mut rest: &str) -> Option<(Place, &str)> {
-    let mut place = Place::default();
+fn read(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
+    let mut place = FormatSpecifier::default();
     let number = |rest: &str| {
         let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
         (rest[..end].parse::<usize>().ok(), end)
@@ -124,7 +124,7 @@ fn read(mut rest: &str) -> Option<(Place, &str)> {
     Some((place, &rest[letter.len_utf8()..]))
 }
 
-fn padded(text: &str, place: &Place) -> String {
+fn padded(text: &str, place: &FormatSpecifier) -> String {
     let missing = place.width.saturating_sub(text.chars().count());
     let is_number = !matches!(place.letter, 's' | 'I' | 'L' | 'c');
     if place.is_left {
@@ -141,7 +141,7 @@ fn padded(text: &str, place: &Place) -> String {
 }
 
 /// The value as it shows, unless it is NULL.
-fn shown(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
+fn shown(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
     let (array, field) = (&arguments.arrays[place.argument], &arguments.fields[place.argument]);
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(None);
@@ -154,7 +154,7 @@ fn shown(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<Stri
 }
 
 /// `%s`, `%I` and `%L`: a value, a name in quotes where it needs them, and a literal.
-fn postgres(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
+fn postgres(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
     let value = shown(arguments, place, row)?;
     match (place.letter, value) {
         ('s', value) => Ok(Some(value.unwrap_or_default())),
@@ -177,7 +177,7 @@ fn postgres(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<S
 }
 
 /// `%d`, `%f`, `%s` and the like.
-fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
+fn c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
     let array = &arguments.arrays[place.argument];
     let whole = || match array.data_type().is_integer() || array.data_type().is_null() {
         true => int(array, row),
@@ -254,13 +254,13 @@ mod tests {
         assert_eq!(rest, ",");
         assert_eq!(
             place,
-            Place {
+            FormatSpecifier {
                 argument: 2,
                 is_left: true,
                 width: 8,
                 digits: Some(3),
                 letter: 'f',
-                ..Place::default()
+                ..FormatSpecifier::default()
             }
         );
         assert!(read("").is_none() && read("5").is_none());
@@ -268,7 +268,8 @@ mod tests {
 
     #[test]
     fn numbers_are_padded_behind_their_sign() {
-        let place = Place { is_zero: true, width: 5, letter: 'd', ..Place::default() };
+        let place =
+            FormatSpecifier { is_zero: true, width: 5, letter: 'd', ..FormatSpecifier::default() };
         assert_eq!(padded("-42", &place), "-0042");
         assert_eq!(exponent(15.0, 2, 'e'), "1.50e+01");
     }

@@ -113,7 +113,7 @@ static TIMES: Function = Function::new(|| {
         form: "interval * number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, By::Times),
+        work: |arguments| scaled(arguments, ScaleOp::Times),
     };
     Arc::new(function.function())
 });
@@ -124,7 +124,7 @@ static OVER: Function = Function::new(|| {
         form: "interval / number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, By::Over),
+        work: |arguments| scaled(arguments, ScaleOp::Over),
     };
     Arc::new(function.function())
 });
@@ -266,25 +266,25 @@ fn of_kind(data_type: &DataType) -> Result<DataType> {
 }
 
 #[derive(Clone, Copy)]
-enum By {
+enum ScaleOp {
     Times,
     Over,
 }
 
 /// The numbers of a product or a quotient.
-enum Numbers {
+enum ScaleNumbers {
     Whole(ArrayRef),
     Double(ArrayRef),
 }
 
-fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
+fn scaled(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
     let (array, numbers) = (&arguments.arrays[0], &arguments.arrays[1]);
     let given = numbers.data_type();
     let numbers = match given {
         // Whole numbers stay whole: as doubles they would lose nanoseconds of long intervals.
-        given if given.is_integer() => Numbers::Whole(cast(numbers, &DataType::Int64)?),
+        given if given.is_integer() => ScaleNumbers::Whole(cast(numbers, &DataType::Int64)?),
         given if given.is_numeric() || given.is_null() => {
-            Numbers::Double(cast(numbers, &DataType::Float64)?)
+            ScaleNumbers::Double(cast(numbers, &DataType::Float64)?)
         }
         other => return exec_err!("an interval is multiplied by a number, not by {other}"),
     };
@@ -301,26 +301,26 @@ fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
         }
         let interval = parts.value(row);
         match &numbers {
-            Numbers::Whole(numbers) => {
+            ScaleNumbers::Whole(numbers) => {
                 let numbers = numbers.as_primitive::<Int64Type>();
                 if numbers.is_null(row) {
                     return Ok(None);
                 }
                 match by {
-                    By::Times => multiple(interval, numbers.value(row)).map(Some),
-                    By::Over => quotient(interval, numbers.value(row)).map(Some),
+                    ScaleOp::Times => multiple(interval, numbers.value(row)).map(Some),
+                    ScaleOp::Over => quotient(interval, numbers.value(row)).map(Some),
                 }
             }
-            Numbers::Double(numbers) => {
+            ScaleNumbers::Double(numbers) => {
                 let numbers = numbers.as_primitive::<Float64Type>();
                 if numbers.is_null(row) {
                     return Ok(None);
                 }
                 let number = numbers.value(row);
                 match by {
-                    By::Times => approximate(interval, |part| part * number).map(Some),
-                    By::Over if number == 0.0 => exec_err!("an interval is divided by zero"),
-                    By::Over => approximate(interval, |part| part / number).map(Some),
+                    ScaleOp::Times => approximate(interval, |part| part * number).map(Some),
+                    ScaleOp::Over if number == 0.0 => exec_err!("an interval is divided by zero"),
+                    ScaleOp::Over => approximate(interval, |part| part / number).map(Some),
                 }
             }
         }

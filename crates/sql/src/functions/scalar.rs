@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 use tonnage::ColumnType;
 
 /// What a function does with its arguments.
-pub(crate) type Work = fn(&Arguments) -> Result<ArrayRef>;
+pub(crate) type ScalarWork = fn(&Arguments) -> Result<ArrayRef>;
 
 /// A function of rows.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Scalar {
     /// The least and the greatest number of arguments.
     pub(crate) count: (usize, usize),
     pub(crate) gives: Gives,
-    pub(crate) work: Work,
+    pub(crate) work: ScalarWork,
 }
 
 /// What a function gives.
@@ -52,31 +52,31 @@ impl Scalar {
     pub(crate) fn function(&self) -> ScalarUDF {
         let any = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
         let signature = Signature::one_of(any, Volatility::Immutable);
-        ScalarUDF::new_from_impl(Known { scalar: *self, signature })
+        ScalarUDF::new_from_impl(OwnFunction { scalar: *self, signature })
     }
 }
 
 #[derive(Debug)]
-struct Known {
+struct OwnFunction {
     scalar: Scalar,
     signature: Signature,
 }
 
-impl PartialEq for Known {
+impl PartialEq for OwnFunction {
     fn eq(&self, other: &Self) -> bool {
         self.scalar.name == other.scalar.name
     }
 }
 
-impl Eq for Known {}
+impl Eq for OwnFunction {}
 
-impl Hash for Known {
+impl Hash for OwnFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scalar.name.hash(state);
     }
 }
 
-impl ScalarUDFImpl for Known {
+impl ScalarUDFImpl for OwnFunction {
     fn name(&self) -> &str {
         self.scalar.name
     }

@@ -9,7 +9,7 @@ use tonnage::Result;
 use super::outputs::outputs;
 use super::sorting::{HiddenKeys, beside_list};
 use super::stars::{name_twins, refuse_unknown_replaced, spell_out_stars};
-use super::visible::{ColumnNames, Meaning, VisibleColumns};
+use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
 use crate::text::folded;
 
 /// The columns of a table by its name, where they are known.
@@ -205,7 +205,7 @@ impl NameResolver<'_> {
     /// Whether a name is one of a join by names here.
     fn shares(&self, name: &str) -> bool {
         self.scopes.last().is_some_and(
-            |scope| matches!(scope.find(name), Meaning::One(column) if column.shared.is_some()),
+            |scope| matches!(scope.find(name), ColumnMatch::One(column) if column.shared.is_some()),
         )
     }
 

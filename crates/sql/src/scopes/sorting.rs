@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::visible::{ColumnNames, Meaning, VisibleColumns};
+use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
 use crate::text::{Rewriter, derived, folded, read, walk_mut};
 
 /// The places of such keys, and of those that must go with them.
@@ -65,7 +65,7 @@ impl HiddenKeys {
             if let Expr::Identifier(name) = part
                 && let name = folded(name)
                 && is_hidden(&name)
-                && let Meaning::One(column) = scope.find(&name)
+                && let ColumnMatch::One(column) = scope.find(&name)
             {
                 *part = column.written();
             }

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::Result;
 
 use super::outputs::{excluded, last, name_of};
-use super::visible::{Meaning, VisibleColumn, VisibleColumns};
+use super::visible::{ColumnMatch, VisibleColumn, VisibleColumns};
 use crate::distinct_names::distinct_names;
 use crate::error::invalid_at;
 use crate::text::folded;
@@ -37,9 +37,9 @@ pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) ->
 /// calls the name ambiguous.
 pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
     let is_hard = |name: &String| match from.find(name) {
-        Meaning::Several => true,
-        Meaning::One(column) => column.shared.is_some(),
-        Meaning::Nothing => false,
+        ColumnMatch::Several => true,
+        ColumnMatch::One(column) => column.shared.is_some(),
+        ColumnMatch::Nothing => false,
     };
     let mut items = Vec::with_capacity(select.projection.len());
     for item in std::mem::take(&mut select.projection) {

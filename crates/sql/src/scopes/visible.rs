@@ -86,7 +86,7 @@ impl VisibleColumn {
 }
 
 /// What a name means.
-pub(super) enum Meaning<'a> {
+pub(super) enum ColumnMatch<'a> {
     One(&'a VisibleColumn),
     Several,
     Nothing,
@@ -147,12 +147,12 @@ impl VisibleColumns {
         self
     }
 
-    pub(super) fn find(&self, name: &str) -> Meaning<'_> {
+    pub(super) fn find(&self, name: &str) -> ColumnMatch<'_> {
         let mut found = self.columns.iter().filter(|column| column.name == name);
         match (found.next(), found.next()) {
-            (None, _) => Meaning::Nothing,
-            (Some(one), None) => Meaning::One(one),
-            (Some(_), Some(_)) => Meaning::Several,
+            (None, _) => ColumnMatch::Nothing,
+            (Some(one), None) => ColumnMatch::One(one),
+            (Some(_), Some(_)) => ColumnMatch::Several,
         }
     }
 
@@ -180,7 +180,7 @@ impl VisibleColumns {
     /// own name hides nothing.
     pub(super) fn is_hidden_by(&self, item: &SelectItem, name: &str) -> bool {
         let SelectItem::ExprWithAlias { expr, alias } = item else { return false };
-        let Meaning::One(column) = self.find(name) else { return false };
+        let ColumnMatch::One(column) = self.find(name) else { return false };
         folded(alias) == name && !column.is_meant_by(expr)
     }
 

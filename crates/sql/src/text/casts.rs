@@ -160,8 +160,8 @@ pub(super) fn approximate(expr: &mut Expr) {
 
 /// Makes doubles of the literals with a point in a part of the statement whose types must not grow.
 pub(super) fn approximate_all(part: &mut impl VisitMut) {
-    struct Doubles;
-    impl Rewriter for Doubles {
+    struct DoubleWriter;
+    impl Rewriter for DoubleWriter {
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
             if let Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) = expr
                 && digits.contains(['.', 'e', 'E'])
@@ -171,7 +171,7 @@ pub(super) fn approximate_all(part: &mut impl VisitMut) {
             ControlFlow::Continue(())
         }
     }
-    let _ = walk_mut(part, &mut Doubles);
+    let _ = walk_mut(part, &mut DoubleWriter);
 }
 
 /// In columns of VALUES with an approximate number all numbers are such.

@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, Word};
 
 use super::call::call;
-use super::readings::Readings;
+use super::readings::ParseBudget;
 use super::spelling::INTEGER_DIVISION;
 
 /// The function that marks the first end of BETWEEN SYMMETRIC.
@@ -37,7 +37,7 @@ type ReadCall = Result<(Expr, usize), ParserError>;
 /// more doubled that. A word between two points is a name, and is not tried ([`is_inner_name`]).
 #[derive(Debug, Default)]
 pub(super) struct OwnDialect {
-    readings: Readings,
+    readings: ParseBudget,
     calls: RefCell<HashMap<usize, ReadCall>>,
     /// The place that is read just now, and is to be read by the parser itself.
     under_way: RefCell<Option<usize>>,
@@ -46,7 +46,7 @@ pub(super) struct OwnDialect {
 impl OwnDialect {
     /// The dialect of a statement of so many tokens. It bounds what the parser tries.
     pub(super) fn of_tokens(count: usize) -> Self {
-        Self { readings: Readings::of_tokens(count), ..Self::default() }
+        Self { readings: ParseBudget::of_tokens(count), ..Self::default() }
     }
 
     fn call_once(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {

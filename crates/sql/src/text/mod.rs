@@ -54,7 +54,7 @@ pub(crate) use functions::own_functions;
 pub(crate) use ident::folded;
 pub(crate) use joins::{is_asof, is_by_names, of_document};
 pub(crate) use json_path::is_path;
-pub(crate) use kind::Kind;
+pub(crate) use kind::StatementKind;
 pub use lexer::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
 pub(crate) use path::{CATALOG, SCHEMA, without_catalog};
 pub(crate) use script::{Piece, bounded, missing, parse, pieces, single};

@@ -63,11 +63,11 @@ fn show_document(item: &mut SelectItem) {
 /// Whether a literal stands in an expression, or what becomes one, outside of subqueries and places
 /// for values.
 fn has_literal(expr: &Expr) -> bool {
-    struct Literals {
+    struct LiteralFinder {
         found: bool,
         hidden: bool,
     }
-    impl Looker for Literals {
+    impl Looker for LiteralFinder {
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
             match expr {
                 Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
@@ -86,7 +86,7 @@ fn has_literal(expr: &Expr) -> bool {
             ControlFlow::Continue(())
         }
     }
-    let mut literals = Literals { found: false, hidden: false };
+    let mut literals = LiteralFinder { found: false, hidden: false };
     let _ = walk(expr, &mut literals);
     literals.found && !literals.hidden
 }
@@ -94,15 +94,15 @@ fn has_literal(expr: &Expr) -> bool {
 /// Whether rows of a subquery are compared in an expression. The planner gives two of them one name,
 /// and writes ANY as other expressions after it has named the column.
 pub(super) fn has_test(expr: &Expr) -> bool {
-    struct Tests(bool);
-    impl Looker for Tests {
+    struct SubqueryTestFinder(bool);
+    impl Looker for SubqueryTestFinder {
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
             self.0 |=
                 matches!(expr, Expr::InSubquery { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. });
             ControlFlow::Continue(())
         }
     }
-    let mut tests = Tests(false);
+    let mut tests = SubqueryTestFinder(false);
     let _ = walk(expr, &mut tests);
     tests.0
 }
@@ -110,7 +110,7 @@ pub(super) fn has_test(expr: &Expr) -> bool {
 /// Gives the later ones of columns with the same name names of their own.
 fn name_twins(select: &mut Select) {
     let is_one_table = is_one_table(&select.from);
-    let mut stars = Stars { all: false, tables: Vec::new(), is_one_table };
+    let mut stars = StarItems { all: false, tables: Vec::new(), is_one_table };
     select.projection.iter().for_each(|item| stars.note(item));
     let mut seen = HashMap::<String, usize>::new();
     for item in &mut select.projection {
@@ -160,13 +160,13 @@ fn is_one_table(from: &[TableWithJoins]) -> bool {
 }
 
 /// What `*` and `t.*` among the columns stand for.
-struct Stars {
+struct StarItems {
     all: bool,
     tables: Vec<String>,
     is_one_table: bool,
 }
 
-impl Stars {
+impl StarItems {
     fn note(&mut self, item: &SelectItem) {
         match item {
             SelectItem::Wildcard(_) => self.all = true,

@@ -17,7 +17,7 @@ const VOLATILE: [&str; 3] = ["random", "uuid", "gen_random_uuid"];
 /// # Errors
 /// `Unsupported` for an argument that differs each time and stands in several places.
 pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
-    let mut places = Places { given, filled: vec![0; given.len()] };
+    let mut places = ArgumentFiller { given, filled: vec![0; given.len()] };
     walk_mut(meaning, &mut places)?;
     let twice = given.iter().zip(places.filled).find(|(given, count)| *count > 1 && differs(given));
     match twice {
@@ -53,13 +53,13 @@ pub(super) fn parsed(text: &str) -> Result<Expr> {
 }
 
 /// Puts arguments into the places for them.
-struct Places<'a> {
+struct ArgumentFiller<'a> {
     given: &'a [&'a Expr],
     /// How often each was put in.
     filled: Vec<usize>,
 }
 
-impl Rewriter for Places<'_> {
+impl Rewriter for ArgumentFiller<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
             && let Some(place) =

@@ -20,20 +20,20 @@ pub(super) const QUESTIONS_PER_TOKEN: u64 = 500;
 
 /// What is left of the questions of a parser.
 #[derive(Debug)]
-pub(super) struct Readings {
+pub(super) struct ParseBudget {
     left: Cell<u64>,
 }
 
 /// What the parser is unwound with.
-struct TooMany;
+struct BudgetExceeded;
 
-impl Default for Readings {
+impl Default for ParseBudget {
     fn default() -> Self {
         Self { left: Cell::new(u64::MAX) }
     }
 }
 
-impl Readings {
+impl ParseBudget {
     pub(super) fn of_tokens(count: usize) -> Self {
         Self { left: Cell::new(QUESTIONS + QUESTIONS_PER_TOKEN * count as u64) }
     }
@@ -48,7 +48,7 @@ impl Readings {
         match self.left.get().checked_sub(1) {
             Some(left) => self.left.set(left),
             // Unlike a panic it calls no hook: nothing is printed.
-            None => resume_unwind(Box::new(TooMany)),
+            None => resume_unwind(Box::new(BudgetExceeded)),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn statement(parser: &mut Parser) -> Result<Statement> {
     // Of a parser that was unwound only its place is looked at.
     match catch_unwind(AssertUnwindSafe(|| parser.parse_statement())) {
         Ok(read) => read.map_err(|error| from_parser(&error)),
-        Err(payload) if payload.is::<TooMany>() => Err(invalid_at(
+        Err(payload) if payload.is::<BudgetExceeded>() => Err(invalid_at(
             parser.peek_token_ref().span.start,
             "this can be read in too many ways: close all parentheses, and nest fewer of them",
         )),

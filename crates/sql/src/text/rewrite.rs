@@ -11,7 +11,7 @@ use tonnage::{Error, Result};
 
 use super::distinct::distinct;
 use super::walk::{Rewriter, walk_mut};
-use super::windows::Windows;
+use super::windows::NamedWindows;
 use super::{
     aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
     row_lists, row_values, sets, similar, stars, values,
@@ -35,7 +35,7 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
     }
     let is_inserted = matches!(statement, Statement::Insert(insert)
         if insert.source.as_ref().is_some_and(|source| matches!(*source.body, SetExpr::Values(_))));
-    walk_mut(statement, &mut Mender { is_inserted })
+    walk_mut(statement, &mut StatementRewriter { is_inserted })
 }
 
 /// What an option of EXPLAIN says of itself.
@@ -48,12 +48,12 @@ fn is_wanted(argument: Option<&Expr>) -> Result<bool> {
     }
 }
 
-struct Mender {
+struct StatementRewriter {
     /// Whether the next VALUES are rows of an INSERT, whose types are those of the table.
     is_inserted: bool,
 }
 
-impl Rewriter for Mender {
+impl Rewriter for StatementRewriter {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         if let Err(error) = sets::count(&mut query.body) {
             return ControlFlow::Break(error);
@@ -83,7 +83,7 @@ impl Rewriter for Mender {
             return ControlFlow::Continue(());
         }
         let windows = std::mem::take(&mut select.named_window);
-        match (Windows::new(&windows), &mut query.order_by) {
+        match (NamedWindows::new(&windows), &mut query.order_by) {
             (Ok(windows), Some(order)) => broken_off(windows.write_into(order)),
             (windows, _) => broken_off(windows.map(drop)),
         }
@@ -103,7 +103,7 @@ impl Rewriter for Mender {
         if select.named_window.is_empty() {
             return ControlFlow::Continue(());
         }
-        match Windows::new(&select.named_window) {
+        match NamedWindows::new(&select.named_window) {
             Ok(windows) => broken_off(windows.write_into(select)),
             Err(error) => ControlFlow::Break(error),
         }

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 use tonnage::{Error, Result};
 
-use super::Kind;
+use super::StatementKind;
 use super::dialect::OwnDialect;
 use crate::error::invalid_at;
 
@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 200;
 pub(crate) struct Piece {
     /// Its tokens, blanks and comments left out.
     pub(crate) tokens: Arc<Vec<TokenWithSpan>>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StatementKind,
     /// Where it ends.
     pub(crate) end: Location,
 }
@@ -43,7 +43,7 @@ impl Piece {
 
     /// The same with INSERT in the place of UPSERT, which the parser does not know.
     pub(crate) fn with_insert(mut self) -> Self {
-        if self.kind == Kind::Upsert {
+        if self.kind == StatementKind::Upsert {
             let at = super::with::parted(&self.tokens).0.len();
             let tokens = Arc::make_mut(&mut self.tokens);
             tokens[at].token = Token::make_keyword("INSERT");
@@ -163,7 +163,7 @@ fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Locati
     }
     let tokens = super::file_name::name_files(std::mem::take(statement));
     let tokens = super::shorthand::spelled_out(tokens);
-    let kind = Kind::of(&tokens);
+    let kind = StatementKind::of(&tokens);
     pieces.push(Piece { tokens: Arc::new(tokens), kind, end }.with_insert());
 }
 

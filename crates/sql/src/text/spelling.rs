@@ -23,7 +23,7 @@ const WITH_LAMBDAS: [&str; 9] = [
 
 /// Spells a statement anew.
 pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
-    let mut edits = Edits::default();
+    let mut edits = TokenEdits::default();
     for at in 0..tokens.len() {
         match &tokens[at].token {
             Token::Mul if is_doubled(&tokens, at) => edits.pair(at, Token::Caret),
@@ -39,7 +39,7 @@ pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>
     Ok(edits.made(tokens))
 }
 
-fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) -> Result<()> {
+fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) -> Result<()> {
     // Each of these words may also be a name. The word behind it tells.
     let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
     match name {
@@ -97,7 +97,7 @@ fn ends_frame(tokens: &[TokenWithSpan], at: usize) -> bool {
 
 /// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which nobody else writes. Where MATCH_CONDITION follows
 /// the parser reads ASOF by itself, and GLOBAL says that rows without a match stay.
-fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) {
+fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) {
     let is_left = is_word(tokens.get(at + 1), "LEFT");
     let mut join = at + 1;
     while ["LEFT", "INNER", "OUTER"].iter().any(|name| is_word(tokens.get(join), name)) {
@@ -132,7 +132,7 @@ fn has_match_condition(tokens: &[TokenWithSpan], start: usize) -> bool {
 }
 
 /// The arguments `x -> ...` and `(x, y) -> ...` of a call as `LAMBDA x : ...`.
-fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut Edits) {
+fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut TokenEdits) {
     if tokens.get(open).is_none_or(|token| token.token != Token::LParen) {
         return;
     }
@@ -151,7 +151,7 @@ fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut Edits) {
     }
 }
 
-fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
+fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut TokenEdits) {
     let token = |at: usize| tokens.get(at).map(|token| &token.token);
     let marked = || Token::make_word("LAMBDA", None);
     match (token(start), token(start + 1)) {
@@ -177,9 +177,9 @@ fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
 
 /// What stands in the places of tokens.
 #[derive(Default)]
-struct Edits(BTreeMap<usize, Vec<Token>>);
+struct TokenEdits(BTreeMap<usize, Vec<Token>>);
 
-impl Edits {
+impl TokenEdits {
     fn replace(&mut self, at: usize, tokens: impl Into<Vec<Token>>) {
         self.0.entry(at).or_insert_with(|| tokens.into());
     }

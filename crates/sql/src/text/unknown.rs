@@ -31,7 +31,7 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
         ("GRANT", "users and their rights stand in the file of users of the server"),
         ("REVOKE", "users and their rights stand in the file of users of the server"),
     ];
-    // A statement that `Kind::of` learns leaves this list.
+    // A statement that `StatementKind::of` learns leaves this list.
     let cursor = Cursor::new(piece);
     let reason = REASONS.iter().chain(&PIVOTS).find(|(name, _)| cursor.is_word(name));
     match reason {

@@ -18,7 +18,7 @@ const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"]
 /// `Invalid` with the place: for a column that there is not or that is part of the key, one that is
 /// set twice, and lists of different lengths.
 pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
-    let mut set = Set { schema, assignments: Vec::new(), members: Vec::new() };
+    let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
     loop {
         if cursor.token(&Token::LParen) {
             set.several(cursor)?;
@@ -31,14 +31,14 @@ pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<V
     }
 }
 
-struct Set<'a> {
+struct AssignmentReader<'a> {
     schema: &'a TableSchema,
     assignments: Vec<Assignment>,
     /// The columns of which members alone are set.
     members: Vec<usize>,
 }
 
-impl Set<'_> {
+impl AssignmentReader<'_> {
     /// `column = value`, `document.member = value`
     fn one(&mut self, cursor: &mut Cursor) -> Result<()> {
         let place = cursor.location();

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::assignments::{assignments, expression};
-use super::returned::Written;
+use super::returned::WrittenRows;
 use super::selected::{Assignment, NotedRow, RowChange};
 use crate::answer::{Changes, Rows};
 use crate::error::invalid_at;
@@ -13,7 +13,7 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::statistics::forget;
-use crate::text::{Cursor, Kind, Piece};
+use crate::text::{Cursor, Piece, StatementKind};
 
 /// A statement that changes rows, read.
 struct ChangeStatement {
@@ -53,7 +53,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
     let with = with.clone();
     cursor.next();
     match piece.kind {
-        Kind::Update => {
+        StatementKind::Update => {
             let table = table(planner, &mut cursor)?;
             let alias = alias(&mut cursor, "SET")?;
             if !cursor.word("SET") {
@@ -64,7 +64,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
             let condition = condition(&mut cursor)?;
             Ok(ChangeStatement { table, alias, with, items, others, condition })
         }
-        Kind::Truncate => {
+        StatementKind::Truncate => {
             cursor.word("TABLE");
             let table = table(planner, &mut cursor)?;
             cursor.end()?;
@@ -96,17 +96,17 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     let reading = read(planner, piece)?;
-    if piece.kind == Kind::Truncate {
+    if piece.kind == StatementKind::Truncate {
         // Before its rows: should that fail, nothing has happened yet.
         forget(&planner.context.store, &reading.table, &guard.terms().options())?;
         planner.context.statistics.has_changed();
     }
     let change = reading.change(planner, piece, parameters, guard);
     match piece.kind {
-        Kind::Update => update(&change, written),
+        StatementKind::Update => update(&change, written),
         _ => delete(&change, written),
     }
 }
@@ -123,7 +123,7 @@ pub(super) fn explained(
     let schema = reading.table.schema();
     let path = reading.table.path();
     let told = match piece.kind {
-        Kind::Update => {
+        StatementKind::Update => {
             let columns =
                 reading.items.iter().map(|(column, _)| schema.columns[*column].name.as_str());
             format!("UPDATE {path}: sets {} of", columns.collect::<Vec<_>>().join(", "))
@@ -135,7 +135,7 @@ pub(super) fn explained(
     Ok((told, rows))
 }
 
-pub(super) fn update(change: &RowChange<'_>, written: &mut Written) -> Result<Changes> {
+pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
     let mut updated = 0;
     match update_rows(change, &mut updated, written) {
         Ok(()) => Ok(Changes { updated, ..Changes::default() }),
@@ -150,12 +150,12 @@ pub(super) fn update(change: &RowChange<'_>, written: &mut Written) -> Result<Ch
 pub(super) fn update_rows(
     change: &RowChange<'_>,
     updated: &mut u64,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<()> {
     change.write_all(updated, &write_updated, written)
 }
 
-fn delete(change: &RowChange<'_>, written: &mut Written) -> Result<Changes> {
+fn delete(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
     let deleted = |deleted| Changes { deleted, ..Changes::default() };
     change.run(deleted, &write_deleted, written)
 }

@@ -24,12 +24,12 @@ const EXCLUDED: &str = "excluded";
 const ROWS: &str = "rows excluded";
 
 /// What is to become of rows that exist.
-pub(super) struct Conflict {
+pub(super) struct ConflictClause {
     items: Vec<Assignment>,
     condition: Vec<TokenWithSpan>,
 }
 
-impl Conflict {
+impl ConflictClause {
     /// The clause of an INSERT that the parser has understood; nothing if it has none that updates.
     pub(super) fn read(piece: &Piece, schema: &TableSchema) -> Result<Option<Self>> {
         let is = |at: usize, name: &str| {

@@ -22,31 +22,31 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, FileName, Kind, Piece, parse};
+use crate::text::{Cursor, FileName, Piece, StatementKind, parse};
 
 /// A COPY as it is written.
-pub(crate) struct Copy {
+pub(crate) struct CopyStatement {
     /// The table, or the query in parentheses.
-    pub(crate) what: CopyOf,
+    pub(crate) what: CopySubject,
     is_from: bool,
     path: String,
     format: Option<Format>,
 }
 
 /// What is copied.
-pub(crate) enum CopyOf {
+pub(crate) enum CopySubject {
     Table { path: String, columns: Vec<String>, tokens: Vec<TokenWithSpan> },
     Query(Piece),
 }
 
 /// What a COPY did.
-pub(crate) enum Copied {
+pub(crate) enum CopyResult {
     From(Changes),
     /// In words.
     To(String),
 }
 
-impl Copy {
+impl CopyStatement {
     /// Reads a statement.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Copy {
         let mut cursor = Cursor::new(piece);
         cursor.next();
         let what = match cursor.peek() {
-            Some(Token::LParen) => CopyOf::Query(query(&mut cursor, piece)?),
+            Some(Token::LParen) => CopySubject::Query(query(&mut cursor, piece)?),
             _ => named(&mut cursor)?,
         };
         let place = cursor.location();
@@ -63,7 +63,7 @@ impl Copy {
         if !is_from && !cursor.word("TO") {
             return Err(cursor.expected("FROM or TO"));
         }
-        if is_from && matches!(what, CopyOf::Query(_)) {
+        if is_from && matches!(what, CopySubject::Query(_)) {
             return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
         }
         let place = cursor.location();
@@ -95,8 +95,8 @@ pub(crate) fn copy(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-) -> Result<Copied> {
-    let copy = Copy::read(piece)?;
+) -> Result<CopyResult> {
+    let copy = CopyStatement::read(piece)?;
     let options = &planner.context.options;
     // Checked before any file is opened: callers of a server must not reach files of its machine.
     if !options.is_local {
@@ -105,12 +105,13 @@ pub(crate) fn copy(
         ));
     }
     match &copy.what {
-        CopyOf::Table { columns, tokens, .. } if copy.is_from => {
-            let target = Piece { tokens: tokens.clone().into(), kind: Kind::Query, end: piece.end };
+        CopySubject::Table { columns, tokens, .. } if copy.is_from => {
+            let target =
+                Piece { tokens: tokens.clone().into(), kind: StatementKind::Query, end: piece.end };
             let table = table(planner, &mut Cursor::new(&target))?;
-            fill(planner, &table, columns, &copy, guard).map(Copied::From)
+            fill(planner, &table, columns, &copy, guard).map(CopyResult::From)
         }
-        CopyOf::Table { columns, tokens, .. } => {
+        CopySubject::Table { columns, tokens, .. } => {
             // A table is copied as a query over it, so that a view may stand in its place.
             let list = match columns.is_empty() {
                 true => vec![made(Token::Mul)],
@@ -125,10 +126,11 @@ pub(crate) fn copy(
             query.extend(list);
             query.push(word("FROM"));
             query.extend(tokens.iter().cloned());
-            store(planner, query, piece, &copy, parameters, guard).map(Copied::To)
+            store(planner, query, piece, &copy, parameters, guard).map(CopyResult::To)
         }
-        CopyOf::Query(query) => {
-            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard).map(Copied::To)
+        CopySubject::Query(query) => {
+            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard)
+                .map(CopyResult::To)
         }
     }
 }
@@ -138,7 +140,7 @@ fn fill(
     planner: &Planner,
     table: &Table,
     columns: &[String],
-    copy: &Copy,
+    copy: &CopyStatement,
     guard: &Guard,
 ) -> Result<Changes> {
     let format = copy.format.map(Format::label);
@@ -183,7 +185,7 @@ fn store(
     planner: &Planner,
     query: Vec<TokenWithSpan>,
     piece: &Piece,
-    copy: &Copy,
+    copy: &CopyStatement,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<String> {
@@ -238,7 +240,7 @@ fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
 }
 
 /// `table [(columns)]`
-fn named(cursor: &mut Cursor) -> Result<CopyOf> {
+fn named(cursor: &mut Cursor) -> Result<CopySubject> {
     let before = cursor.rest();
     let Some(path) = cursor.path() else {
         return Err(cursor.expected("a table, or a query in parentheses"));
@@ -259,7 +261,7 @@ fn named(cursor: &mut Cursor) -> Result<CopyOf> {
             }
         }
     }
-    Ok(CopyOf::Table { path, columns, tokens })
+    Ok(CopySubject::Table { path, columns, tokens })
 }
 
 /// A query in parentheses.
@@ -279,8 +281,8 @@ fn query(cursor: &mut Cursor, piece: &Piece) -> Result<Piece> {
     if !cursor.token(&Token::RParen) {
         return Err(cursor.expected("')'"));
     }
-    let kind = Kind::of(&tokens);
-    if kind != Kind::Query {
+    let kind = StatementKind::of(&tokens);
+    if kind != StatementKind::Query {
         return Err(cursor.expected("a query in parentheses"));
     }
     Ok(Piece { tokens: tokens.into(), kind, end: piece.end })

@@ -6,20 +6,20 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Outcome, Result};
 
-use super::{changed, returned::Written};
+use super::{changed, returned::WrittenRows};
 use crate::answer::{Answer, Changes};
 use crate::distinct_names::with_distinct_names;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Piece, pieces};
+use crate::text::{Cursor, Piece, StatementKind, pieces};
 use crate::views;
 
 use super::tokens::made;
 
 /// A table that is made of a query.
-pub(crate) struct CreateAs {
+pub(crate) struct CreateTableAs {
     pub(crate) path: String,
     if_not_exists: bool,
     /// What stands between the columns and the query.
@@ -29,7 +29,7 @@ pub(crate) struct CreateAs {
     pub(crate) query: Piece,
 }
 
-impl CreateAs {
+impl CreateTableAs {
     /// Reads a definition, if it is one of this kind.
     pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
         let mut cursor = Cursor::new(piece);
@@ -60,9 +60,9 @@ impl CreateAs {
             ));
         }
         let tokens = cursor.rest().to_vec();
-        let kind = Kind::of(&tokens);
+        let kind = StatementKind::of(&tokens);
         let query = Piece { tokens: tokens.into(), kind, end: piece.end };
-        if kind != Kind::Query {
+        if kind != StatementKind::Query {
             return Err(cursor.expected("a query"));
         }
         Ok(Some(Self { path, if_not_exists, key, terms, query }))
@@ -145,7 +145,7 @@ fn parenthesized(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
 /// Makes the table and fills it.
 pub(crate) fn create_as(
     planner: &Planner,
-    create: &CreateAs,
+    create: &CreateTableAs,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
@@ -176,8 +176,9 @@ pub(crate) fn create_as(
         let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
         tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
         tokens.extend(create.query.tokens.iter().cloned());
-        let insert = Piece { tokens: tokens.into(), kind: Kind::Insert, end: create.query.end };
-        changed(planner, &insert, parameters, guard, &mut Written::untold())
+        let insert =
+            Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
+        changed(planner, &insert, parameters, guard, &mut WrittenRows::untold())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

@@ -20,11 +20,11 @@ use tonnage::{
     record_batch_stream,
 };
 
-use super::conflict::Conflict;
+use super::conflict::ConflictClause;
 use super::defaults::settle_defaults;
 use super::existing::refuse_existing;
-use super::returned::Written;
-use super::rows::Inserting;
+use super::returned::WrittenRows;
+use super::rows::RowInserter;
 use super::stopped::stopped;
 use super::tokens::word;
 use super::values::{one_row, take_queries};
@@ -33,7 +33,7 @@ use crate::catalog::{Names, Target};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, parse};
+use crate::text::{Piece, StatementKind, parse};
 
 use super::literals::settle_doubles;
 
@@ -43,7 +43,7 @@ const GATHERED_ROWS_MAX: usize = 100_000;
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
 /// An INSERT or UPSERT, with its table found and its columns named.
-pub(crate) struct Insertion {
+pub(crate) struct InsertStatement {
     pub(crate) table: Table,
     pub(crate) columns: Vec<String>,
     pub(crate) source: Box<ast::Query>,
@@ -56,7 +56,7 @@ pub(crate) struct Insertion {
 ///
 /// # Errors
 /// `Invalid` for something else, `NotFound` for its table, with their places.
-pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
+pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatement> {
     let insert = insert_of(piece)?;
     let on_existing = on_existing(&insert, piece.kind)?;
     let ast::TableObject::TableName(name) = &insert.table else {
@@ -77,7 +77,7 @@ pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
         }
     };
     let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
-    Ok(Insertion { table, columns, source, alias, on_existing })
+    Ok(InsertStatement { table, columns, source, alias, on_existing })
 }
 
 /// The INSERT that a statement is, with the tables of a WITH before it in its query.
@@ -107,10 +107,10 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     let insertion = insertion(planner, piece)?;
-    let conflict = Conflict::read(piece, insertion.table.schema())?;
+    let conflict = ConflictClause::read(piece, insertion.table.schema())?;
     let is_alone = planner.context.transaction.is_none();
     if !written.tells_rows() && conflict.is_none() && is_alone {
         let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
@@ -124,10 +124,10 @@ pub(super) fn run(
     gathered.write(planner, conflict.as_ref(), piece, parameters, guard, written)
 }
 
-impl Insertion {
+impl InsertStatement {
     /// The rows of its source under the names of the table's columns.
     fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
-        let Insertion { table, columns, mut source, .. } = self;
+        let InsertStatement { table, columns, mut source, .. } = self;
         let mut state = planner.state(guard);
         if let ast::SetExpr::Values(values) = source.body.as_mut() {
             state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
@@ -157,7 +157,7 @@ impl GatheredInsert {
     /// `Exhausted` when they take more than a quarter of the memory of statements.
     pub(super) fn new(
         planner: &Planner,
-        insertion: Insertion,
+        insertion: InsertStatement,
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<Self> {
@@ -185,13 +185,13 @@ impl GatheredInsert {
     pub(super) fn write(
         &self,
         planner: &Planner,
-        conflict: Option<&Conflict>,
+        conflict: Option<&ConflictClause>,
         piece: &Piece,
         parameters: &Parameters,
         guard: &Guard,
-        written: &mut Written,
+        written: &mut WrittenRows,
     ) -> Result<Changes> {
-        let inserting = Inserting {
+        let inserting = RowInserter {
             planner,
             table: &self.table,
             alias: self.alias.clone(),
@@ -217,9 +217,9 @@ pub(super) fn explained(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let Insertion { table, mut source, on_existing, .. } = insertion(planner, piece)?;
+    let InsertStatement { table, mut source, on_existing, .. } = insertion(planner, piece)?;
     take_queries(&mut source)?;
-    let conflict = Conflict::read(piece, table.schema())?;
+    let conflict = ConflictClause::read(piece, table.schema())?;
     let existing = match on_existing {
         _ if conflict.is_some() => "a row that exists is updated",
         OnExisting::Replace => "a row that exists is replaced",
@@ -238,11 +238,13 @@ pub(super) fn explained(
 }
 
 /// Whether rows are stored over those that exist.
-pub(crate) fn replaces(insert: &ast::Insert, kind: Kind) -> bool {
-    kind == Kind::Upsert || insert.replace_into || insert.or == Some(ast::SqliteOnConflict::Replace)
+pub(crate) fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
+    kind == StatementKind::Upsert
+        || insert.replace_into
+        || insert.or == Some(ast::SqliteOnConflict::Replace)
 }
 
-fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
+fn on_existing(insert: &ast::Insert, kind: StatementKind) -> Result<OnExisting> {
     if insert.overwrite {
         return Err(Error::unsupported(
             "INSERT OVERWRITE: TRUNCATE the table first, or write UPSERT for rows with the same keys",

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::text::{Kind, Piece};
+use crate::text::{Piece, StatementKind};
 
 /// `INSERT ... VALUES ($1, $2)` with so many rows of values, whose parameters are numbered on; none
 /// when the statement is not of that form. `count` is the number of parameters of one row.
 pub(crate) fn repeated(piece: &Piece, count: usize, rows: usize) -> Option<Piece> {
-    if !matches!(piece.kind, Kind::Insert | Kind::Upsert) || count == 0 {
+    if !matches!(piece.kind, StatementKind::Insert | StatementKind::Upsert) || count == 0 {
         return None;
     }
     let tokens = piece.tokens.as_slice();

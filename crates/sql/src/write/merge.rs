@@ -20,8 +20,8 @@ use super::change::{alias, table, write_deleted, write_updated};
 use super::existing::refuse_existing;
 use super::insert::{GatheredInsert, insertion};
 use super::keys::key_text;
-use super::returned::Written;
-use super::selected::{Assignment, NotedRow, ROWS_PER_LOOK, RowChange, Write};
+use super::returned::WrittenRows;
+use super::selected::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
 use super::stopped::stopped;
 use super::tokens::{made, quoted, word};
 use crate::answer::Changes;
@@ -29,48 +29,48 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Piece};
+use crate::text::{Cursor, Piece, StatementKind};
 
 type Tokens = Vec<TokenWithSpan>;
 
 /// A MERGE as it is written.
-pub(super) struct Merge {
+pub(super) struct MergeStatement {
     pub(super) table: Table,
     pub(super) alias: Option<String>,
     with: Tokens,
     source: Tokens,
     on: Tokens,
-    matched: Vec<Clause<Matched>>,
-    unmatched: Vec<Clause<Unmatched>>,
+    matched: Vec<WhenClause<MatchedAction>>,
+    unmatched: Vec<WhenClause<UnmatchedAction>>,
     end: Location,
 }
 
 /// What becomes of rows, with the condition that stands behind AND.
-struct Clause<T> {
+struct WhenClause<T> {
     condition: Tokens,
     action: T,
 }
 
-enum Matched {
+enum MatchedAction {
     Update(Vec<Assignment>),
     Delete,
     Nothing,
 }
 
-enum Unmatched {
+enum UnmatchedAction {
     /// Columns, all without them, and a value for each.
     Insert(Tokens, Tokens),
     Nothing,
 }
 
 /// Rows of one clause that matched.
-struct Found<'a> {
+struct MatchedRows<'a> {
     change: RowChange<'a>,
-    action: &'a Matched,
+    action: &'a MatchedAction,
     rows: Vec<(RecordBatch, Vec<NotedRow>)>,
 }
 
-impl Merge {
+impl MergeStatement {
     /// Reads a statement.
     ///
     /// # Errors
@@ -133,24 +133,24 @@ impl Merge {
         }
         // In the order written: a row belongs to the first clause whose condition holds.
         if is_matched {
-            let action = if is_nothing { Matched::Nothing } else { self.change(cursor)? };
-            self.matched.push(Clause { condition, action });
+            let action = if is_nothing { MatchedAction::Nothing } else { self.change(cursor)? };
+            self.matched.push(WhenClause { condition, action });
         } else {
-            let action = if is_nothing { Unmatched::Nothing } else { insert(cursor)? };
-            self.unmatched.push(Clause { condition, action });
+            let action = if is_nothing { UnmatchedAction::Nothing } else { insert(cursor)? };
+            self.unmatched.push(WhenClause { condition, action });
         }
         Ok(())
     }
 
     /// `UPDATE SET ...` or `DELETE`
-    fn change(&self, cursor: &mut Cursor) -> Result<Matched> {
+    fn change(&self, cursor: &mut Cursor) -> Result<MatchedAction> {
         if cursor.word("DELETE") {
-            return Ok(Matched::Delete);
+            return Ok(MatchedAction::Delete);
         }
         if !(cursor.word("UPDATE") && cursor.word("SET")) {
             return Err(cursor.expected("UPDATE SET, DELETE or DO NOTHING"));
         }
-        assignments(cursor, self.table.schema()).map(Matched::Update)
+        assignments(cursor, self.table.schema()).map(MatchedAction::Update)
     }
 
     /// The rows of each clause that changes some, as they are now.
@@ -160,13 +160,13 @@ impl Merge {
         parameters: &'a Parameters,
         guard: &'a Guard,
         tells: bool,
-    ) -> Result<Vec<Found<'a>>> {
+    ) -> Result<Vec<MatchedRows<'a>>> {
         let mut found = Vec::new();
         for (place, clause) in self.matched.iter().enumerate() {
             let items = match &clause.action {
-                Matched::Update(items) => items.clone(),
-                Matched::Delete => Vec::new(),
-                Matched::Nothing => continue,
+                MatchedAction::Update(items) => items.clone(),
+                MatchedAction::Delete => Vec::new(),
+                MatchedAction::Nothing => continue,
             };
             let alias = self.alias.clone();
             let mut condition = in_parentheses(&self.on);
@@ -181,14 +181,14 @@ impl Merge {
                 ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
             };
             let rows = change.gathered(tells)?;
-            found.push(Found { change, action: &clause.action, rows });
+            found.push(MatchedRows { change, action: &clause.action, rows });
         }
         self.refuse_twice(&found)?;
         Ok(found)
     }
 
     /// Refuses rows that match several rows of the source.
-    fn refuse_twice(&self, found: &[Found<'_>]) -> Result<()> {
+    fn refuse_twice(&self, found: &[MatchedRows<'_>]) -> Result<()> {
         let (schema, mut keys) = (self.table.schema(), HashSet::new());
         for (batch, noted) in found.iter().flat_map(|found| &found.rows) {
             for row in 0..noted.len() {
@@ -213,7 +213,9 @@ impl Merge {
     /// Refuses to go on when a row of the table is gone, or matches no more, and the row of the
     /// source would have to be inserted instead.
     fn refuse_lost(&self, change: &RowChange<'_>, batch: &RecordBatch, row: usize) -> Result<()> {
-        let inserts = |clause: &Clause<Unmatched>| matches!(clause.action, Unmatched::Insert(..));
+        let inserts = |clause: &WhenClause<UnmatchedAction>| {
+            matches!(clause.action, UnmatchedAction::Insert(..))
+        };
         let matched = RowChange {
             with: self.with.clone(),
             others: self.source.clone(),
@@ -245,9 +247,9 @@ impl Merge {
     ) -> Result<Vec<GatheredInsert>> {
         let mut inserts = Vec::new();
         for (place, clause) in self.unmatched.iter().enumerate() {
-            let Unmatched::Insert(columns, values) = &clause.action else { continue };
+            let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
             let tokens = self.insertion(columns, values, &chosen(&self.unmatched, place));
-            let piece = Piece { tokens: tokens.into(), kind: Kind::Insert, end: self.end };
+            let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
             let insertion = insertion(planner, &piece)?;
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
         }
@@ -294,9 +296,9 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
-    let merge = Merge::read(planner, piece)?;
+    let merge = MergeStatement::read(planner, piece)?;
     let inserts = merge.inserts(planner, parameters, guard)?;
     let found = merge.found(planner, parameters, guard, written.tells_rows())?;
     let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();
@@ -320,11 +322,11 @@ pub(super) fn run(
 }
 
 fn write_found(
-    merge: &Merge,
-    found: &[Found<'_>],
+    merge: &MergeStatement,
+    found: &[MatchedRows<'_>],
     guard: &Guard,
     changes: &mut Changes,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<()> {
     let tells = written.tells_rows();
     for clause in found {
@@ -345,7 +347,7 @@ fn write_found(
                     continue;
                 };
                 match clause.action {
-                    Matched::Delete => changes.deleted += 1,
+                    MatchedAction::Delete => changes.deleted += 1,
                     _ => changes.updated += 1,
                 }
                 written.note(told)?;
@@ -357,11 +359,11 @@ fn write_found(
 
 /// Writes a row that was written meanwhile, as the clause says that it belongs to now.
 fn again<'a, 'b>(
-    found: &'a [Found<'b>],
+    found: &'a [MatchedRows<'b>],
     batch: &RecordBatch,
     row: usize,
     tells: bool,
-) -> Result<Option<(&'a Found<'b>, Row)>> {
+) -> Result<Option<(&'a MatchedRows<'b>, Row)>> {
     for clause in found {
         if let Some(told) = clause.change.again(batch, row, clause.write(), tells)? {
             return Ok(Some((clause, told)));
@@ -370,17 +372,17 @@ fn again<'a, 'b>(
     Ok(None)
 }
 
-impl Found<'_> {
-    fn write(&self) -> &'static Write {
+impl MatchedRows<'_> {
+    fn write(&self) -> &'static ChangeWriter {
         match self.action {
-            Matched::Delete => &write_deleted,
+            MatchedAction::Delete => &write_deleted,
             _ => &write_updated,
         }
     }
 }
 
 /// `INSERT [(columns)] VALUES (values)`; a column whose value is DEFAULT is left out.
-fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
+fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     if !cursor.word("INSERT") {
         return Err(cursor.expected("INSERT or DO NOTHING"));
     }
@@ -394,7 +396,7 @@ fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
     let place = cursor.location();
     let mut values = list(cursor)?;
     let Some(mut columns) = columns else {
-        return Ok(Unmatched::Insert(Vec::new(), joined(values)));
+        return Ok(UnmatchedAction::Insert(Vec::new(), joined(values)));
     };
     if columns.len() != values.len() {
         let (columns, values) = (columns.len(), values.len());
@@ -408,7 +410,7 @@ fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
     let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
     columns.retain(|_| given.next().unwrap_or(true));
     values.retain(is_given);
-    Ok(Unmatched::Insert(in_parentheses(&joined(columns)), joined(values)))
+    Ok(UnmatchedAction::Insert(in_parentheses(&joined(columns)), joined(values)))
 }
 
 /// What stands in parentheses, between commas.
@@ -448,7 +450,7 @@ fn in_parentheses(tokens: &[TokenWithSpan]) -> Tokens {
 }
 
 /// `AND` the condition of this clause, and none of those before it.
-fn chosen<T>(clauses: &[Clause<T>], place: usize) -> Tokens {
+fn chosen<T>(clauses: &[WhenClause<T>], place: usize) -> Tokens {
     let mut tokens = Vec::new();
     for before in &clauses[..place] {
         tokens.push(word("AND"));

@@ -37,13 +37,13 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, parse, without_catalog};
-use returned::{Returning, Wanted, Written};
+use crate::text::{Piece, StatementKind, parse, without_catalog};
+use returned::{ReturningClause, ReturningQuery, WrittenRows};
 use stopped::stopped;
 pub(crate) use tokens::{made, quoted, word};
 
-pub(crate) use copy::{Copied, Copy, CopyOf, copy};
-pub(crate) use create::{CreateAs, create_as};
+pub(crate) use copy::{CopyResult, CopyStatement, CopySubject, copy};
+pub(crate) use create::{CreateTableAs, create_as};
 pub(crate) use insert::{insert_of, insertion, replaces};
 pub(crate) use many::repeated;
 pub(crate) use view::{ViewStatement, define_view};
@@ -56,16 +56,18 @@ pub(crate) fn run(
     guard: &Guard,
 ) -> Result<Answer> {
     let (piece, wanted) = stripped(piece)?;
-    let Wanted::Rows(items) = &wanted else {
-        let changes = changed(planner, &piece, parameters, guard, &mut Written::untold())?;
+    let ReturningClause::Rows(items) = &wanted else {
+        let changes = changed(planner, &piece, parameters, guard, &mut WrittenRows::untold())?;
         return match wanted {
-            Wanted::Count => counted(changes).map(|batch| Answer::Rows(Rows::ready(batch))),
+            ReturningClause::Count => {
+                counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
+            }
             _ => Ok(Answer::Changed(changes)),
         };
     };
     let returning = returning(planner, &piece, items)?;
     returning.schema(planner, parameters)?;
-    let mut written = Written::told(planner, &returning.table);
+    let mut written = WrittenRows::told(planner, &returning.table);
     let changes = changed(planner, &piece, parameters, guard, &mut written)?;
     let rows = returning.rows(planner, written, parameters, guard);
     rows.map(Answer::Rows).map_err(|error| stopped(planner, error, changes))
@@ -76,11 +78,13 @@ fn changed(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     match piece.kind {
-        Kind::Insert | Kind::Upsert => insert::run(planner, piece, parameters, guard, written),
-        Kind::Merge => merge::run(planner, piece, parameters, guard, written),
+        StatementKind::Insert | StatementKind::Upsert => {
+            insert::run(planner, piece, parameters, guard, written)
+        }
+        StatementKind::Merge => merge::run(planner, piece, parameters, guard, written),
         _ => change::run(planner, piece, parameters, guard, written),
     }
 }
@@ -89,19 +93,19 @@ fn returning<'a>(
     planner: &Planner,
     piece: &Piece,
     items: &'a [TokenWithSpan],
-) -> Result<Returning<'a>> {
+) -> Result<ReturningQuery<'a>> {
     let (table, alias) = match piece.kind {
-        Kind::Insert | Kind::Upsert => {
+        StatementKind::Insert | StatementKind::Upsert => {
             let insertion = insertion(planner, piece)?;
             (insertion.table, insertion.alias)
         }
-        Kind::Merge => {
-            let merge = merge::Merge::read(planner, piece)?;
+        StatementKind::Merge => {
+            let merge = merge::MergeStatement::read(planner, piece)?;
             (merge.table, merge.alias)
         }
         _ => change::target(planner, piece)?,
     };
-    Ok(Returning { items, table, alias, end: piece.end })
+    Ok(ReturningQuery { items, table, alias, end: piece.end })
 }
 
 /// What a statement that changes rows would do: how it writes, then how it finds them.
@@ -114,7 +118,7 @@ pub(crate) fn explained(
 ) -> Result<(String, Rows)> {
     let (piece, _) = stripped(piece)?;
     match piece.kind {
-        Kind::Insert | Kind::Upsert => {
+        StatementKind::Insert | StatementKind::Upsert => {
             insert::explained(planner, &piece, explain, parameters, guard)
         }
         _ => change::explained(planner, &piece, explain, parameters, guard),
@@ -128,12 +132,12 @@ pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
 
 /// Whether a statement that changes rows gives some.
 pub(crate) fn tells(piece: &Piece) -> Result<bool> {
-    Ok(!matches!(without_returning(piece)?, (_, Wanted::Changes)))
+    Ok(!matches!(without_returning(piece)?, (_, ReturningClause::Changes)))
 }
 
 /// What a statement tells of the rows that it wrote, as a query without FROM.
 pub(crate) fn returned_items(piece: &Piece) -> Result<Option<ast::Statement>> {
-    let (plain, Wanted::Rows(items)) = without_returning(piece)? else { return Ok(None) };
+    let (plain, ReturningClause::Rows(items)) = without_returning(piece)? else { return Ok(None) };
     let tokens = std::iter::once(tokens::word("SELECT")).chain(items).collect();
     parse(tokens, plain.end).map(Some)
 }
@@ -145,15 +149,17 @@ pub(crate) fn returned(
     parameters: &Parameters,
 ) -> Result<Option<SchemaRef>> {
     match stripped(piece)? {
-        (_, Wanted::Count) => counted(Changes::default()).map(|batch| Some(batch.schema())),
-        (_, Wanted::Changes) => Ok(None),
-        (plain, Wanted::Rows(items)) => {
+        (_, ReturningClause::Count) => {
+            counted(Changes::default()).map(|batch| Some(batch.schema()))
+        }
+        (_, ReturningClause::Changes) => Ok(None),
+        (plain, ReturningClause::Rows(items)) => {
             returning(planner, &plain, &items)?.schema(planner, parameters).map(Some)
         }
     }
 }
 
-fn stripped(piece: &Piece) -> Result<(Piece, Wanted)> {
+fn stripped(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     let (mut piece, wanted) = without_returning(piece)?;
     piece.tokens = Arc::new(without_catalog(&piece.tokens));
     Ok((piece, wanted))
@@ -162,19 +168,21 @@ fn stripped(piece: &Piece) -> Result<(Piece, Wanted)> {
 /// Whether a statement is one that the parser understands.
 pub(crate) fn parsed(piece: &Piece) -> Result<()> {
     match piece.kind {
-        Kind::Show | Kind::Describe | Kind::Truncate => Ok(()),
-        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge => {
-            without_returning(piece)?.0.parse().map(drop)
-        }
+        StatementKind::Show | StatementKind::Describe | StatementKind::Truncate => Ok(()),
+        StatementKind::Insert
+        | StatementKind::Upsert
+        | StatementKind::Update
+        | StatementKind::Delete
+        | StatementKind::Merge => without_returning(piece)?.0.parse().map(drop),
         _ => piece.parse().map(drop),
     }
 }
 
 /// The statement without its RETURNING, and what that wants.
-fn without_returning(piece: &Piece) -> Result<(Piece, Wanted)> {
+fn without_returning(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     let is_returning = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("RETURNING"));
     let Some(at) = piece.tokens.iter().rposition(is_returning) else {
-        return Ok((piece.clone(), Wanted::Changes));
+        return Ok((piece.clone(), ReturningClause::Changes));
     };
     let items = &piece.tokens[at + 1..];
     if items.is_empty() {
@@ -183,8 +191,8 @@ fn without_returning(piece: &Piece) -> Result<(Piece, Wanted)> {
     let text: Vec<String> =
         items.iter().map(|token| token.token.to_string().to_ascii_lowercase()).collect();
     let wanted = match text == ["count", "(", "*", ")"] {
-        true => Wanted::Count,
-        false => Wanted::Rows(items.to_vec()),
+        true => ReturningClause::Count,
+        false => ReturningClause::Rows(items.to_vec()),
     };
     let end = piece.tokens[at].span.start;
     Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, wanted))

@@ -31,7 +31,7 @@ const WRITTEN: &str = "rows written";
 const ROWS_PER_BATCH: usize = 1_024;
 
 /// What a statement says of its answer.
-pub(super) enum Wanted {
+pub(super) enum ReturningClause {
     /// How many rows were written.
     Changes,
     /// `RETURNING COUNT(*)`
@@ -41,7 +41,7 @@ pub(super) enum Wanted {
 }
 
 /// Rows written, gathered only if they are to be told of.
-pub(super) struct Written {
+pub(super) struct WrittenRows {
     gathers: bool,
     bytes_max: usize,
     bytes: usize,
@@ -52,7 +52,7 @@ pub(super) struct Written {
     keys: Option<(Arc<TableSchema>, HashSet<String>)>,
 }
 
-impl Written {
+impl WrittenRows {
     /// For a statement that does not tell of its rows.
     pub(super) fn untold() -> Self {
         Self {
@@ -154,17 +154,17 @@ impl Written {
 }
 
 /// The list behind RETURNING, over the rows of a table.
-pub(super) struct Returning<'a> {
+pub(super) struct ReturningQuery<'a> {
     pub(super) items: &'a [TokenWithSpan],
     pub(super) table: Table,
     pub(super) alias: Option<String>,
     pub(super) end: Location,
 }
 
-impl Returning<'_> {
+impl ReturningQuery<'_> {
     /// The columns that it gives. Nothing is written yet.
     pub(super) fn schema(&self, planner: &Planner, parameters: &Parameters) -> Result<SchemaRef> {
-        let written = Written::told(planner, &self.table).into_table()?;
+        let written = WrittenRows::told(planner, &self.table).into_table()?;
         let parsed = parse(self.selection(), self.end)?;
         let names = self.names(planner, written);
         planner.described_with(names, parsed, parameters).map(|(schema, _)| schema)
@@ -178,7 +178,7 @@ impl Returning<'_> {
     pub(super) fn rows(
         &self,
         planner: &Planner,
-        written: Written,
+        written: WrittenRows,
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<Rows> {

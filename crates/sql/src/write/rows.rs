@@ -10,9 +10,9 @@ use arrow::array::{Array, RecordBatch};
 use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResult};
 
 use super::change::update_rows;
-use super::conflict::Conflict;
+use super::conflict::ConflictClause;
 use super::keys::{exists, key_text};
-use super::returned::Written;
+use super::returned::WrittenRows;
 use super::selected::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
 use super::stopped::stopped;
 use crate::answer::Changes;
@@ -23,13 +23,13 @@ use crate::text::Piece;
 use crate::transaction::{Transaction, key_of};
 
 /// Rows on their way into a table.
-pub(super) struct Inserting<'a> {
+pub(super) struct RowInserter<'a> {
     pub(super) planner: &'a Planner,
     pub(super) table: &'a Table,
     pub(super) alias: Option<String>,
     pub(super) on_existing: OnExisting,
     /// What becomes of rows that exist.
-    pub(super) conflict: Option<&'a Conflict>,
+    pub(super) conflict: Option<&'a ConflictClause>,
     pub(super) parameters: &'a Parameters,
     pub(super) guard: &'a Guard,
     pub(super) piece: &'a Piece,
@@ -39,12 +39,12 @@ pub(super) struct Inserting<'a> {
     pub(super) keys_met: HashSet<String>,
 }
 
-impl<'a> Inserting<'a> {
+impl<'a> RowInserter<'a> {
     /// Writes rows, given as they came and as they fit the table.
     pub(super) fn run(
         mut self,
         batches: &[(RecordBatch, RecordBatch)],
-        written: &mut Written,
+        written: &mut WrittenRows,
     ) -> Result<Changes> {
         match self.write_all(batches, written) {
             Ok(()) => Ok(self.changes),
@@ -55,7 +55,7 @@ impl<'a> Inserting<'a> {
     fn write_all(
         &mut self,
         batches: &[(RecordBatch, RecordBatch)],
-        written: &mut Written,
+        written: &mut WrittenRows,
     ) -> Result<()> {
         for (given, fitting) in batches {
             for row in 0..fitting.num_rows() {
@@ -96,7 +96,12 @@ impl<'a> Inserting<'a> {
     }
 
     /// Leaves a row with the transaction.
-    fn put_in(&mut self, transaction: &Transaction, row: Row, written: &mut Written) -> Result<()> {
+    fn put_in(
+        &mut self,
+        transaction: &Transaction,
+        row: Row,
+        written: &mut WrittenRows,
+    ) -> Result<()> {
         let schema = self.table.schema();
         // The store numbers rows when it writes them, and a transaction writes them at COMMIT.
         if let Some(identity) = schema.identity_column()
@@ -109,9 +114,9 @@ impl<'a> Inserting<'a> {
         }
         // Read now: the store checks conditions at COMMIT, too late for this statement's counts.
         let (exists_now, version) = match self.standing(&key_of(self.table, &row))? {
-            Standing::None => (false, None),
-            Standing::InTransaction => (true, None),
-            Standing::Stored(version) => (true, Some(version)),
+            KeyState::None => (false, None),
+            KeyState::InTransaction => (true, None),
+            KeyState::Stored(version) => (true, Some(version)),
         };
         if exists_now && self.conflict.is_some() {
             self.keys_met.insert(key_text(&row, schema));
@@ -136,20 +141,20 @@ impl<'a> Inserting<'a> {
     }
 
     /// The row that there is under a key.
-    fn standing(&self, key: &Row) -> Result<Standing> {
+    fn standing(&self, key: &Row) -> Result<KeyState> {
         let transaction = self.planner.context.transaction.as_deref();
         let changed = transaction.map(|open| open.has(self.table, key)).transpose()?.flatten();
         Ok(match changed {
-            Some(true) => Standing::InTransaction,
-            Some(false) => Standing::None,
+            Some(true) => KeyState::InTransaction,
+            Some(false) => KeyState::None,
             None => self
                 .table
                 .get(key)?
-                .map_or(Standing::None, |stored| Standing::Stored(stored.version)),
+                .map_or(KeyState::None, |stored| KeyState::Stored(stored.version)),
         })
     }
 
-    fn put(&mut self, mut row: Row, written: &mut Written) -> Result<()> {
+    fn put(&mut self, mut row: Row, written: &mut WrittenRows) -> Result<()> {
         if let Some(transaction) = self.planner.context.transaction.as_deref() {
             return self.put_in(transaction, row, written);
         }
@@ -200,18 +205,18 @@ impl<'a> Inserting<'a> {
     /// Plans what becomes of rows that exist, for what is wrong with it.
     pub(super) fn check(&self) -> Result<()> {
         let Some(conflict) = self.conflict else { return Ok(()) };
-        let none = Written::given(self.planner, self.table).into_batch()?;
+        let none = WrittenRows::given(self.planner, self.table).into_batch()?;
         conflict.of_rows(self.change(), &none)?.check()
     }
 
     /// Changes the rows that were met. One that is gone meanwhile is inserted after all.
-    fn update(&mut self, written: &mut Written) -> Result<()> {
+    fn update(&mut self, written: &mut WrittenRows) -> Result<()> {
         for _ in 0..TRIES_MAX {
             let met = std::mem::take(&mut self.met);
             self.keys_met.clear();
             let Some(conflict) = self.conflict.filter(|_| !met.is_empty()) else { return Ok(()) };
             self.guard.check()?;
-            let mut excluded = Written::given(self.planner, self.table);
+            let mut excluded = WrittenRows::given(self.planner, self.table);
             met.iter().try_for_each(|(row, _)| excluded.note(row.clone()))?;
             let change = conflict.of_rows(self.change(), &excluded.into_batch()?)?;
             written.note_keys(self.table.schema());
@@ -224,9 +229,9 @@ impl<'a> Inserting<'a> {
                 }
                 // It was there all the time, and the condition did not hold.
                 let is_as_it_was = match self.standing(&key_of(self.table, &row))? {
-                    Standing::None => false,
-                    Standing::InTransaction => true,
-                    Standing::Stored(now) => Some(now) == version,
+                    KeyState::None => false,
+                    KeyState::InTransaction => true,
+                    KeyState::Stored(now) => Some(now) == version,
                 };
                 if is_as_it_was {
                     self.changes.skipped += 1;
@@ -243,7 +248,7 @@ impl<'a> Inserting<'a> {
 }
 
 /// What there is under a key.
-enum Standing {
+enum KeyState {
     None,
     /// A row that the transaction has written.
     InTransaction,

@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, WriteResult};
 
-use super::returned::Written;
+use super::returned::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
 use crate::access::note_names;
 use crate::answer::{Changes, Rows};
@@ -37,7 +37,7 @@ pub(super) const ROWS_PER_LOOK: usize = 64;
 pub(super) type Assignment = (usize, Vec<TokenWithSpan>);
 
 /// Writes a row; also gives the row that RETURNING tells of.
-pub(super) type Write =
+pub(super) type ChangeWriter =
     dyn Fn(&RecordBatch, usize, NotedRow, &RowChange<'_>) -> Result<(WriteResult, Row)>;
 
 /// What the store notes of a row beside its columns.
@@ -100,8 +100,8 @@ impl<'a> RowChange<'a> {
     pub(super) fn run(
         &self,
         told: impl Fn(u64) -> Changes,
-        write: &Write,
-        written: &mut Written,
+        write: &ChangeWriter,
+        written: &mut WrittenRows,
     ) -> Result<Changes> {
         let mut changed = 0;
         match self.write_all(&mut changed, write, written) {
@@ -113,8 +113,8 @@ impl<'a> RowChange<'a> {
     pub(super) fn write_all(
         &self,
         changed: &mut u64,
-        write: &Write,
-        written: &mut Written,
+        write: &ChangeWriter,
+        written: &mut WrittenRows,
     ) -> Result<()> {
         // UPDATE selects all columns anyway, DELETE only where RETURNING needs them.
         let tells_all = written.tells_rows() && self.items.is_empty();
@@ -166,7 +166,7 @@ impl<'a> RowChange<'a> {
         &self,
         batch: &RecordBatch,
         row: usize,
-        write: &Write,
+        write: &ChangeWriter,
         tells_all: bool,
     ) -> Result<Option<Row>> {
         let (columns, parameters) = self.key_of(batch, row)?;

@@ -10,7 +10,7 @@ use crate::catalog::path_of_parts;
 use crate::error::invalid_at;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Looker, Piece, walk};
+use crate::text::{Cursor, Looker, Piece, StatementKind, walk};
 use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
 
 /// `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query`, or
@@ -62,8 +62,8 @@ impl ViewStatement {
             return Err(cursor.expected("AS"));
         }
         let tokens = cursor.rest().to_vec();
-        let kind = Kind::of(&tokens);
-        if kind != Kind::Query {
+        let kind = StatementKind::of(&tokens);
+        if kind != StatementKind::Query {
             return Err(cursor.expected("a query"));
         }
         // A view becomes a part of other statements, whose parameters are not its own.
@@ -173,14 +173,14 @@ fn options(planner: &Planner) -> WriteOptions {
 
 /// The names of tables and views in a statement.
 fn names_in(statement: &Statement) -> Vec<String> {
-    struct Names(Vec<String>);
-    impl Looker for Names {
+    struct NameCollector(Vec<String>);
+    impl Looker for NameCollector {
         fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
             self.0.push(path_of(name));
             ControlFlow::Continue(())
         }
     }
-    let mut names = Names(Vec::new());
+    let mut names = NameCollector(Vec::new());
     let _ = walk(statement, &mut names);
     names.0
 }
