@@ -21,13 +21,13 @@ use crate::catalog::{Context, Names};
 use crate::documents::{self, json_set};
 use crate::error::from_datafusion;
 use crate::functions;
+use crate::lag_lead::shifts;
 use crate::options::SqlOptions;
 use crate::plan::{
     CorrelatedNamesRule, DependentRule, EqualKeys, IndexOrderRule, LatestRule, MembershipRule,
     MergedListRule, OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule,
     UsingRule, UuidPlanner, physical_rules,
 };
-use crate::shifts::shifts;
 use crate::text::{CATALOG, SCHEMA};
 
 /// How long the last handle waits for statements that were left before their end.

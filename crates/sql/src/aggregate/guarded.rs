@@ -14,9 +14,9 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs,
 };
 
-use super::longest::ExtremeInterval;
-use super::moving::{BIT_XOR, FrameAccumulator};
-use super::{average, extreme, total};
+use super::extreme_interval::ExtremeInterval;
+use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
+use super::{average, extreme_double, total};
 use crate::interval::is_interval;
 
 /// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`, which
@@ -77,7 +77,7 @@ enum GuardedPart {
 impl GuardedAggregate {
     fn groups(&self, result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
         match self.part {
-            GuardedPart::Extreme { is_max } => extreme::groups(is_max, result),
+            GuardedPart::Extreme { is_max } => extreme_double::groups(is_max, result),
             GuardedPart::Total => total::groups(result),
             GuardedPart::Average | GuardedPart::Frames => None,
         }

@@ -12,12 +12,12 @@
 //! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
 mod average;
-mod extreme;
+mod extreme_double;
+mod extreme_interval;
+mod frame_accumulator;
 mod frequency;
 mod groups;
 mod guarded;
-mod longest;
-mod moving;
 mod series;
 mod total;
 

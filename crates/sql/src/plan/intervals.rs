@@ -3,7 +3,7 @@
 //! The planner compares months first, then days, then what is left: 25 hours are less than a day to
 //! it, and so is the time between any two moments, which it counts in less than days. So whatever
 //! compares intervals gets their lengths (`interval.rs`). Groups go by lengths in
-//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`. `date_part` gets intervals as
+//! `interval_groups.rs`, `min` and `max` in `aggregate/extreme_interval.rs`. `date_part` gets intervals as
 //! other databases take them apart.
 
 use std::str::FromStr;

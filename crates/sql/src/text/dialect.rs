@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, Word};
 
 use super::call::call;
-use super::readings::ParseBudget;
+use super::parse_budget::ParseBudget;
 use super::spelling::INTEGER_DIVISION;
 
 /// The function that marks the first end of BETWEEN SYMMETRIC.
@@ -230,7 +230,7 @@ fn lambda(parser: &mut Parser) -> Result<Expr, ParserError> {
 mod tests {
     use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 
-    use super::super::readings::QUESTIONS_PER_TOKEN;
+    use super::super::parse_budget::QUESTIONS_PER_TOKEN;
     use super::*;
 
     /// How often the parser asks for each token of a statement.

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
 use super::call::arguments;
-use super::meanings::MEANINGS;
+use super::function_aliases::MEANINGS;
 use super::pattern::{fill, parsed};
 use super::{aggregates, file_name, joins, row_values};
 

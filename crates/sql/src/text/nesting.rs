@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::names::has_test;
+use super::column_names::has_test;
 use super::walk::{Looker, walk};
 
 /// 16 levels of two are planned in a quarter of a second.

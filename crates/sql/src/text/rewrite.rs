@@ -13,11 +13,11 @@ use super::distinct::distinct;
 use super::walk::{Rewriter, walk_mut};
 use super::windows::NamedWindows;
 use super::{
-    aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
-    row_lists, row_values, sets, similar, stars, values,
+    aggregates, casts, column_names, date_format, documents, forms, functions, joins, json_path,
+    pivot, row_lists, row_values, sets, similar, stars, values,
 };
 
-/// Mends a statement.
+/// Rewrites a statement.
 pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
     if let Statement::Explain { analyze, verbose, options, .. } = statement {
         for option in std::mem::take(options).unwrap_or_default() {
@@ -91,7 +91,7 @@ impl Rewriter for StatementRewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         stars::fold_replaced(select);
-        names::name_columns(select);
+        column_names::name_columns(select);
         ControlFlow::Continue(())
     }
 

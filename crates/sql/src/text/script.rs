@@ -106,13 +106,13 @@ impl Piece {
 pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
     super::depth::check(&tokens)?;
     let mut tokens = super::spelling::respelled(super::path::joined(tokens))?;
-    super::fold::fold(&mut tokens);
+    super::name_case::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
     let dialect = OwnDialect::of_tokens(tokens.len());
     let mut parser =
         Parser::new(&dialect).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
-    let mut statement = super::readings::statement(&mut parser)?;
+    let mut statement = super::parse_budget::statement(&mut parser)?;
     let next = parser.peek_token();
     match next.token {
         Token::EOF => {
@@ -140,7 +140,7 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
     let tokens = Tokenizer::new(&OwnDialect::default(), text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
-    super::question::number(&mut tokens)?;
+    super::question_marks::number(&mut tokens)?;
     super::parameter::check(&tokens)?;
     let (mut pieces, mut statement) = (Vec::new(), Vec::new());
     let mut end = Location::new(1, 1);

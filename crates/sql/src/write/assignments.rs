@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{ColumnType, Result, TableSchema};
 
 use super::defaults::default_tokens;
-use super::selected::Assignment;
+use super::row_change::Assignment;
 use super::tokens::{made, quoted, word};
 use crate::error::invalid_at;
 use crate::text::Cursor;

@@ -5,8 +5,8 @@ use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::assignments::{assignments, expression};
-use super::returned::WrittenRows;
-use super::selected::{Assignment, NotedRow, RowChange};
+use super::returning_rows::WrittenRows;
+use super::row_change::{Assignment, NotedRow, RowChange};
 use crate::answer::{Changes, Rows};
 use crate::error::invalid_at;
 use crate::guard::Guard;
@@ -139,7 +139,7 @@ pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Resul
     let mut updated = 0;
     match update_rows(change, &mut updated, written) {
         Ok(()) => Ok(Changes { updated, ..Changes::default() }),
-        Err(error) => Err(super::stopped::stopped(
+        Err(error) => Err(super::partial_changes::stopped(
             change.planner,
             error,
             Changes { updated, ..Changes::default() },

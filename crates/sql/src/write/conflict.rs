@@ -13,7 +13,7 @@ use tonnage::{Error, Result, TableSchema};
 
 use super::assignments::assignments;
 use super::change::condition;
-use super::selected::{Assignment, RowChange};
+use super::row_change::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::error::{from_datafusion, invalid_at};
 use crate::text::{Cursor, Piece};

@@ -6,7 +6,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Outcome, Result};
 
-use super::{changed, returned::WrittenRows};
+use super::{changed, returning_rows::WrittenRows};
 use crate::answer::{Answer, Changes};
 use crate::distinct_names::with_distinct_names;
 use crate::error::invalid_at;

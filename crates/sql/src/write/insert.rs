@@ -6,7 +6,7 @@
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
 //!    midway.
 //! 4. Rows that RETURNING tells of, those of DO UPDATE, and those of a transaction, are written one
-//!    by one (`rows.rs`).
+//!    by one (`row_inserter.rs`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use tonnage::{
 
 use super::conflict::ConflictClause;
 use super::defaults::settle_defaults;
-use super::existing::refuse_existing;
-use super::returned::WrittenRows;
-use super::rows::RowInserter;
-use super::stopped::stopped;
+use super::key_conflicts::refuse_existing;
+use super::partial_changes::stopped;
+use super::returning_rows::WrittenRows;
+use super::row_inserter::RowInserter;
 use super::tokens::word;
 use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};

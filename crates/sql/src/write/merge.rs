@@ -17,12 +17,12 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::assignments::{assignments, expression};
 use super::change::{alias, table, write_deleted, write_updated};
-use super::existing::refuse_existing;
 use super::insert::{GatheredInsert, insertion};
+use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
-use super::returned::WrittenRows;
-use super::selected::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
-use super::stopped::stopped;
+use super::partial_changes::stopped;
+use super::returning_rows::WrittenRows;
+use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::answer::Changes;
 use crate::error::invalid_at;

@@ -12,9 +12,9 @@ use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResu
 use super::change::update_rows;
 use super::conflict::ConflictClause;
 use super::keys::{exists, key_text};
-use super::returned::WrittenRows;
-use super::selected::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
-use super::stopped::stopped;
+use super::partial_changes::stopped;
+use super::returning_rows::WrittenRows;
+use super::row_change::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
 use crate::answer::Changes;
 use crate::guard::Guard;
 use crate::planner::Planner;

@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, WriteResult};
 
-use super::returned::WrittenRows;
+use super::returning_rows::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
 use crate::access::note_names;
 use crate::answer::{Changes, Rows};
@@ -106,7 +106,7 @@ impl<'a> RowChange<'a> {
         let mut changed = 0;
         match self.write_all(&mut changed, write, written) {
             Ok(()) => Ok(told(changed)),
-            Err(error) => Err(super::stopped::stopped(self.planner, error, told(changed))),
+            Err(error) => Err(super::partial_changes::stopped(self.planner, error, told(changed))),
         }
     }
 
