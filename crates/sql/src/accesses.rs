@@ -221,7 +221,7 @@ fn of_piece(
                 cursor.word("TABLE");
             } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
                 if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
-                    note(told("statistics"), Access::Read);
+                    note(information_table("statistics"), Access::Read);
                     return Ok(());
                 }
             } else if cursor.word("STATISTICS") {
@@ -231,7 +231,7 @@ fn of_piece(
                     return Ok(());
                 }
             } else if cursor.word("TABLES") || cursor.word("VIEWS") {
-                note(told("tables"), Access::Read);
+                note(information_table("tables"), Access::Read);
                 return Ok(());
             } else if cursor.word("CREATE") {
                 cursor.word("TABLE");
@@ -268,7 +268,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
                 continue;
             }
             Definition::ShowTables => {
-                note(told("tables"), Access::Read);
+                note(information_table("tables"), Access::Read);
                 continue;
             }
             Definition::DescribeTable { path } => {
@@ -282,7 +282,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
 }
 
 /// The table that tells the same as a SHOW of everything.
-fn told(name: &str) -> String {
+fn information_table(name: &str) -> String {
     format!("{INFORMATION_SCHEMA}.{name}")
 }
 

@@ -179,7 +179,7 @@ impl Rows {
     }
 
     /// The batch under the names of the answer.
-    fn renamed(&self, batch: RecordBatch) -> Result<RecordBatch> {
+    fn rename(&self, batch: RecordBatch) -> Result<RecordBatch> {
         if Arc::ptr_eq(batch.schema_ref(), &self.schema) || *batch.schema_ref() == self.schema {
             return Ok(batch);
         }
@@ -203,7 +203,7 @@ impl Iterator for Rows {
             };
             match drawn {
                 Some(Ok(batch)) if batch.num_rows() == 0 => continue,
-                Some(Ok(batch)) => return Some(self.renamed(batch)),
+                Some(Ok(batch)) => return Some(self.rename(batch)),
                 ended => {
                     self.source = AnswerSource::Over;
                     return ended;

@@ -50,11 +50,15 @@ impl Sql {
         statement: &Statement,
         parameters: &Parameters,
     ) -> Result<Description> {
-        self.described(statement, parameters)
+        self.describe_unlocated(statement, parameters)
             .map_err(|error| with_location(error, &statement.piece))
     }
 
-    fn described(&self, statement: &Statement, parameters: &Parameters) -> Result<Description> {
+    fn describe_unlocated(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+    ) -> Result<Description> {
         let piece = &statement.piece;
         let count = count(&piece.tokens);
         let reads_only = matches!(
@@ -66,18 +70,18 @@ impl Sql {
                 | StatementKind::Summarize
         );
         let (rows, types) = match piece.kind {
-            StatementKind::Query => self.query_described(statement, parameters, count)?,
+            StatementKind::Query => self.describe_query(statement, parameters, count)?,
             // EXPLAIN of a change begins with a row that `write` makes: the planner does not know
             // its columns.
             StatementKind::Explain if show::explained_change(piece)?.is_some() => {
                 (Some(show::row("write", "")?.schema()), ParameterTypes::new())
             }
             StatementKind::Explain => {
-                let (rows, types) = self.planner().described(statement, parameters)?;
+                let (rows, types) = self.planner().describe(statement, parameters)?;
                 (Some(rows), types)
             }
             StatementKind::Show | StatementKind::Describe => {
-                (Some(self.shown(piece)?.schema()), ParameterTypes::new())
+                (Some(self.show_rows(piece)?.schema()), ParameterTypes::new())
             }
             StatementKind::Summarize => (Some(summary::summary_schema()), ParameterTypes::new()),
             StatementKind::Definition
@@ -109,7 +113,7 @@ impl Sql {
         Ok(Description { rows, reads_only, parameters: parameters.collect() })
     }
 
-    fn query_described(
+    fn describe_query(
         &self,
         statement: &Statement,
         parameters: &Parameters,
@@ -124,7 +128,7 @@ impl Sql {
             };
             return Ok((Some(declared(schema)), ParameterTypes::new()));
         }
-        let (rows, mut types) = self.planner().described(statement, parameters)?;
+        let (rows, mut types) = self.planner().describe(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {
             types.insert(name.clone(), column_type.to_arrow(&name, true));
         }
@@ -166,7 +170,7 @@ impl Sql {
         let Ok(table) = self.store().table(&path) else { return Ok(types) };
         // An UPDATE or DELETE is never planned as it stands, so the words beside a parameter tell
         // its column.
-        for (name, column) in compared(&piece.tokens) {
+        for (name, column) in compared_columns(&piece.tokens) {
             if let Some(place) = table.schema().column_index(column) {
                 note(name, table.schema(), place);
             }
@@ -177,7 +181,7 @@ impl Sql {
     fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<ParameterTypes> {
         let planner = &self.planner();
         let parsed = ast::Statement::Query(Box::new(source));
-        planner.described_statement(parsed, parameters).map(|(_, types)| types)
+        planner.describe_statement(parsed, parameters).map(|(_, types)| types)
     }
 }
 
@@ -222,7 +226,7 @@ fn types_of_limits(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (String, Co
 }
 
 /// Parameters with the names of the columns that they are compared with, or written to.
-fn compared(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
+fn compared_columns(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
     let name = |at: Option<usize>| match tokens.get(at?).map(|token| &token.token) {
         Some(Token::Word(word)) => Some(word.value.as_str()),
         _ => None,

@@ -20,7 +20,7 @@ use tonnage::{Error, Result};
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};
 use crate::cache::Statement;
-use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explained};
+use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
 use crate::guard::Guard;
 use crate::request::Request;
 use crate::session::Sql;
@@ -76,7 +76,7 @@ impl Sql {
             self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
         self.side_by_side(jobs.len(), 1, |number| {
             if let Some(job) = lock(&jobs[number]).take() {
-                self.carry_out(job, &requests, &results);
+                self.run_job(job, &requests, &results);
             }
         });
         results.into_answers()
@@ -132,7 +132,7 @@ impl Sql {
             .filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner))
         {
             match job {
-                MultiJob::Shared(shared) => join(&mut jobs, shared),
+                MultiJob::Shared(shared) => share_read(&mut jobs, shared),
                 job => jobs.push(job),
             }
         }
@@ -148,7 +148,7 @@ impl Sql {
             )));
         };
         let explained = if statement.piece.kind == StatementKind::Explain {
-            show::explained(&statement.piece)
+            show::explained_query(&statement.piece)
         } else {
             None
         };
@@ -175,17 +175,17 @@ impl Sql {
         })
     }
 
-    fn carry_out(&self, job: MultiJob, requests: &[Request], results: &MultiResults) {
+    fn run_job(&self, job: MultiJob, requests: &[Request], results: &MultiResults) {
         match job {
             MultiJob::Statement(index, statement) => {
                 results.put(
                     index,
                     self.run(&statement, &requests[index])
-                        .and_then(|answer| results.gathered(answer)),
+                        .and_then(|answer| results.gather(answer)),
                 );
             }
             MultiJob::Direct(index, direct, guard) => results.put_rows(index, direct.run(guard)),
-            MultiJob::Shared(shared) => shared.carry_out(results),
+            MultiJob::Shared(shared) => shared.run(results),
         }
     }
 }
@@ -195,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Puts aggregates to those over the same rows.
-fn join(jobs: &mut Vec<MultiJob>, shared: SharedAggregates) {
+fn share_read(jobs: &mut Vec<MultiJob>, shared: SharedAggregates) {
     let same = jobs.iter_mut().find_map(|job| match job {
         MultiJob::Shared(other)
             if other.explain == shared.explain && other.reads_as(&shared.spec) =>
@@ -217,10 +217,10 @@ impl SharedAggregates {
             && self.spec.path == spec.path
     }
 
-    fn carry_out(self, results: &MultiResults) {
+    fn run(self, results: &MultiResults) {
         let (indices, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
         if self.explain {
-            let text = explained(&self.spec, &works.iter().collect::<Vec<_>>());
+            let text = explain_aggregates(&self.spec, &works.iter().collect::<Vec<_>>());
             let text = if indices.len() > 1 {
                 format!("shared by {} statements\n{text}", indices.len())
             } else {
@@ -253,11 +253,11 @@ impl MultiResults {
     }
 
     fn put_rows(&self, index: usize, rows: Result<Rows>) {
-        self.put(index, rows.and_then(|rows| self.gathered(Answer::Rows(rows))));
+        self.put(index, rows.and_then(|rows| self.gather(Answer::Rows(rows))));
     }
 
     /// An answer with all of its rows.
-    fn gathered(&self, answer: Answer) -> Result<Answer> {
+    fn gather(&self, answer: Answer) -> Result<Answer> {
         let Answer::Rows(rows) = answer else { return Ok(answer) };
         let schema = rows.schema().clone();
         let mut batches = Vec::<Result<RecordBatch>>::new();

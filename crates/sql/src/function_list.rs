@@ -12,14 +12,14 @@ use crate::show::texts;
 use crate::text::{Cursor, Piece, own_functions};
 
 /// Whether a statement asks for functions.
-pub(crate) fn is_asked_for(piece: &Piece) -> bool {
+pub(crate) fn is_show_functions(piece: &Piece) -> bool {
     let mut cursor = Cursor::new(piece);
     cursor.word("SHOW") && cursor.word("FUNCTIONS")
 }
 
 /// The functions by name, with their kinds, and what stands for them where they are written in
 /// others.
-pub(crate) fn shown(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
+pub(crate) fn list_functions(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
     let pattern = pattern(piece)?;
     let functions = all(state);
     let of_each = |tell: fn([&str; 3]) -> &str| -> Vec<String> {

@@ -40,7 +40,7 @@ pub(crate) fn in_whole_units(text: &str) -> Option<String> {
         parts.add(sign, number, &unit)?;
         rest = behind.trim_start();
     }
-    is_cut.then(|| parts.written())
+    is_cut.then(|| parts.to_text())
 }
 
 /// A text before and from the first character that does not belong.
@@ -95,7 +95,7 @@ impl IntervalParts {
         Some(())
     }
 
-    fn written(&self) -> String {
+    fn to_text(&self) -> String {
         let Self { months, days, nanoseconds } = self;
         let sign = if *nanoseconds < 0 { "-" } else { "" };
         let (seconds, part) = (nanoseconds.abs() / SECOND, nanoseconds.abs() % SECOND);

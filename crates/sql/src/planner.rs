@@ -59,7 +59,7 @@ impl Planner {
         guard: Guard,
     ) -> Result<Rows> {
         let mut state = self.state(&guard);
-        let plan = match self.kept_plan(statement) {
+        let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
@@ -68,7 +68,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn kept_plan(&self, statement: &Statement) -> Option<CachedPlan> {
+    fn cached_plan(&self, statement: &Statement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => {
@@ -80,24 +80,24 @@ impl Planner {
 
     /// The columns of a query's answer, and its parameters as far as their types are known. A
     /// parameter without value is taken for NULL.
-    pub(crate) fn described(
+    pub(crate) fn describe(
         &self,
         statement: &Statement,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
         if statement.piece.kind != StatementKind::Query {
-            return self.described_statement(statement.piece.parse()?, parameters);
+            return self.describe_statement(statement.piece.parse()?, parameters);
         }
-        let plan = match self.kept_plan(statement) {
+        let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
-        self.described_plan(&state, plan.logical, plan.is_optimised, parameters)
+        self.describe_plan(&state, plan.logical, plan.is_optimised, parameters)
     }
 
     /// The same of a statement whose plan is not kept.
-    pub(crate) fn described_statement(
+    pub(crate) fn describe_statement(
         &self,
         mut parsed: ast::Statement,
         parameters: &Parameters,
@@ -105,11 +105,11 @@ impl Planner {
         let mut state = self.state(&Guard::default());
         KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
         let logical = self.logical(&state, parsed)?;
-        self.described_plan(&state, logical, false, parameters)
+        self.describe_plan(&state, logical, false, parameters)
     }
 
     /// The same of a statement that finds tables under other names.
-    pub(crate) fn described_with(
+    pub(crate) fn describe_with(
         &self,
         names: Names,
         parsed: ast::Statement,
@@ -118,10 +118,10 @@ impl Planner {
         let mut state = self.state(&Guard::default());
         state.register_catalog_list(Arc::new(names));
         let logical = self.logical(&state, parsed)?;
-        self.described_plan(&state, logical, false, parameters)
+        self.describe_plan(&state, logical, false, parameters)
     }
 
-    fn described_plan(
+    fn describe_plan(
         &self,
         state: &SessionState,
         logical: LogicalPlan,

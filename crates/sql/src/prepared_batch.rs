@@ -9,7 +9,7 @@ use crate::describe::count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
 use crate::text::StatementKind;
-use crate::write::{repeated, tells};
+use crate::write::{repeat_insert, returns_rows};
 
 /// Rows of an INSERT that are written by one statement: more would cost more to plan than they
 /// save.
@@ -43,7 +43,7 @@ impl Prepared {
             StatementKind::Summarize,
         ]
         .contains(&piece.kind);
-        if reads || tells(piece)? {
+        if reads || returns_rows(piece)? {
             return Err(gives_rows());
         }
         let mut changes = Changes::default();
@@ -57,7 +57,7 @@ impl Prepared {
             };
             // Rows of one statement are stored together or not at all, so an error names all of
             // them.
-            let many = (rows > 1).then(|| repeated(piece, wanted, rows)).flatten();
+            let many = (rows > 1).then(|| repeat_insert(piece, wanted, rows)).flatten();
             match many {
                 Some(piece) => {
                     let parameters = flat(batch, wanted, at, rows)?;

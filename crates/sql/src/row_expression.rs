@@ -82,7 +82,7 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     let piece = single(statement)?;
     let mut parsed = piece.parse()?;
     if is_list(&parsed) {
-        return Err(several());
+        return Err(not_one_expression());
     }
     let mut state = planner.state(&Guard::default());
     // The values come in the order of the records.
@@ -103,7 +103,7 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     let plan = plan().map_err(|error| with_location(from_datafusion(error), &piece))?;
     let field = match &declared(&plan.schema()).fields()[..] {
         [field] => Arc::new(plain(field)),
-        _ => return Err(several()),
+        _ => return Err(not_one_expression()),
     };
     let task = state.task_ctx();
     Ok(RowExpression { plan, task, field, engine: planner.engine.clone() })
@@ -118,7 +118,7 @@ fn is_list(statement: &Statement) -> bool {
     select.projection.iter().any(is_list)
 }
 
-fn several() -> Error {
+fn not_one_expression() -> Error {
     Error::invalid("several expressions stand where one alone is allowed")
 }
 

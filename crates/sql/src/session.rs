@@ -170,7 +170,7 @@ impl Sql {
                 None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             },
             StatementKind::Show | StatementKind::Describe => {
-                self.shown(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
+                self.show_rows(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
             StatementKind::Summarize => {
                 let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
@@ -255,15 +255,18 @@ impl Sql {
     }
 
     /// What SHOW and DESCRIBE give.
-    pub(crate) fn shown(&self, piece: &Piece) -> Result<RecordBatch> {
+    pub(crate) fn show_rows(&self, piece: &Piece) -> Result<RecordBatch> {
         match summary::described_query(piece).filter(|_| piece.kind == StatementKind::Describe) {
             Some(query) => summary::columns(&self.planner(), &query),
             None => match show::setting(piece) {
-                Some(name) => {
-                    session_statement::shown(self.settings(), self.options(), self.store(), &name)
-                }
-                None if function_list::is_asked_for(piece) => {
-                    function_list::shown(&self.inner.planner.engine.state, piece)
+                Some(name) => session_statement::show_settings(
+                    self.settings(),
+                    self.options(),
+                    self.store(),
+                    &name,
+                ),
+                None if function_list::is_show_functions(piece) => {
+                    function_list::list_functions(&self.inner.planner.engine.state, piece)
                 }
                 None => show::run(self.store(), piece),
             },
@@ -337,10 +340,10 @@ impl Sql {
     ) -> Result<Rows> {
         if let Some((explain, change)) = show::explained_change(&statement.piece)? {
             let planner = &self.planner();
-            let (told, rows) = write::explained(planner, &change, explain, parameters, &guard)?;
+            let (told, rows) = write::explain(planner, &change, explain, parameters, &guard)?;
             return Ok(rows.behind(show::row("write", &told)?));
         }
-        let explained = show::explained(&statement.piece).map(Statement::new);
+        let explained = show::explained_query(&statement.piece).map(Statement::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?
         {

@@ -188,7 +188,7 @@ fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
 }
 
 /// `SHOW name` and `SHOW ALL`.
-pub(crate) fn shown(
+pub(crate) fn show_settings(
     settings: &Settings,
     options: &SqlOptions,
     store: &Store,

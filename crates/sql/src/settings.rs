@@ -84,7 +84,10 @@ impl Settings {
                 // The outer `Some` says that the session has chosen: no time-out then beats that of
                 // the options.
                 lock(&self.values).timeout = Some(Some(timeout).filter(|time| !time.is_zero()));
-                Ok(format!("{name} is {}", shown(Some(timeout).filter(|time| !time.is_zero()))))
+                Ok(format!(
+                    "{name} is {}",
+                    timeout_text(Some(timeout).filter(|time| !time.is_zero()))
+                ))
             }
             "durability" => {
                 let durability = durability(value).ok_or_else(|| {
@@ -136,7 +139,7 @@ impl Settings {
     /// A setting as SHOW gives it.
     pub(crate) fn show(&self, name: &str, options: &SqlOptions, store: &Store) -> Result<String> {
         match name {
-            "timeout" | "statement_timeout" => Ok(shown(self.timeout(options))),
+            "timeout" | "statement_timeout" => Ok(timeout_text(self.timeout(options))),
             "durability" => Ok(name_of(self.terms(options).durability).to_owned()),
             "acks" => {
                 let acks = self.terms(options).acks.unwrap_or(store.levels().acks);
@@ -238,7 +241,7 @@ fn duration(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(count.checked_mul(unit_ms)?))
 }
 
-fn shown(timeout: Option<Duration>) -> String {
+fn timeout_text(timeout: Option<Duration>) -> String {
     timeout.map_or_else(|| "none".to_owned(), |timeout| format!("{timeout:?}"))
 }
 

@@ -141,7 +141,7 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
 }
 
 /// The statement that is to be explained, when it is a query and nothing but its plan is wanted.
-pub(crate) fn explained(piece: &Piece) -> Option<Piece> {
+pub(crate) fn explained_query(piece: &Piece) -> Option<Piece> {
     let rest = &piece.tokens[1..];
     let is_select = matches!(&rest.first()?.token, Token::Word(word) if word.value.eq_ignore_ascii_case("SELECT"));
     is_select.then(|| Piece {

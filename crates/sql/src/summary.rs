@@ -25,7 +25,7 @@ pub(crate) fn described_query(piece: &Piece) -> Option<Piece> {
 
 /// The columns of a query: names, types, and whether they may be NULL.
 pub(crate) fn columns(planner: &Planner, query: &Piece) -> Result<RecordBatch> {
-    let (schema, _) = planner.described_statement(query.parse()?, &Parameters::default())?;
+    let (schema, _) = planner.describe_statement(query.parse()?, &Parameters::default())?;
     let of_each = |tell: &dyn Fn(&Field) -> String| {
         schema.fields().iter().map(|field| tell(field)).collect::<Vec<_>>()
     };
@@ -53,7 +53,7 @@ pub(crate) fn summarized(
     guard: &Guard,
 ) -> Result<RecordBatch> {
     let query = summarized_query(piece)?;
-    let (schema, _) = planner.described_statement(query.parse()?, parameters)?;
+    let (schema, _) = planner.describe_statement(query.parse()?, parameters)?;
     let list: Vec<String> = schema.fields().iter().map(|field| figures(field)).collect();
     let list = single(&format!("SELECT {} FROM", list.join(", ")))?;
     let mut tokens = list.tokens.to_vec();

@@ -76,7 +76,7 @@ impl Transaction {
             }
             changes.undo.clear();
         }
-        run().inspect_err(|_| lock(&self.changes).take_back())
+        run().inspect_err(|_| lock(&self.changes).undo_statement())
     }
 
     /// What the transaction has changed of a table; nothing if it has not.
@@ -122,7 +122,7 @@ impl Transaction {
 
     fn change(&self, key: Vec<u8>, mut change: PendingChange) -> Result<()> {
         let mut changes = lock(&self.changes);
-        changes.admit(&change)?;
+        changes.check_shard_key(&change)?;
         let before = changes.rows.remove(&key);
         changes.bytes -= before.as_ref().map_or(0, |before| before.bytes);
         if let Some(before) = &before {
@@ -188,7 +188,7 @@ impl Transaction {
                     format!(
                         "the row of {} with the key ({}) ",
                         change.table.path(),
-                        told(&change.key)
+                        describe_key(&change.key)
                     )
                 });
                 Err(Error::conflict(format!(
@@ -266,7 +266,7 @@ fn modes(cursor: &mut Cursor) -> Result<()> {
 
 impl PendingChanges {
     /// Makes everything as it was before the statement.
-    fn take_back(&mut self) {
+    fn undo_statement(&mut self) {
         for (key, before) in std::mem::take(&mut self.undo).into_iter().rev() {
             let bytes = before.as_ref().map_or(0, |before| before.bytes);
             let after = match before {
@@ -278,7 +278,7 @@ impl PendingChanges {
     }
 
     /// Refuses rows of another shard key than that of the rows before.
-    fn admit(&self, change: &PendingChange) -> Result<()> {
+    fn check_shard_key(&self, change: &PendingChange) -> Result<()> {
         let Some(first) = self.rows.values().next() else { return Ok(()) };
         let (schema, table) = (change.table.schema(), &first.table);
         // Tables of one family share a space, and one atomic write does not reach beyond it.
@@ -291,7 +291,7 @@ impl PendingChanges {
         }
         let (own, others) = (change.shard_key(), first.shard_key());
         if own.len() == others.len()
-            && own.iter().zip(&others).all(|(one, other)| are_one(one, other))
+            && own.iter().zip(&others).all(|(one, other)| is_same_key_value(one, other))
         {
             return Ok(());
         }
@@ -315,7 +315,7 @@ impl PendingChange {
 }
 
 /// Whether two values of a key are one. In keys NaN is equal to itself.
-fn are_one(one: &Value, other: &Value) -> bool {
+fn is_same_key_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Double(one), Value::Double(other)) => {
             one == other || one.is_nan() && other.is_nan()
@@ -329,7 +329,7 @@ fn listed(values: &[&Value]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn told(key: &Row) -> String {
+fn describe_key(key: &Row) -> String {
     key.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 

@@ -146,7 +146,7 @@ impl Rewriter for ViewExpander<'_> {
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
-        match self.expanded(factor) {
+        match self.expand_factor(factor) {
             Ok(None) => {
                 if self.depth > 0 {
                     self.keep_table(factor);
@@ -188,7 +188,7 @@ impl ViewExpander<'_> {
         }
     }
 
-    fn expanded(&mut self, factor: &TableFactor) -> Result<Option<TableFactor>> {
+    fn expand_factor(&mut self, factor: &TableFactor) -> Result<Option<TableFactor>> {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
         if self.is_given(name) {
             return Ok(None);

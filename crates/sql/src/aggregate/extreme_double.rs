@@ -39,7 +39,7 @@ macro_rules! fold {
                 number
             }
 
-            fn both(one: $native, other: $native) -> Result<$native> {
+            fn combine(one: $native, other: $native) -> Result<$native> {
                 Ok(if matches!(other.total_cmp(&one), $taken) { other } else { one })
             }
 

@@ -87,7 +87,7 @@ impl FrameAccumulator {
     }
 
     /// Gives each row that is held what it and those behind it come to.
-    fn turn(&mut self) -> Result<()> {
+    fn rebuild(&mut self) -> Result<()> {
         self.sum = self.function.accumulator()?;
         let mut sum = self.function.accumulator()?;
         let held = std::mem::take(&mut self.held);
@@ -102,7 +102,7 @@ impl FrameAccumulator {
     }
 
     /// All rows of the frame.
-    fn whole(&mut self) -> Result<Box<dyn Accumulator>> {
+    fn merged(&mut self) -> Result<Box<dyn Accumulator>> {
         let mut whole = self.function.accumulator()?;
         if let Some(state) = self.before.last() {
             whole.merge_batch(&arrays(state)?)?;
@@ -129,7 +129,7 @@ impl Accumulator for FrameAccumulator {
         let mut rows = values[0].len();
         while rows > 0 {
             if self.before.is_empty() {
-                self.turn()?;
+                self.rebuild()?;
             }
             let leaving = rows.min(self.before.len());
             if leaving == 0 {
@@ -150,11 +150,11 @@ impl Accumulator for FrameAccumulator {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.whole()?.evaluate()
+        self.merged()?.evaluate()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.whole()?.state()
+        self.merged()?.state()
     }
 
     fn size(&self) -> usize {

@@ -21,7 +21,7 @@ pub(super) trait GroupFold: Send + 'static {
     ) -> <Self::State as ArrowPrimitiveType>::Native;
 
     /// The state of two states together.
-    fn both(
+    fn combine(
         one: <Self::State as ArrowPrimitiveType>::Native,
         other: <Self::State as ArrowPrimitiveType>::Native,
     ) -> Result<<Self::State as ArrowPrimitiveType>::Native>;
@@ -48,12 +48,12 @@ impl<F: GroupFold> GroupStates<F> {
         let place = &mut self.states[group];
         *place = Some(match *place {
             None => state,
-            Some(before) => F::both(before, state)?,
+            Some(before) => F::combine(before, state)?,
         });
         Ok(())
     }
 
-    fn taken(&mut self, emit: EmitTo) -> PrimitiveArray<F::State> {
+    fn take_states(&mut self, emit: EmitTo) -> PrimitiveArray<F::State> {
         let states = emit.take_needed(&mut self.states);
         PrimitiveArray::<F::State>::from_iter(states).with_data_type(self.state_type.clone())
     }
@@ -100,11 +100,11 @@ impl<F: GroupFold> GroupsAccumulator for GroupStates<F> {
     }
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
-        F::finish(self.taken(emit), &self.result_type)
+        F::finish(self.take_states(emit), &self.result_type)
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(self.taken(emit))])
+        Ok(vec![Arc::new(self.take_states(emit))])
     }
 
     fn convert_to_state(

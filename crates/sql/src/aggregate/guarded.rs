@@ -83,7 +83,7 @@ impl GuardedAggregate {
         }
     }
 
-    fn whole(
+    fn own_accumulator(
         &self,
         arguments: &AccumulatorArgs<'_>,
         is_sliding: bool,
@@ -121,14 +121,15 @@ impl AggregateUDFImpl for GuardedAggregate {
     }
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.whole(&arguments, false).map_or_else(|| self.inner.accumulator(arguments), Ok)
+        self.own_accumulator(&arguments, false)
+            .map_or_else(|| self.inner.accumulator(arguments), Ok)
     }
 
     fn create_sliding_accumulator(
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
-        if let Some(own) = self.whole(&arguments, true) {
+        if let Some(own) = self.own_accumulator(&arguments, true) {
             return Ok(own);
         }
         let moving = match self.part {

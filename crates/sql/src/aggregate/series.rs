@@ -206,7 +206,7 @@ struct TimeInterpolation {
 
 impl TimeInterpolation {
     /// Takes the moment that is asked for, of which there is one.
-    fn ask(&mut self, moment: i64) -> Result<()> {
+    fn set_moment(&mut self, moment: i64) -> Result<()> {
         match self.moment.replace(moment) {
             Some(known) if known != moment => {
                 plan_err!("time_interpolated takes one moment for all rows of a group")
@@ -215,7 +215,7 @@ impl TimeInterpolation {
         }
     }
 
-    fn see(&mut self, moment: i64, measurement: Measurement) {
+    fn add_measurement(&mut self, moment: i64, measurement: Measurement) {
         let (at, _) = measurement;
         if at <= moment && self.before.is_none_or(|before| order(&before, &measurement).is_lt()) {
             self.before = Some(measurement);
@@ -241,8 +241,8 @@ impl Accumulator for TimeInterpolation {
         let moments = arguments[2].as_primitive::<TimestampMicrosecondType>();
         for (row, measurement) in measurements(arguments) {
             if moments.is_valid(row) {
-                self.ask(moments.value(row))?;
-                self.see(moments.value(row), measurement);
+                self.set_moment(moments.value(row))?;
+                self.add_measurement(moments.value(row), measurement);
             }
         }
         Ok(())
@@ -272,12 +272,12 @@ impl Accumulator for TimeInterpolation {
         let asked = states[0].as_primitive::<Int64Type>();
         for row in (0..asked.len()).filter(|row| asked.is_valid(*row)) {
             let moment = asked.value(row);
-            self.ask(moment)?;
+            self.set_moment(moment)?;
             for side in [1, 3] {
                 let moments = states[side].as_primitive::<Int64Type>();
                 let values = states[side + 1].as_primitive::<Float64Type>();
                 if moments.is_valid(row) {
-                    self.see(moment, (moments.value(row), values.value(row)));
+                    self.add_measurement(moment, (moments.value(row), values.value(row)));
                 }
             }
         }

@@ -104,12 +104,12 @@ impl GroupFold for LongSums {
         number.into()
     }
 
-    fn both(one: i128, other: i128) -> Result<i128> {
+    fn combine(one: i128, other: i128) -> Result<i128> {
         added::<Decimal128Type>(one, other)
     }
 
     fn finish(states: PrimitiveArray<Decimal128Type>, _: &DataType) -> Result<ArrayRef> {
-        let sums = states.iter().map(|sum| sum.map(long).transpose());
+        let sums = states.iter().map(|sum| sum.map(to_long).transpose());
         Ok(Arc::new(sums.collect::<Result<Int64Array>>()?))
     }
 }
@@ -122,12 +122,12 @@ impl<T: SumDecimal + Send + 'static> GroupFold for DecimalSums<T> {
         number
     }
 
-    fn both(one: T::Native, other: T::Native) -> Result<T::Native> {
+    fn combine(one: T::Native, other: T::Native) -> Result<T::Native> {
         added::<T>(one, other)
     }
 
     fn finish(states: PrimitiveArray<T>, result: &DataType) -> Result<ArrayRef> {
-        states.iter().flatten().try_for_each(held::<T>)?;
+        states.iter().flatten().try_for_each(check_precision::<T>)?;
         Ok(Arc::new(states.with_data_type(result.clone())))
     }
 }
@@ -136,7 +136,7 @@ fn added<T: DecimalType>(one: T::Native, other: T::Native) -> Result<T::Native> 
     one.add_checked(other).or_else(|_| too_long::<T, _>())
 }
 
-fn held<T: DecimalType>(sum: T::Native) -> Result<()> {
+fn check_precision<T: DecimalType>(sum: T::Native) -> Result<()> {
     T::validate_decimal_precision(sum, T::MAX_PRECISION, 0).or_else(|_| too_long::<T, _>())
 }
 
@@ -154,7 +154,7 @@ fn too_long<T: DecimalType, S>() -> Result<S> {
     }
 }
 
-fn long(sum: i128) -> Result<i64> {
+fn to_long(sum: i128) -> Result<i64> {
     let fits = i64::try_from(sum);
     fits.or_else(|_| {
         exec_err!("sum is out of range for LONG: {sum}; sum CAST(x AS DECIMAL(38, 0)) instead")
@@ -292,11 +292,11 @@ impl<T: SumDecimal> Accumulator for SumAccumulator<T> {
             return ScalarValue::try_from(&self.result_type);
         }
         if self.result_type != DataType::Int64 {
-            held::<T>(sum)?;
+            check_precision::<T>(sum)?;
             return scalar::<T>(Some(sum), &self.result_type);
         }
         match scalar::<T>(Some(sum), &self.sum.state_type)? {
-            ScalarValue::Decimal128(Some(sum), ..) => Ok(ScalarValue::Int64(Some(long(sum)?))),
+            ScalarValue::Decimal128(Some(sum), ..) => Ok(ScalarValue::Int64(Some(to_long(sum)?))),
             _ => exec_err!("a sum of whole numbers is kept in 128 bits"),
         }
     }

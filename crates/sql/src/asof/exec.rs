@@ -82,7 +82,7 @@ impl AsOfExec {
 }
 
 /// The right side, gathered and sorted.
-async fn gathered(side: &AsOfSide, context: Arc<TaskContext>) -> Result<SortedSide> {
+async fn sort_side(side: &AsOfSide, context: Arc<TaskContext>) -> Result<SortedSide> {
     let schema = side.plan.schema();
     let keys = side.keys.iter().map(|key| key.data_type(&schema)).collect::<Result<Vec<_>>>()?;
     let types = (keys, side.moment.data_type(&schema)?);
@@ -179,7 +179,7 @@ impl ExecutionPlan for AsOfExec {
         let rows = left.plan.execute(partition, context.clone())?;
         let joined = stream::once(async move {
             // The first of the partitions gathers for all.
-            sorted.get_or_try_init(|| gathered(&right, context)).await?;
+            sorted.get_or_try_init(|| sort_side(&right, context)).await?;
             let joined = rows.map(move |batch| -> Result<RecordBatch> {
                 let batch = batch?;
                 let Some(sorted) = sorted.get() else {

@@ -76,7 +76,7 @@ pub(crate) fn bind(
         }
         items => order(simple, &spec).and_then(|direction| {
             spec.direction = direction;
-            let schema = named(items, &spec.schema())?;
+            let schema = rename_fields(items, &spec.schema())?;
             Some(DirectRead { spec, work: DirectWork::Rows(schema) })
         }),
     })
@@ -184,7 +184,7 @@ fn order(simple: &SimpleSelect, spec: &ReadSpec) -> Option<Direction> {
 
 /// The schema under the names that the statement gives; an alias that names another column, too, is
 /// not simple.
-fn named(items: &SelectedItems, schema: &SchemaRef) -> Option<SchemaRef> {
+fn rename_fields(items: &SelectedItems, schema: &SchemaRef) -> Option<SchemaRef> {
     let SelectedItems::Columns(items) = items else { return Some(schema.clone()) };
     let field = |(item, field): (&SelectedColumn, &arrow::datatypes::FieldRef)| match &item.alias {
         Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),

@@ -120,7 +120,7 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
         ColumnType::Integer if is_whole => digits.parse().ok().map(Value::Integer),
         ColumnType::Long if is_whole => digits.parse().ok().map(Value::Long),
         ColumnType::Double => digits.parse().ok().map(Value::Double),
-        ColumnType::Number { scale, .. } if is_whole || is_held(digits, scale) => {
+        ColumnType::Number { scale, .. } if is_whole || fits_scale(digits, scale) => {
             Value::parse(digits, column_type).ok()
         }
         _ => None,
@@ -129,7 +129,7 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
 
 /// Whether all digits behind the point have a place in a column of that scale: it would round the
 /// others away.
-fn is_held(digits: &str, scale: i8) -> bool {
+fn fits_scale(digits: &str, scale: i8) -> bool {
     let fraction =
         digits.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
     !digits.contains(['e', 'E', '_']) && i8::try_from(fraction.len()).is_ok_and(|len| len <= scale)
@@ -143,7 +143,7 @@ fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
             Value::parse(text, column_type).ok()
         }
         ColumnType::Timestamp(_) => {
-            unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
+            exact_moment(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
         }
         _ => None,
     }
@@ -153,7 +153,7 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
     match (value, column_type) {
         (Value::Null, _) => None,
         (Value::String(text), _) => of_text(text, column_type),
-        (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => unshortened(value, column_type),
+        (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => exact_moment(value, column_type),
         (
             Value::Integer(_) | Value::Long(_),
             ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. },
@@ -170,7 +170,7 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
 }
 
 /// A moment as the column holds it, unless the column would cut it.
-fn unshortened(value: &Value, column_type: ColumnType) -> Option<Value> {
+fn exact_moment(value: &Value, column_type: ColumnType) -> Option<Value> {
     let held = value.convert_to(column_type).ok()?;
     let back = held.convert_to(ColumnType::Timestamp(9)).ok()?;
     (back == value.convert_to(ColumnType::Timestamp(9)).ok()?).then_some(held)

@@ -18,4 +18,4 @@ mod run;
 pub(crate) use aggregate::Aggregates;
 pub(crate) use bind::{DirectRead, DirectWork, bind};
 pub(crate) use parse::SimpleSelect;
-pub(crate) use run::{aggregate, explained};
+pub(crate) use run::{aggregate, explain_aggregates};

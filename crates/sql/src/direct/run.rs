@@ -28,13 +28,13 @@ impl DirectRead {
     pub(crate) fn describe(&self) -> String {
         match &self.work {
             DirectWork::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
-            DirectWork::Aggregates(work) => explained(&self.spec, &[work]),
+            DirectWork::Aggregates(work) => explain_aggregates(&self.spec, &[work]),
         }
     }
 }
 
 /// How EXPLAIN tells of aggregates that share a read.
-pub(crate) fn explained(spec: &ReadSpec, works: &[&Aggregates]) -> String {
+pub(crate) fn explain_aggregates(spec: &ReadSpec, works: &[&Aggregates]) -> String {
     let mut text = String::new();
     for work in works {
         text.push_str(&format!("Aggregate: {}\n", work.describe()));

@@ -18,14 +18,14 @@ pub(super) const ALL: [Scalar; 2] = [
         form: "format('%s and %s', a, b)",
         count: (1, 100),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| each(arguments, postgres),
+        work: |arguments| format_rows(arguments, write_postgres),
     },
     Scalar {
         name: "printf",
         form: "printf('%d: %s', a, b)",
         count: (1, 100),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| each(arguments, c),
+        work: |arguments| format_rows(arguments, write_c),
     },
 ];
 
@@ -43,15 +43,15 @@ struct FormatSpecifier {
     letter: char,
 }
 
-fn each(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
+fn format_rows(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
     let formats = arguments.texts(0)?;
     arguments.map_text(|row| match text_of(&formats, row) {
-        Some(format) => written(arguments, format, row, write),
+        Some(format) => format_row(arguments, format, row, write),
         None => Ok(None),
     })
 }
 
-fn written(
+fn format_row(
     arguments: &Arguments,
     format: &str,
     row: usize,
@@ -65,7 +65,7 @@ fn written(
             rest = after;
             continue;
         }
-        let Some((mut place, after)) = read(after) else {
+        let Some((mut place, after)) = parse_specifier(after) else {
             return exec_err!(
                 "{}: a % stands at the end of '{format}': write %% for the sign",
                 arguments.name
@@ -84,7 +84,7 @@ fn written(
             );
         }
         match write(arguments, &place, row)? {
-            Some(value) => text.push_str(&padded(&value, &place)),
+            Some(value) => text.push_str(&pad(&value, &place)),
             None => return Ok(None),
         }
         rest = after;
@@ -93,7 +93,7 @@ fn written(
     Ok(Some(text))
 }
 
-fn read(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
+fn parse_specifier(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
     let mut place = FormatSpecifier::default();
     let number = |rest: &str| {
         let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
@@ -124,7 +124,7 @@ fn read(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
     Some((place, &rest[letter.len_utf8()..]))
 }
 
-fn padded(text: &str, place: &FormatSpecifier) -> String {
+fn pad(text: &str, place: &FormatSpecifier) -> String {
     let missing = place.width.saturating_sub(text.chars().count());
     let is_number = !matches!(place.letter, 's' | 'I' | 'L' | 'c');
     if place.is_left {
@@ -141,7 +141,11 @@ fn padded(text: &str, place: &FormatSpecifier) -> String {
 }
 
 /// The value as it shows, unless it is NULL.
-fn shown(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
+fn value_text(
+    arguments: &Arguments,
+    place: &FormatSpecifier,
+    row: usize,
+) -> Result<Option<String>> {
     let (array, field) = (&arguments.arrays[place.argument], &arguments.fields[place.argument]);
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(None);
@@ -154,8 +158,12 @@ fn shown(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<O
 }
 
 /// `%s`, `%I` and `%L`: a value, a name in quotes where it needs them, and a literal.
-fn postgres(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
-    let value = shown(arguments, place, row)?;
+fn write_postgres(
+    arguments: &Arguments,
+    place: &FormatSpecifier,
+    row: usize,
+) -> Result<Option<String>> {
+    let value = value_text(arguments, place, row)?;
     match (place.letter, value) {
         ('s', value) => Ok(Some(value.unwrap_or_default())),
         ('L', None) => Ok(Some("NULL".to_owned())),
@@ -177,7 +185,7 @@ fn postgres(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Resul
 }
 
 /// `%d`, `%f`, `%s` and the like.
-fn c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
+fn write_c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
     let array = &arguments.arrays[place.argument];
     let whole = || match array.data_type().is_integer() || array.data_type().is_null() {
         true => int(array, row),
@@ -207,7 +215,7 @@ fn c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Optio
     // C prints six digits where a format names none.
     let digits = place.digits.unwrap_or(6);
     Ok(match place.letter {
-        's' => shown(arguments, place, row)?.map(|text| match place.digits {
+        's' => value_text(arguments, place, row)?.map(|text| match place.digits {
             Some(most) => text.chars().take(most).collect(),
             None => text,
         }),
@@ -219,7 +227,7 @@ fn c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Optio
             true => whole()?
                 .and_then(|number| char::from_u32(u32::try_from(number).ok()?))
                 .map(String::from),
-            false => shown(arguments, place, row)?.map(|text| text.chars().take(1).collect()),
+            false => value_text(arguments, place, row)?.map(|text| text.chars().take(1).collect()),
         },
         'f' | 'F' => double()?.map(|number| signed(format!("{number:.digits$}"))),
         'e' | 'E' => double()?.map(|number| signed(exponent(number, digits, place.letter))),
@@ -250,7 +258,7 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        let (place, rest) = read("2$-8.3f,").unwrap();
+        let (place, rest) = parse_specifier("2$-8.3f,").unwrap();
         assert_eq!(rest, ",");
         assert_eq!(
             place,
@@ -263,14 +271,14 @@ mod tests {
                 ..FormatSpecifier::default()
             }
         );
-        assert!(read("").is_none() && read("5").is_none());
+        assert!(parse_specifier("").is_none() && parse_specifier("5").is_none());
     }
 
     #[test]
     fn numbers_are_padded_behind_their_sign() {
         let place =
             FormatSpecifier { is_zero: true, width: 5, letter: 'd', ..FormatSpecifier::default() };
-        assert_eq!(padded("-42", &place), "-0042");
+        assert_eq!(pad("-42", &place), "-0042");
         assert_eq!(exponent(15.0, 2, 'e'), "1.50e+01");
     }
 }

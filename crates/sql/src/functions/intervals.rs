@@ -113,7 +113,7 @@ static TIMES: Function = Function::new(|| {
         form: "interval * number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, ScaleOp::Times),
+        work: |arguments| scale_interval(arguments, ScaleOp::Times),
     };
     Arc::new(function.function())
 });
@@ -124,7 +124,7 @@ static OVER: Function = Function::new(|| {
         form: "interval / number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, ScaleOp::Over),
+        work: |arguments| scale_interval(arguments, ScaleOp::Over),
     };
     Arc::new(function.function())
 });
@@ -277,7 +277,7 @@ enum ScaleNumbers {
     Double(ArrayRef),
 }
 
-fn scaled(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
+fn scale_interval(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
     let (array, numbers) = (&arguments.arrays[0], &arguments.arrays[1]);
     let given = numbers.data_type();
     let numbers = match given {

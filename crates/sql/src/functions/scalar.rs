@@ -40,7 +40,7 @@ pub(crate) enum Gives {
 
 impl Scalar {
     /// A call as columns are named by it. Of an operator the form shows it: `interval * number`.
-    fn written(&self, given: &[String], separator: &str) -> String {
+    fn call_text(&self, given: &[String], separator: &str) -> String {
         match (self.form.split(' ').collect::<Vec<_>>().as_slice(), given) {
             ([_, operator, _], [left, right]) if !self.form.contains('(') => {
                 format!("{left} {operator} {right}")
@@ -106,12 +106,12 @@ impl ScalarUDFImpl for OwnFunction {
 
     fn display_name(&self, arguments: &[Expr]) -> Result<String> {
         let given: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        Ok(self.scalar.written(&given, ", "))
+        Ok(self.scalar.call_text(&given, ", "))
     }
 
     fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
         let given = arguments.iter().map(|argument| argument.schema_name().to_string());
-        Ok(self.scalar.written(&given.collect::<Vec<_>>(), ","))
+        Ok(self.scalar.call_text(&given.collect::<Vec<_>>(), ","))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -15,31 +15,31 @@ pub(super) const ALL: [Scalar; 2] = [
         form: "pg_typeof(x)",
         count: (1, 1),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| told(arguments, postgres),
+        work: |arguments| type_name_array(arguments, postgres_name),
     },
     Scalar {
         name: "typeof",
         form: "typeof(x)",
         count: (1, 1),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| told(arguments, duckdb),
+        work: |arguments| type_name_array(arguments, duckdb_name),
     },
 ];
 
-fn told(arguments: &Arguments, name: fn(&Field) -> String) -> Result<ArrayRef> {
+fn type_name_array(arguments: &Arguments, name: fn(&Field) -> String) -> Result<ArrayRef> {
     let name = name(&arguments.fields[0]);
     Ok(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(name, arguments.rows))))
 }
 
-fn postgres(field: &Field) -> String {
-    // The words that PostgreSQL prints, since clients compare them. `duckdb` below needs the same
-    // types.
+fn postgres_name(field: &Field) -> String {
+    // The words that PostgreSQL prints, since clients compare them. `duckdb_name` below needs the
+    // same types.
     let plain = match field.data_type() {
         DataType::Null => "unknown",
         DataType::Interval(_) | DataType::Duration(_) => "interval",
         DataType::Timestamp(_, Some(_)) => "timestamp with time zone",
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            return format!("{}[]", postgres(item));
+            return format!("{}[]", postgres_name(item));
         }
         DataType::Struct(_) | DataType::Map(..) => "record",
         _ => match ColumnType::of_arrow(field) {
@@ -62,20 +62,20 @@ fn postgres(field: &Field) -> String {
     plain.to_owned()
 }
 
-fn duckdb(field: &Field) -> String {
-    // The words that DuckDB prints; `postgres` above needs the same types.
+fn duckdb_name(field: &Field) -> String {
+    // The words that DuckDB prints; `postgres_name` above needs the same types.
     let plain = match field.data_type() {
         // With quotes, as DuckDB prints it.
         DataType::Null => "\"NULL\"",
         DataType::Interval(_) | DataType::Duration(_) => "INTERVAL",
         DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE",
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            return format!("{}[]", duckdb(item));
+            return format!("{}[]", duckdb_name(item));
         }
         DataType::Struct(members) => {
             let members: Vec<String> = members
                 .iter()
-                .map(|member| format!("{} {}", member.name(), duckdb(member)))
+                .map(|member| format!("{} {}", member.name(), duckdb_name(member)))
                 .collect();
             return format!("STRUCT({})", members.join(", "));
         }

@@ -14,7 +14,7 @@ use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
 /// A UUID as Arrow holds it.
 pub(crate) const UUID: DataType = DataType::FixedSizeBinary(16);
 
-const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf8, spelled);
+const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf8, uuid_texts);
 
 pub(super) const ALL: [Scalar; 3] = [
     TEXT,
@@ -57,7 +57,7 @@ fn parsed(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
     Ok(Arc::new(uuids.finish()))
 }
 
-fn spelled(arguments: &Arguments) -> Result<ArrayRef> {
+fn uuid_texts(arguments: &Arguments) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     let Some(uuids) = array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16)
     else {

@@ -67,7 +67,7 @@ impl HiddenKeys {
                 && is_hidden(&name)
                 && let ColumnMatch::One(column) = scope.find(&name)
             {
-                *part = column.written();
+                *part = column.to_expr();
             }
         })?;
         self.places.push(place);
@@ -110,7 +110,7 @@ impl<F: FnMut(&mut Expr)> Rewriter for KeyParts<F> {
 }
 
 /// Puts the keys of an order beside the list, and a query around that leaves them out.
-pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> {
+pub(super) fn add_hidden_keys(query: &mut Query, hidden: &HiddenKeys) -> Result<()> {
     let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = &mut query.order_by else {
         return Ok(());
     };

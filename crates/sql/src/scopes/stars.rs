@@ -51,7 +51,7 @@ pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
         let is_there = excluded.iter().all(|name| from.has(name));
         let kept = from.columns.iter().filter(|column| !excluded.contains(&column.name));
         let kept: Vec<SelectItem> =
-            kept.map(|column| SelectItem::UnnamedExpr(column.written())).collect();
+            kept.map(|column| SelectItem::UnnamedExpr(column.to_expr())).collect();
         // A star stays where the planner understands it, and where not all columns are known here.
         match is_plain(options)
             && is_there
@@ -83,10 +83,10 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
         }
     }
     // What has no name is told apart by its text.
-    let names: Vec<String> = items.iter().map(|item| named(item).unwrap_or_default()).collect();
+    let names: Vec<String> = items.iter().map(|item| item_name(item).unwrap_or_default()).collect();
     let mut is_changed = false;
     for (item, distinct) in items.iter_mut().zip(distinct_names(&names, str::to_owned)) {
-        if let Some(name) = named(item)
+        if let Some(name) = item_name(item)
             && let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = &*item
             && distinct != name
         {
@@ -104,7 +104,7 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
 /// The columns of an item, where they are known.
 fn written_out(item: &SelectItem, from: &VisibleColumns) -> Option<Vec<SelectItem>> {
     let listed = |columns: Vec<&VisibleColumn>| -> Option<Vec<SelectItem>> {
-        let listed = columns.iter().map(|column| SelectItem::UnnamedExpr(column.written()));
+        let listed = columns.iter().map(|column| SelectItem::UnnamedExpr(column.to_expr()));
         (from.is_whole && !columns.is_empty()).then(|| listed.collect())
     };
     match item {
@@ -132,7 +132,7 @@ fn of_table<'a>(table: &ObjectName, from: &'a VisibleColumns) -> Vec<&'a Visible
 }
 
 /// The name of a column as it is written.
-fn named(item: &SelectItem) -> Option<String> {
+fn item_name(item: &SelectItem) -> Option<String> {
     match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(folded(alias)),
         SelectItem::UnnamedExpr(expr) => name_of(expr),

@@ -51,7 +51,7 @@ pub(super) struct VisibleColumn {
 
 impl VisibleColumn {
     /// The column in words that mean no other one.
-    pub(super) fn written(&self) -> Expr {
+    pub(super) fn to_expr(&self) -> Expr {
         if let Some(shared) = &self.shared {
             return shared.clone();
         }
@@ -120,7 +120,7 @@ impl VisibleColumns {
         }
     }
 
-    pub(super) fn beside(mut self, other: Self) -> Self {
+    pub(super) fn followed_by(mut self, other: Self) -> Self {
         self.columns.extend(other.columns);
         self.tables.extend(other.tables);
         self.is_whole &= other.is_whole;
@@ -138,7 +138,7 @@ impl VisibleColumns {
                 None => self.columns.push(whole),
             }
         }
-        self.beside(other)
+        self.followed_by(other)
     }
 
     /// The same without columns of these names.
@@ -168,7 +168,7 @@ impl VisibleColumns {
     pub(super) fn ambiguous(&self, name: &Ident) -> Error {
         let wanted = folded(name);
         let meant = self.columns.iter().filter(|column| column.name == wanted);
-        let meant: Vec<String> = meant.map(|column| column.written().to_string()).collect();
+        let meant: Vec<String> = meant.map(|column| column.to_expr().to_string()).collect();
         let message = format!(
             "column {wanted} is ambiguous: several tables have one; write its table before it, as in {}",
             meant.join(" or ").replace('"', "")

@@ -14,7 +14,7 @@ use super::walk::{Rewriter, walk_mut};
 /// A cast or a typed literal, written so that it means to the planner what it says.
 pub(super) fn exact(expr: &mut Expr) {
     // First of all: what becomes a call has no type left to be read.
-    if let Some(call) = made(expr) {
+    if let Some(call) = maker_call(expr) {
         *expr = call;
         return;
     }
@@ -48,7 +48,7 @@ pub(super) fn is_call(expr: &Expr) -> bool {
 }
 
 /// A value of a type that the planner has no casts to, as a call of what makes it.
-fn made(expr: &mut Expr) -> Option<Expr> {
+fn maker_call(expr: &mut Expr) -> Option<Expr> {
     match expr {
         Expr::Cast { kind, data_type, expr: cast, .. } => {
             let (strict, lenient) = makers_of(data_type)?;

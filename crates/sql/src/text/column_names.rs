@@ -114,7 +114,7 @@ fn name_twins(select: &mut Select) {
     select.projection.iter().for_each(|item| stars.note(item));
     let mut seen = HashMap::<String, usize>::new();
     for item in &mut select.projection {
-        let Some((name, short)) = named(item, is_one_table) else { continue };
+        let Some((name, short)) = column_name(item, is_one_table) else { continue };
         let twins = seen.entry(name).or_insert_with(|| usize::from(stars.hold(item)));
         if *twins > 0 {
             rename(item, format!("{short}_{twins}"));
@@ -126,7 +126,7 @@ fn name_twins(select: &mut Select) {
 /// Names what casts a column after the column. The planner does so too, but takes the name for the
 /// column itself: `SELECT x::DATE FROM t ORDER BY x` would have two columns of one name to it.
 fn name_casts(select: &mut Select) {
-    let short = |item: &SelectItem| Some(named(item, true)?.1.to_ascii_lowercase());
+    let short = |item: &SelectItem| Some(column_name(item, true)?.1.to_ascii_lowercase());
     let is_star = |item: &SelectItem| {
         matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
     };
@@ -199,7 +199,7 @@ impl StarItems {
 }
 
 /// What the planner tells columns apart by, and a name to put a number behind.
-fn named(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
+fn column_name(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
     let expr = match item {
         SelectItem::ExprWithAlias { alias, .. } => {
             return Some((alias.value.to_ascii_lowercase(), alias.value.clone()));

@@ -37,7 +37,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             }
             expr.as_ref().clone()
         }
-        Expr::Between { expr, negated, low, high } => match first_end(low) {
+        Expr::Between { expr, negated, low, high } => match symmetric_low(low) {
             Some(first) => {
                 let pattern = match negated {
                     true => "(NOT ($1 BETWEEN $2 AND $3 OR $1 BETWEEN $3 AND $2))",
@@ -78,9 +78,11 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             in_whole_units_of(interval);
             return Ok(());
         }
-        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => listed(expr, false)?,
+        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => {
+            like_any_or_all(expr, false)?
+        }
         Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } if is_all(pattern) => {
-            listed(expr, true)?
+            like_any_or_all(expr, true)?
         }
         _ => return Ok(()),
     };
@@ -122,7 +124,7 @@ fn in_whole_units_of(interval: &mut Interval) {
 }
 
 /// The first end of BETWEEN SYMMETRIC.
-fn first_end(low: &Expr) -> Option<&Expr> {
+fn symmetric_low(low: &Expr) -> Option<&Expr> {
     let (name, given) = arguments(low)?;
     if name == SYMMETRIC { given.first().copied() } else { None }
 }
@@ -158,7 +160,7 @@ fn is_all(pattern: &Expr) -> bool {
 }
 
 /// `x LIKE ANY (...)` as conditions joined by OR, `x LIKE ALL (...)` by AND.
-fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
+fn like_any_or_all(like: &Expr, is_all: bool) -> Result<Expr> {
     let (Expr::Like { pattern, .. } | Expr::ILike { pattern, .. }) = like else {
         return Ok(like.clone());
     };

@@ -63,7 +63,7 @@ pub(crate) fn own_functions() -> impl Iterator<Item = (&'static str, &'static st
     let tables = file_name::functions().chain(joins::OF_DOCUMENTS);
     written
         .chain(["date_diff", "datediff", "unnest"].map(|name| (name, "scalar", "")))
-        .chain(aggregates::own())
+        .chain(aggregates::own_aggregates())
         .chain(tables.map(|name| (name, "table", "")))
 }
 

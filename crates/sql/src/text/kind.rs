@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::with::parted;
+use super::with::split_with;
 
 /// Who carries a statement out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl StatementKind {
             ("SUMMARIZE", StatementKind::Summarize),
         ];
         // A WITH or a parenthesis before it does not change what a statement is.
-        let (_, statement) = parted(tokens);
+        let (_, statement) = split_with(tokens);
         let mut words = statement.iter().map(|token| &token.token);
         let first = words.find(|token| **token != Token::LParen);
         let Some(Token::Word(word)) = first else { return StatementKind::Unknown };

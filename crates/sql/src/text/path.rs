@@ -14,7 +14,7 @@ pub(crate) const SCHEMA: &str = "public";
 const PARTS_MAX: usize = 3;
 
 /// The tokens with each deep path as one.
-pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+pub(super) fn join_deep_paths(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let deep = deep_paths(&tokens);
     if deep.is_empty() {
         return tokens;
@@ -108,7 +108,7 @@ mod tests {
     use crate::text::single;
 
     fn text(statement: &str) -> String {
-        let tokens = joined(single(statement).unwrap().tokens.to_vec());
+        let tokens = join_deep_paths(single(statement).unwrap().tokens.to_vec());
         tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
     }
 

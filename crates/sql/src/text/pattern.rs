@@ -19,7 +19,8 @@ const VOLATILE: [&str; 3] = ["random", "uuid", "gen_random_uuid"];
 pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
     let mut places = ArgumentFiller { given, filled: vec![0; given.len()] };
     walk_mut(meaning, &mut places)?;
-    let twice = given.iter().zip(places.filled).find(|(given, count)| *count > 1 && differs(given));
+    let twice =
+        given.iter().zip(places.filled).find(|(given, count)| *count > 1 && is_volatile(given));
     match twice {
         Some((given, _)) => Err(Error::unsupported(format!(
             "{given} differs each time, and would be computed twice here: compute it in a subquery of FROM"
@@ -29,7 +30,7 @@ pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
 }
 
 /// Whether a value is another one each time it is computed.
-fn differs(expr: &Expr) -> bool {
+fn is_volatile(expr: &Expr) -> bool {
     struct VolatileCalls(bool);
     impl Looker for VolatileCalls {
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {

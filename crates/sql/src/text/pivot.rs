@@ -10,7 +10,7 @@ use tonnage::{Error, Result};
 use super::sets::{derived, read};
 
 /// The query that a table factor stands for, if it is a PIVOT or an UNPIVOT.
-pub(super) fn expanded(factor: &mut TableFactor) -> Result<()> {
+pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {
     let (query, alias) = match factor {
         TableFactor::Pivot {
             table,

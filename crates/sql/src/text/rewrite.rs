@@ -74,7 +74,7 @@ impl Rewriter for StatementRewriter {
                 values::mark(values);
             }
         }
-        broken_off(limited(query).and_then(|()| forms::query(query)))
+        control_flow(fetch_as_limit(query).and_then(|()| forms::query(query)))
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -84,8 +84,8 @@ impl Rewriter for StatementRewriter {
         }
         let windows = std::mem::take(&mut select.named_window);
         match (NamedWindows::new(&windows), &mut query.order_by) {
-            (Ok(windows), Some(order)) => broken_off(windows.write_into(order)),
-            (windows, _) => broken_off(windows.map(drop)),
+            (Ok(windows), Some(order)) => control_flow(windows.write_into(order)),
+            (windows, _) => control_flow(windows.map(drop)),
         }
     }
 
@@ -104,7 +104,7 @@ impl Rewriter for StatementRewriter {
             return ControlFlow::Continue(());
         }
         match NamedWindows::new(&select.named_window) {
-            Ok(windows) => broken_off(windows.write_into(select)),
+            Ok(windows) => control_flow(windows.write_into(select)),
             Err(error) => ControlFlow::Break(error),
         }
     }
@@ -123,7 +123,7 @@ impl Rewriter for StatementRewriter {
                     "WITH ORDINALITY: write row_number() OVER () beside the columns",
                 ))
             }
-            table => broken_off(pivot::expanded(table)),
+            table => control_flow(pivot::expand(table)),
         }
     }
 
@@ -159,11 +159,11 @@ impl Rewriter for StatementRewriter {
             Ok(None) => {}
             Err(error) => return ControlFlow::Break(error),
         }
-        broken_off(expression(expr))
+        control_flow(expression(expr))
     }
 }
 
-fn broken_off(result: Result<()>) -> ControlFlow<Error> {
+fn control_flow(result: Result<()>) -> ControlFlow<Error> {
     match result {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
@@ -172,14 +172,14 @@ fn broken_off(result: Result<()>) -> ControlFlow<Error> {
 
 fn expression(expr: &mut Expr) -> Result<()> {
     match expr {
-        Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = taken(signed),
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = take_expr(signed),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_interval(signed) => {
             // The planner would put the sign before the text, whose first part alone it is.
-            **signed = Expr::Nested(Box::new(taken(signed)));
+            **signed = Expr::Nested(Box::new(take_expr(signed)));
         }
         // The sign binds closer, though the parser reads it last.
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_power(signed) => {
-            *expr = within(taken(signed), is_exponent, |base| Expr::UnaryOp {
+            *expr = within(take_expr(signed), is_exponent, |base| Expr::UnaryOp {
                 op: UnaryOperator::Minus,
                 expr: Box::new(base),
             });
@@ -187,9 +187,9 @@ fn expression(expr: &mut Expr) -> Result<()> {
         Expr::IsDistinctFrom(..)
         | Expr::IsNotDistinctFrom(..)
         | Expr::UnaryOp { op: UnaryOperator::Not, .. }
-        | Expr::BinaryOp { op: BinaryOperator::And, .. } => *expr = rebound(taken(expr)),
+        | Expr::BinaryOp { op: BinaryOperator::And, .. } => *expr = rebind(take_expr(expr)),
         Expr::SimilarTo { negated, expr: matched, pattern, escape_char } => {
-            *expr = similar::similar(*negated, taken(matched), pattern, escape_char.as_ref())?;
+            *expr = similar::similar(*negated, take_expr(matched), pattern, escape_char.as_ref())?;
         }
         Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
             if let Some(escape) = escape_char.take() {
@@ -203,12 +203,12 @@ fn expression(expr: &mut Expr) -> Result<()> {
     Ok(())
 }
 
-fn taken(expr: &mut Expr) -> Expr {
+fn take_expr(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::value(Value::Null))
 }
 
 /// FETCH FIRST in the words of LIMIT.
-fn limited(query: &mut Query) -> Result<()> {
+fn fetch_as_limit(query: &mut Query) -> Result<()> {
     let Some(fetch) = query.fetch.take() else { return Ok(()) };
     if fetch.percent || fetch.with_ties {
         return Err(Error::unsupported(
@@ -231,7 +231,7 @@ fn limited(query: &mut Query) -> Result<()> {
 /// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included.
 /// What stands in parentheses is another kind of expression to it; so an AND or OR right below one
 /// of these was read too early, and belongs above.
-fn rebound(expr: Expr) -> Expr {
+fn rebind(expr: Expr) -> Expr {
     match expr {
         Expr::IsDistinctFrom(left, right) => {
             within(*right, any_logic, |right| distinct(left, false, right))

@@ -19,14 +19,14 @@ const COLUMNS_MAX: usize = 4;
 pub(super) fn complete(expr: &mut Expr) -> Result<()> {
     if let Expr::InList { expr: row, list, negated } = expr
         && list.len() > LISTED_MAX
-        && let Some(found) = listed(row, list)?
+        && let Some(found) = row_in_list(row, list)?
     {
         *expr = nested(turned(found, *negated));
     }
     Ok(())
 }
 
-fn listed(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
+fn row_in_list(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
     let Some(columns) = parts(row) else { return Ok(None) };
     let rows = list.iter().map(parts).collect::<Option<Vec<_>>>();
     let Some(rows) = rows.filter(|rows| rows.iter().all(|row| row.len() == columns.len())) else {

@@ -33,7 +33,7 @@ impl Piece {
 
     /// The tokens of WITH and its tables, and the statement behind them.
     pub(crate) fn without_with(&self) -> (Vec<TokenWithSpan>, Piece) {
-        let (tables, statement) = super::with::parted(&self.tokens);
+        let (tables, statement) = super::with::split_with(&self.tokens);
         let tokens = match tables.is_empty() {
             true => self.tokens.clone(),
             false => Arc::new(statement.to_vec()),
@@ -44,7 +44,7 @@ impl Piece {
     /// The same with INSERT in the place of UPSERT, which the parser does not know.
     pub(crate) fn with_insert(mut self) -> Self {
         if self.kind == StatementKind::Upsert {
-            let at = super::with::parted(&self.tokens).0.len();
+            let at = super::with::split_with(&self.tokens).0.len();
             let tokens = Arc::make_mut(&mut self.tokens);
             tokens[at].token = Token::make_keyword("INSERT");
             debug_assert!(
@@ -105,7 +105,7 @@ impl Piece {
 
 pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
     super::depth::check(&tokens)?;
-    let mut tokens = super::spelling::respelled(super::path::joined(tokens))?;
+    let mut tokens = super::spelling::respell_tokens(super::path::join_deep_paths(tokens))?;
     super::name_case::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });

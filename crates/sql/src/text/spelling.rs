@@ -22,7 +22,7 @@ const WITH_LAMBDAS: [&str; 9] = [
 ];
 
 /// Spells a statement anew.
-pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
+pub(super) fn respell_tokens(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     let mut edits = TokenEdits::default();
     for at in 0..tokens.len() {
         match &tokens[at].token {
@@ -31,15 +31,20 @@ pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>
                 edits.pair(at, Token::CustomBinaryOperator(INTEGER_DIVISION.to_owned()));
             }
             Token::Word(Word { value, quote_style: None, .. }) => {
-                word(&value.to_ascii_uppercase(), &tokens, at, &mut edits)?;
+                respell_word(&value.to_ascii_uppercase(), &tokens, at, &mut edits)?;
             }
             _ => {}
         }
     }
-    Ok(edits.made(tokens))
+    Ok(edits.apply(tokens))
 }
 
-fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) -> Result<()> {
+fn respell_word(
+    name: &str,
+    tokens: &[TokenWithSpan],
+    at: usize,
+    edits: &mut TokenEdits,
+) -> Result<()> {
     // Each of these words may also be a name. The word behind it tells.
     let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
     match name {
@@ -192,7 +197,7 @@ impl TokenEdits {
         }
     }
 
-    fn made(mut self, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    fn apply(mut self, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         if self.0.is_empty() {
             return tokens;
         }

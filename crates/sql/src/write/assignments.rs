@@ -21,9 +21,9 @@ pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<V
     let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
     loop {
         if cursor.token(&Token::LParen) {
-            set.several(cursor)?;
+            set.column_list(cursor)?;
         } else {
-            set.one(cursor)?;
+            set.single_column(cursor)?;
         }
         if !cursor.token(&Token::Comma) {
             return Ok(set.assignments);
@@ -40,7 +40,7 @@ struct AssignmentReader<'a> {
 
 impl AssignmentReader<'_> {
     /// `column = value`, `document.member = value`
-    fn one(&mut self, cursor: &mut Cursor) -> Result<()> {
+    fn single_column(&mut self, cursor: &mut Cursor) -> Result<()> {
         let place = cursor.location();
         let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
         let path = members(cursor)?;
@@ -58,7 +58,7 @@ impl AssignmentReader<'_> {
     }
 
     /// `a, b) = (1, 2)`, behind the first parenthesis.
-    fn several(&mut self, cursor: &mut Cursor) -> Result<()> {
+    fn column_list(&mut self, cursor: &mut Cursor) -> Result<()> {
         let mut names = Vec::new();
         loop {
             let place = cursor.location();

@@ -112,7 +112,7 @@ pub(super) fn run(
 }
 
 /// How a statement finds the rows that it changes.
-pub(super) fn explained(
+pub(super) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
@@ -131,7 +131,7 @@ pub(super) fn explained(
         _ => format!("DELETE FROM {path}: deletes"),
     };
     let told = format!("{told} each row found, if it is still as it was read");
-    let rows = reading.change(planner, piece, parameters, guard).explained(explain)?;
+    let rows = reading.change(planner, piece, parameters, guard).explain(explain)?;
     Ok((told, rows))
 }
 
@@ -139,7 +139,7 @@ pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Resul
     let mut updated = 0;
     match update_rows(change, &mut updated, written) {
         Ok(()) => Ok(Changes { updated, ..Changes::default() }),
-        Err(error) => Err(super::partial_changes::stopped(
+        Err(error) => Err(super::partial_changes::with_partial_changes(
             change.planner,
             error,
             Changes { updated, ..Changes::default() },

@@ -38,7 +38,7 @@ impl ConflictClause {
         };
         let begins = |at: &usize| is(*at, "ON") && is(*at + 1, "CONFLICT");
         let Some(at) = (0..piece.tokens.len()).rev().find(begins) else { return Ok(None) };
-        let tokens = excluded(&piece.tokens[at + 2..]);
+        let tokens = replace_excluded(&piece.tokens[at + 2..]);
         let clause = Piece { tokens: Arc::new(tokens), kind: piece.kind, end: piece.end };
         let mut cursor = Cursor::new(&clause);
         target(&mut cursor, schema)?;
@@ -119,7 +119,7 @@ fn own_name(column: &str) -> String {
 }
 
 /// `EXCLUDED.column` under the names that these columns have.
-fn excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+fn replace_excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let mut out = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let Some((token, behind)) = rest.split_first() {

@@ -56,7 +56,7 @@ impl CopyStatement {
         cursor.next();
         let what = match cursor.peek() {
             Some(Token::LParen) => CopySubject::Query(query(&mut cursor, piece)?),
-            _ => named(&mut cursor)?,
+            _ => read_target(&mut cursor)?,
         };
         let place = cursor.location();
         let is_from = cursor.word("FROM");
@@ -240,7 +240,7 @@ fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
 }
 
 /// `table [(columns)]`
-fn named(cursor: &mut Cursor) -> Result<CopySubject> {
+fn read_target(cursor: &mut Cursor) -> Result<CopySubject> {
     let before = cursor.rest();
     let Some(path) = cursor.path() else {
         return Err(cursor.expected("a table, or a query in parentheses"));

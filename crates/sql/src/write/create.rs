@@ -70,12 +70,12 @@ impl CreateTableAs {
 
     /// The definition of the table, with columns as the query has them, and their names. Those of
     /// the key of the table above it has from there.
-    fn definition(
+    fn table_definition(
         &self,
         planner: &Planner,
         parameters: &Parameters,
     ) -> Result<(String, Vec<String>)> {
-        let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
+        let (schema, _) = planner.describe_statement(self.query.parse()?, parameters)?;
         let above = self.path.rsplit_once('.');
         let above = above.and_then(|(above, _)| planner.context.store.table(above).ok());
         // A child table inherits these columns, and may not declare them again.
@@ -160,7 +160,7 @@ pub(crate) fn create_as(
             create.path
         )));
     }
-    let (definition, names) = create.definition(planner, parameters)?;
+    let (definition, names) = create.table_definition(planner, parameters)?;
     let made_now = match store.execute(&definition)?.pop() {
         Some(Outcome::Created { new, .. }) => new,
         _ => return Err(Error::internal("a definition had no outcome")),
@@ -178,7 +178,7 @@ pub(crate) fn create_as(
         tokens.extend(create.query.tokens.iter().cloned());
         let insert =
             Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
-        changed(planner, &insert, parameters, guard, &mut WrittenRows::untold())
+        changed(planner, &insert, parameters, guard, &mut WrittenRows::discarding())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

@@ -23,7 +23,7 @@ use tonnage::{
 use super::conflict::ConflictClause;
 use super::defaults::settle_defaults;
 use super::key_conflicts::refuse_existing;
-use super::partial_changes::stopped;
+use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_inserter::RowInserter;
 use super::tokens::word;
@@ -112,7 +112,7 @@ pub(super) fn run(
     let insertion = insertion(planner, piece)?;
     let conflict = ConflictClause::read(piece, insertion.table.schema())?;
     let is_alone = planner.context.transaction.is_none();
-    if !written.tells_rows() && conflict.is_none() && is_alone {
+    if !written.gathers_rows() && conflict.is_none() && is_alone {
         let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
         let source = insertion.rows(planner, parameters, guard)?;
         return write(planner, &table, source, on_existing, guard);
@@ -210,7 +210,7 @@ impl GatheredInsert {
 }
 
 /// How an INSERT gets its rows.
-pub(super) fn explained(
+pub(super) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
@@ -315,11 +315,15 @@ impl Iterator for RowSource {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        Some(named(&batch, &self.columns, &self.schema))
+        Some(rename_columns(&batch, &self.columns, &self.schema))
     }
 }
 
-fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Result<RecordBatch> {
+fn rename_columns(
+    batch: &RecordBatch,
+    columns: &[String],
+    schema: &TableSchema,
+) -> Result<RecordBatch> {
     // VALUES that are shorter than the table fill its first columns; DEFAULT VALUES fill none.
     let batch = &match columns.is_empty() {
         true => batch.project(&[]).map_err(|error| Error::internal(error.to_string()))?,
@@ -420,7 +424,7 @@ pub(super) fn write(
                 matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
             let stopped_by = guard.check().err().filter(|_| is_stopped);
             let error = stopped_by.unwrap_or_else(|| Error::from(failed));
-            Err(stopped(planner, error, changes))
+            Err(with_partial_changes(planner, error, changes))
         }
     }
 }

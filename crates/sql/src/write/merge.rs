@@ -20,7 +20,7 @@ use super::change::{alias, table, write_deleted, write_updated};
 use super::insert::{GatheredInsert, insertion};
 use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
-use super::partial_changes::stopped;
+use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
 use super::tokens::{made, quoted, word};
@@ -87,11 +87,11 @@ impl MergeStatement {
         if !cursor.word("USING") {
             return Err(cursor.expected("USING"));
         }
-        let source = some(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
+        let source = tokens_until(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
         if !cursor.word("ON") {
             return Err(cursor.expected("ON"));
         }
-        let on = some(&mut cursor, &["WHEN"], "a condition")?;
+        let on = tokens_until(&mut cursor, &["WHEN"], "a condition")?;
         let (matched, unmatched) = (Vec::new(), Vec::new());
         let end = piece.end;
         // Made first: its clauses check their columns against its table.
@@ -121,7 +121,7 @@ impl MergeStatement {
             ));
         }
         let condition = match cursor.word("AND") {
-            true => some(cursor, &["THEN"], "a condition")?,
+            true => tokens_until(cursor, &["THEN"], "a condition")?,
             false => Vec::new(),
         };
         if !cursor.word("THEN") {
@@ -154,7 +154,7 @@ impl MergeStatement {
     }
 
     /// The rows of each clause that changes some, as they are now.
-    fn found<'a>(
+    fn read_matched<'a>(
         &'a self,
         planner: &'a Planner,
         parameters: &'a Parameters,
@@ -170,7 +170,7 @@ impl MergeStatement {
             };
             let alias = self.alias.clone();
             let mut condition = in_parentheses(&self.on);
-            condition.extend(chosen(&self.matched, place));
+            condition.extend(clause_condition(&self.matched, place));
             // A row is selected as often as it matches, so that `refuse_twice` sees it.
             let change = RowChange {
                 with: self.with.clone(),
@@ -180,7 +180,7 @@ impl MergeStatement {
                 is_distinct: false,
                 ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
             };
-            let rows = change.gathered(tells)?;
+            let rows = change.gather(tells)?;
             found.push(MatchedRows { change, action: &clause.action, rows });
         }
         self.refuse_twice(&found)?;
@@ -248,7 +248,7 @@ impl MergeStatement {
         let mut inserts = Vec::new();
         for (place, clause) in self.unmatched.iter().enumerate() {
             let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
-            let tokens = self.insertion(columns, values, &chosen(&self.unmatched, place));
+            let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, place));
             let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
             let insertion = insertion(planner, &piece)?;
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
@@ -300,7 +300,7 @@ pub(super) fn run(
 ) -> Result<Changes> {
     let merge = MergeStatement::read(planner, piece)?;
     let inserts = merge.inserts(planner, parameters, guard)?;
-    let found = merge.found(planner, parameters, guard, written.tells_rows())?;
+    let found = merge.read_matched(planner, parameters, guard, written.gathers_rows())?;
     let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();
     // A transaction takes back what a statement has changed that fails.
     if planner.context.transaction.is_none() {
@@ -317,7 +317,7 @@ pub(super) fn run(
     };
     match write() {
         Ok(()) => Ok(changes),
-        Err(error) => Err(stopped(planner, error, changes)),
+        Err(error) => Err(with_partial_changes(planner, error, changes)),
     }
 }
 
@@ -328,7 +328,7 @@ fn write_found(
     changes: &mut Changes,
     written: &mut WrittenRows,
 ) -> Result<()> {
-    let tells = written.tells_rows();
+    let tells = written.gathers_rows();
     for clause in found {
         for (batch, noted) in &clause.rows {
             for (row, noted) in noted.iter().enumerate() {
@@ -338,7 +338,7 @@ fn write_found(
                 let (result, told) = clause.write()(batch, row, *noted, &clause.change)?;
                 let done = match result {
                     WriteResult::Stored { .. } => Some((clause, told)),
-                    WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,
+                    WriteResult::ConditionFailed { .. } => retry_row(found, batch, row, tells)?,
                 };
                 // The row is gone or matches no more. The rows to insert were read before, so its
                 // source may be lost.
@@ -358,14 +358,14 @@ fn write_found(
 }
 
 /// Writes a row that was written meanwhile, as the clause says that it belongs to now.
-fn again<'a, 'b>(
+fn retry_row<'a, 'b>(
     found: &'a [MatchedRows<'b>],
     batch: &RecordBatch,
     row: usize,
     tells: bool,
 ) -> Result<Option<(&'a MatchedRows<'b>, Row)>> {
     for clause in found {
-        if let Some(told) = clause.change.again(batch, row, clause.write(), tells)? {
+        if let Some(told) = clause.change.retry(batch, row, clause.write(), tells)? {
             return Ok(Some((clause, told)));
         }
     }
@@ -396,7 +396,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     let place = cursor.location();
     let mut values = list(cursor)?;
     let Some(mut columns) = columns else {
-        return Ok(UnmatchedAction::Insert(Vec::new(), joined(values)));
+        return Ok(UnmatchedAction::Insert(Vec::new(), comma_separated(values)));
     };
     if columns.len() != values.len() {
         let (columns, values) = (columns.len(), values.len());
@@ -410,7 +410,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
     columns.retain(|_| given.next().unwrap_or(true));
     values.retain(is_given);
-    Ok(UnmatchedAction::Insert(in_parentheses(&joined(columns)), joined(values)))
+    Ok(UnmatchedAction::Insert(in_parentheses(&comma_separated(columns)), comma_separated(values)))
 }
 
 /// What stands in parentheses, between commas.
@@ -420,7 +420,7 @@ fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
     }
     let mut items = Vec::new();
     loop {
-        items.push(some(cursor, &[], "a value")?);
+        items.push(tokens_until(cursor, &[], "a value")?);
         if cursor.token(&Token::RParen) {
             return Ok(items);
         }
@@ -431,12 +431,12 @@ fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
 }
 
 /// Tokens up to one of these words, or to a comma where there are none; at least one.
-fn some(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
+fn tokens_until(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
     let tokens = expression(cursor, ends, ends.is_empty());
     if tokens.is_empty() { Err(cursor.expected(what)) } else { Ok(tokens) }
 }
 
-fn joined(items: Vec<Tokens>) -> Tokens {
+fn comma_separated(items: Vec<Tokens>) -> Tokens {
     let mut tokens = super::tokens::separated(items.into_iter());
     tokens.pop();
     tokens
@@ -450,7 +450,7 @@ fn in_parentheses(tokens: &[TokenWithSpan]) -> Tokens {
 }
 
 /// `AND` the condition of this clause, and none of those before it.
-fn chosen<T>(clauses: &[WhenClause<T>], place: usize) -> Tokens {
+fn clause_condition<T>(clauses: &[WhenClause<T>], place: usize) -> Tokens {
     let mut tokens = Vec::new();
     for before in &clauses[..place] {
         tokens.push(word("AND"));

@@ -38,14 +38,14 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Piece, StatementKind, parse, without_catalog};
-use partial_changes::stopped;
+use partial_changes::with_partial_changes;
 use returning_rows::{ReturningClause, ReturningQuery, WrittenRows};
 pub(crate) use tokens::{made, quoted, word};
 
 pub(crate) use copy::{CopyResult, CopyStatement, CopySubject, copy};
 pub(crate) use create::{CreateTableAs, create_as};
 pub(crate) use insert::{insert_of, insertion, replaces};
-pub(crate) use repeated_insert::repeated;
+pub(crate) use repeated_insert::repeat_insert;
 pub(crate) use view::{ViewStatement, define_view};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
@@ -57,7 +57,7 @@ pub(crate) fn run(
 ) -> Result<Answer> {
     let (piece, wanted) = stripped(piece)?;
     let ReturningClause::Rows(items) = &wanted else {
-        let changes = changed(planner, &piece, parameters, guard, &mut WrittenRows::untold())?;
+        let changes = changed(planner, &piece, parameters, guard, &mut WrittenRows::discarding())?;
         return match wanted {
             ReturningClause::Count => {
                 counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
@@ -67,10 +67,10 @@ pub(crate) fn run(
     };
     let returning = returning(planner, &piece, items)?;
     returning.schema(planner, parameters)?;
-    let mut written = WrittenRows::told(planner, &returning.table);
+    let mut written = WrittenRows::for_returning(planner, &returning.table);
     let changes = changed(planner, &piece, parameters, guard, &mut written)?;
     let rows = returning.rows(planner, written, parameters, guard);
-    rows.map(Answer::Rows).map_err(|error| stopped(planner, error, changes))
+    rows.map(Answer::Rows).map_err(|error| with_partial_changes(planner, error, changes))
 }
 
 fn changed(
@@ -109,7 +109,7 @@ fn returning<'a>(
 }
 
 /// What a statement that changes rows would do: how it writes, then how it finds them.
-pub(crate) fn explained(
+pub(crate) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
@@ -119,9 +119,9 @@ pub(crate) fn explained(
     let (piece, _) = stripped(piece)?;
     match piece.kind {
         StatementKind::Insert | StatementKind::Upsert => {
-            insert::explained(planner, &piece, explain, parameters, guard)
+            insert::explain(planner, &piece, explain, parameters, guard)
         }
-        _ => change::explained(planner, &piece, explain, parameters, guard),
+        _ => change::explain(planner, &piece, explain, parameters, guard),
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
 }
 
 /// Whether a statement that changes rows gives some.
-pub(crate) fn tells(piece: &Piece) -> Result<bool> {
+pub(crate) fn returns_rows(piece: &Piece) -> Result<bool> {
     Ok(!matches!(without_returning(piece)?, (_, ReturningClause::Changes)))
 }
 

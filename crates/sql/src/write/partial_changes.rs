@@ -7,7 +7,7 @@ use crate::planner::Planner;
 
 /// The error of a statement that was stopped on its way, with what it has changed by then. In a
 /// transaction that is taken back.
-pub(super) fn stopped(planner: &Planner, error: Error, changes: Changes) -> Error {
+pub(super) fn with_partial_changes(planner: &Planner, error: Error, changes: Changes) -> Error {
     if planner.context.transaction.is_some() {
         return error;
     }

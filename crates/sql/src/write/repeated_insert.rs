@@ -8,7 +8,7 @@ use crate::text::{Piece, StatementKind};
 
 /// `INSERT ... VALUES ($1, $2)` with so many rows of values, whose parameters are numbered on; none
 /// when the statement is not of that form. `count` is the number of parameters of one row.
-pub(crate) fn repeated(piece: &Piece, count: usize, rows: usize) -> Option<Piece> {
+pub(crate) fn repeat_insert(piece: &Piece, count: usize, rows: usize) -> Option<Piece> {
     if !matches!(piece.kind, StatementKind::Insert | StatementKind::Upsert) || count == 0 {
         return None;
     }
@@ -75,7 +75,7 @@ mod tests {
     use crate::text::single;
 
     fn text(statement: &str, count: usize) -> Option<String> {
-        let piece = repeated(&single(statement).unwrap(), count, 2)?;
+        let piece = repeat_insert(&single(statement).unwrap(), count, 2)?;
         let tokens = piece.tokens.iter().map(|token| token.token.to_string());
         Some(tokens.collect::<Vec<_>>().join(" "))
     }

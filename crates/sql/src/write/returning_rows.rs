@@ -54,7 +54,7 @@ pub(super) struct WrittenRows {
 
 impl WrittenRows {
     /// For a statement that does not tell of its rows.
-    pub(super) fn untold() -> Self {
+    pub(super) fn discarding() -> Self {
         Self {
             gathers: false,
             bytes_max: 0,
@@ -66,28 +66,28 @@ impl WrittenRows {
         }
     }
 
-    pub(super) fn told(planner: &Planner, table: &Table) -> Self {
+    pub(super) fn for_returning(planner: &Planner, table: &Table) -> Self {
         let context = &planner.context;
         Self {
             gathers: true,
             bytes_max: context.options.memory_bytes_max / 4,
             schema: Some(Arc::new(SqlTable::new(&context.store, table.clone()))),
-            ..Self::untold()
+            ..Self::discarding()
         }
     }
 
     /// For rows as they are given to a table: a number that the store gives may be missing.
-    pub(super) fn given(planner: &Planner, table: &Table) -> Self {
+    pub(super) fn with_gaps(planner: &Planner, table: &Table) -> Self {
         let table = SqlTable::new(&planner.context.store, table.clone());
         Self {
             gathers: true,
             bytes_max: planner.context.options.memory_bytes_max / 4,
             schema: Some(Arc::new(table.with_gaps())),
-            ..Self::untold()
+            ..Self::discarding()
         }
     }
 
-    pub(super) fn tells_rows(&self) -> bool {
+    pub(super) fn gathers_rows(&self) -> bool {
         self.gathers
     }
 
@@ -164,10 +164,10 @@ pub(super) struct ReturningQuery<'a> {
 impl ReturningQuery<'_> {
     /// The columns that it gives. Nothing is written yet.
     pub(super) fn schema(&self, planner: &Planner, parameters: &Parameters) -> Result<SchemaRef> {
-        let written = WrittenRows::told(planner, &self.table).into_table()?;
+        let written = WrittenRows::for_returning(planner, &self.table).into_table()?;
         let parsed = parse(self.selection(), self.end)?;
         let names = self.names(planner, written);
-        planner.described_with(names, parsed, parameters).map(|(schema, _)| schema)
+        planner.describe_with(names, parsed, parameters).map(|(schema, _)| schema)
     }
 
     /// What it gives of the rows written: all of it, since the statement fails with an error among

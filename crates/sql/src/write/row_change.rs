@@ -106,7 +106,11 @@ impl<'a> RowChange<'a> {
         let mut changed = 0;
         match self.write_all(&mut changed, write, written) {
             Ok(()) => Ok(told(changed)),
-            Err(error) => Err(super::partial_changes::stopped(self.planner, error, told(changed))),
+            Err(error) => Err(super::partial_changes::with_partial_changes(
+                self.planner,
+                error,
+                told(changed),
+            )),
         }
     }
 
@@ -117,9 +121,9 @@ impl<'a> RowChange<'a> {
         written: &mut WrittenRows,
     ) -> Result<()> {
         // UPDATE selects all columns anyway, DELETE only where RETURNING needs them.
-        let tells_all = written.tells_rows() && self.items.is_empty();
+        let tells_all = written.gathers_rows() && self.items.is_empty();
         for batch in self.select(None, self.parameters, tells_all)? {
-            let (batch, noted) = parted(&batch?)?;
+            let (batch, noted) = split_notes(&batch?)?;
             for (row, noted) in noted.into_iter().enumerate() {
                 if row % ROWS_PER_LOOK == 0 {
                     self.guard.check()?;
@@ -128,7 +132,7 @@ impl<'a> RowChange<'a> {
                 let told = match result {
                     WriteResult::Stored { .. } => Some(told),
                     WriteResult::ConditionFailed { .. } => {
-                        self.again(&batch, row, write, tells_all)?
+                        self.retry(&batch, row, write, tells_all)?
                     }
                 };
                 if let Some(told) = told {
@@ -144,7 +148,7 @@ impl<'a> RowChange<'a> {
     ///
     /// # Errors
     /// `Exhausted` when they take more than a quarter of the memory of statements.
-    pub(super) fn gathered(&self, tells_all: bool) -> Result<Vec<(RecordBatch, Vec<NotedRow>)>> {
+    pub(super) fn gather(&self, tells_all: bool) -> Result<Vec<(RecordBatch, Vec<NotedRow>)>> {
         let bytes_max = self.planner.context.options.memory_bytes_max / 4;
         let (mut gathered, mut bytes) = (Vec::new(), 0);
         for batch in self.select(None, self.parameters, tells_all)? {
@@ -155,14 +159,14 @@ impl<'a> RowChange<'a> {
                     "MERGE gathers the rows that it changes, and they take more than {bytes_max} bytes: raise memory_bytes_max, or merge fewer at once"
                 )));
             }
-            gathered.push(parted(&batch)?);
+            gathered.push(split_notes(&batch)?);
         }
         Ok(gathered)
     }
 
     /// Selects and writes a row again that changed after it was selected; nothing when it is gone or
     /// matches no more.
-    pub(super) fn again(
+    pub(super) fn retry(
         &self,
         batch: &RecordBatch,
         row: usize,
@@ -177,7 +181,7 @@ impl<'a> RowChange<'a> {
             let Some(batch) = selected.next().transpose()? else {
                 return Ok(None);
             };
-            let (batch, noted) = parted(&batch)?;
+            let (batch, noted) = split_notes(&batch)?;
             if let Some(noted) = noted.first() {
                 let (result, told) = write(&batch, 0, *noted, self)?;
                 if result.is_stored() {
@@ -284,11 +288,11 @@ impl<'a> RowChange<'a> {
     /// Plans the statement, for what is wrong with it.
     pub(super) fn check(&self) -> Result<()> {
         let parsed = self.parsed(self.selection(None, false))?;
-        self.planner.described_with(self.names(), parsed, self.parameters).map(drop)
+        self.planner.describe_with(self.names(), parsed, self.parameters).map(drop)
     }
 
     /// How the rows are found, as EXPLAIN tells it.
-    pub(super) fn explained(&self, explain: &[TokenWithSpan]) -> Result<Rows> {
+    pub(super) fn explain(&self, explain: &[TokenWithSpan]) -> Result<Rows> {
         let tokens = explain.iter().cloned().chain(self.selection(None, false)).collect();
         self.rows(tokens, self.parameters)
     }
@@ -373,7 +377,7 @@ fn key_parameter(place: usize) -> String {
 }
 
 /// The columns of the table, and what is noted of each row.
-fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
+fn split_notes(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
     let own = batch.num_columns() - 2;
     let numbers =
         |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();

@@ -12,7 +12,7 @@ use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResu
 use super::change::update_rows;
 use super::conflict::ConflictClause;
 use super::keys::{exists, key_text};
-use super::partial_changes::stopped;
+use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
 use crate::answer::Changes;
@@ -48,7 +48,7 @@ impl<'a> RowInserter<'a> {
     ) -> Result<Changes> {
         match self.write_all(batches, written) {
             Ok(()) => Ok(self.changes),
-            Err(error) => Err(stopped(self.planner, error, self.changes)),
+            Err(error) => Err(with_partial_changes(self.planner, error, self.changes)),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> RowInserter<'a> {
     }
 
     /// Leaves a row with the transaction.
-    fn put_in(
+    fn put_in_transaction(
         &mut self,
         transaction: &Transaction,
         row: Row,
@@ -113,7 +113,7 @@ impl<'a> RowInserter<'a> {
             )));
         }
         // Read now: the store checks conditions at COMMIT, too late for this statement's counts.
-        let (exists_now, version) = match self.standing(&key_of(self.table, &row))? {
+        let (exists_now, version) = match self.key_state(&key_of(self.table, &row))? {
             KeyState::None => (false, None),
             KeyState::InTransaction => (true, None),
             KeyState::Stored(version) => (true, Some(version)),
@@ -141,7 +141,7 @@ impl<'a> RowInserter<'a> {
     }
 
     /// The row that there is under a key.
-    fn standing(&self, key: &Row) -> Result<KeyState> {
+    fn key_state(&self, key: &Row) -> Result<KeyState> {
         let transaction = self.planner.context.transaction.as_deref();
         let changed = transaction.map(|open| open.has(self.table, key)).transpose()?.flatten();
         Ok(match changed {
@@ -156,7 +156,7 @@ impl<'a> RowInserter<'a> {
 
     fn put(&mut self, mut row: Row, written: &mut WrittenRows) -> Result<()> {
         if let Some(transaction) = self.planner.context.transaction.as_deref() {
-            return self.put_in(transaction, row, written);
+            return self.put_in_transaction(transaction, row, written);
         }
         // The store checks the condition while it writes: a look before would let another write
         // pass between.
@@ -205,7 +205,7 @@ impl<'a> RowInserter<'a> {
     /// Plans what becomes of rows that exist, for what is wrong with it.
     pub(super) fn check(&self) -> Result<()> {
         let Some(conflict) = self.conflict else { return Ok(()) };
-        let none = WrittenRows::given(self.planner, self.table).into_batch()?;
+        let none = WrittenRows::with_gaps(self.planner, self.table).into_batch()?;
         conflict.of_rows(self.change(), &none)?.check()
     }
 
@@ -216,7 +216,7 @@ impl<'a> RowInserter<'a> {
             self.keys_met.clear();
             let Some(conflict) = self.conflict.filter(|_| !met.is_empty()) else { return Ok(()) };
             self.guard.check()?;
-            let mut excluded = WrittenRows::given(self.planner, self.table);
+            let mut excluded = WrittenRows::with_gaps(self.planner, self.table);
             met.iter().try_for_each(|(row, _)| excluded.note(row.clone()))?;
             let change = conflict.of_rows(self.change(), &excluded.into_batch()?)?;
             written.note_keys(self.table.schema());
@@ -228,7 +228,7 @@ impl<'a> RowInserter<'a> {
                     continue;
                 }
                 // It was there all the time, and the condition did not hold.
-                let is_as_it_was = match self.standing(&key_of(self.table, &row))? {
+                let is_as_it_was = match self.key_state(&key_of(self.table, &row))? {
                     KeyState::None => false,
                     KeyState::InTransaction => true,
                     KeyState::Stored(now) => Some(now) == version,

@@ -136,7 +136,7 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
         return Err(Error::invalid(format!("the view {name} would read itself")));
     }
     // Planned now, so that a query with an error fails here and not at the first reader.
-    let (schema, _) = planner.described_statement(parsed, &Parameters::default())?;
+    let (schema, _) = planner.describe_statement(parsed, &Parameters::default())?;
     if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
         return Err(Error::invalid(format!(
             "the view {name} names {} columns, and its query has {}",
