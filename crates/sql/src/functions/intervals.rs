@@ -17,9 +17,9 @@ use datafusion::logical_expr::{Expr, ScalarUDF};
 use super::scalar::{Arguments, Gives, Scalar};
 use crate::interval::{DAY, INTERVAL, LENGTH, lengths};
 
-type Function = LazyLock<Arc<ScalarUDF>>;
+type LazyFunction = LazyLock<Arc<ScalarUDF>>;
 
-static LENGTH_OF: Function = Function::new(|| {
+static LENGTH_OF: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_length",
         form: "_length(interval)",
@@ -30,7 +30,7 @@ static LENGTH_OF: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static LONGEST: Function = Function::new(|| {
+static LONGEST: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_longest",
         form: "greatest(interval, interval)",
@@ -41,7 +41,7 @@ static LONGEST: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static SHORTEST: Function = Function::new(|| {
+static SHORTEST: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_shortest",
         form: "least(interval, interval)",
@@ -52,7 +52,7 @@ static SHORTEST: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static WHOLE: Function = Function::new(|| {
+static WHOLE: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_interval",
         form: "CAST(moment - moment AS INTERVAL)",
@@ -63,7 +63,7 @@ static WHOLE: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static IN_DAYS: Function = Function::new(|| {
+static IN_DAYS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_in_days",
         form: "_in_days(moment - moment)",
@@ -74,7 +74,7 @@ static IN_DAYS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static SECONDS: Function = Function::new(|| {
+static SECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_seconds",
         form: "_seconds(interval)",
@@ -85,7 +85,7 @@ static SECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static MILLISECONDS: Function = Function::new(|| {
+static MILLISECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_milliseconds",
         form: "_milliseconds(interval)",
@@ -96,7 +96,7 @@ static MILLISECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static MICROSECONDS: Function = Function::new(|| {
+static MICROSECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_microseconds",
         form: "_microseconds(interval)",
@@ -107,7 +107,7 @@ static MICROSECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static TIMES: Function = Function::new(|| {
+static TIMES: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_times",
         form: "interval * number",
@@ -118,7 +118,7 @@ static TIMES: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static OVER: Function = Function::new(|| {
+static OVER: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_over",
         form: "interval / number",
@@ -129,7 +129,7 @@ static OVER: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-fn call(function: &Function, args: Vec<Expr>) -> Expr {
+fn call(function: &LazyFunction, args: Vec<Expr>) -> Expr {
     let func = LazyLock::force(function).clone();
     Expr::ScalarFunction(ScalarFunction { func, args })
 }

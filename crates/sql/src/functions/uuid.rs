@@ -9,7 +9,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 use tonnage::{ColumnType, Value};
 
-use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
+use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
 
 /// A UUID as Arrow holds it.
 pub(crate) const UUID: DataType = DataType::FixedSizeBinary(16);
@@ -26,7 +26,7 @@ const fn cast(
     name: &'static str,
     form: &'static str,
     gives: fn() -> DataType,
-    work: Work,
+    work: ScalarWork,
 ) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::Type(gives), work }
 }
