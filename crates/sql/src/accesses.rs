@@ -1,4 +1,4 @@
-//! Which tables a statement touches, and how: what whoever guards a store must know beforehand.
+//! Which tables a statement touches, and how. A server checks grants by it before a statement runs.
 
 use std::ops::ControlFlow;
 
@@ -55,8 +55,8 @@ impl Sql {
         Ok(accesses)
     }
 
-    /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and quotes
-    /// are not quite those of statements.
+    /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and
+    /// quotes are not quite those of statements.
     ///
     /// # Errors
     /// `Invalid` for text that is no definition, with line and column.

@@ -1,4 +1,4 @@
-//! What a statement will give and what it needs, found out without carrying it out.
+//! Describes a statement without running it: the columns of its answer, and its parameters.
 
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast;

@@ -1,4 +1,4 @@
-//! DataFusion set up over a store.
+//! Sets DataFusion up over a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,8 @@ const ENDING_MAX: Duration = Duration::from_secs(1);
 const LISTED_VALUES_MAX: usize = 1 << 18;
 const LISTED_VALUE_BYTES: usize = 1 << 10;
 
-/// The stack of each thread: plans are trees, and run level by level. Only what is used takes memory.
+/// The stack of each thread: plans are trees, and run level by level. Only what is used takes
+/// memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// What plans run on.

@@ -1,8 +1,8 @@
 //! Fractions of years, months and weeks in the text of intervals.
 //!
-//! The library cuts a fraction of a year after the month, and one of a month after the day. It takes
-//! one of a week for hours. As in PostgreSQL a year has whole months, rounded, a month has 30 days,
-//! and a week has 7.
+//! The library cuts a fraction of a year after the month, and one of a month after the day. It
+//! takes one of a week for hours. As in PostgreSQL a year has whole months, rounded, a month has 30
+//! days, and a week has 7.
 
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;

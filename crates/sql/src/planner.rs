@@ -1,4 +1,4 @@
-//! Statements planned by DataFusion: parsed, planned, optimized, run.
+//! Plans statements with DataFusion and runs them.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

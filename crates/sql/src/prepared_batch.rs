@@ -1,4 +1,4 @@
-//! Prepared statements carried out for each row of a batch of parameters.
+//! Runs a prepared statement once for each row of a batch of parameters.
 
 use arrow::array::RecordBatch;
 use tonnage::{Error, Result};

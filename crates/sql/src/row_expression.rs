@@ -1,8 +1,8 @@
 //! An expression over the fields of records that are in no table: what a load computes of them, and
 //! which of them it leaves out.
 //!
-//! 1. The expression is planned once, as the one item of a SELECT over a table without rows that has
-//!    the fields of the records. So it means what it means in any other statement.
+//! 1. The expression is planned once, as the one item of a SELECT over a table without rows that
+//!    has the fields of the records. So it means what it means in any other statement.
 //! 2. A batch of records takes the place of that table: the leaf of the plan is exchanged, and the
 //!    plan is run on the thread of the caller.
 

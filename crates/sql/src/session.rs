@@ -1,4 +1,4 @@
-//! The session: statements in, answers out.
+//! A session: it takes statements and gives answers.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What SET gives to a session, and the statements that PREPARE keeps in it.
+//! The settings of a session, and its prepared statements.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

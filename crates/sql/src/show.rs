@@ -1,4 +1,4 @@
-//! What a store says of itself: SHOW, DESCRIBE, and the plans of EXPLAIN.
+//! SHOW, DESCRIBE and EXPLAIN, as far as the store answers them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a query's columns are and hold: DESCRIBE of a query, and SUMMARIZE.
+//! DESCRIBE of a query, and SUMMARIZE.
 
 use std::sync::Arc;
 

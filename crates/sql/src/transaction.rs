@@ -1,9 +1,10 @@
 //! BEGIN, COMMIT and ROLLBACK: changes of rows of one shard key that are carried out together.
 //!
 //! 1. BEGIN opens a transaction of the session. A statement that changes rows leaves them here,
-//!    each with what must hold of the stored row: its version as it was read, or that there is none.
-//! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else they
-//!    see as it is stored when they read it.
+//!    each with what must hold of the stored row: its version as it was read, or that there is
+//!    none.
+//! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else
+//!    they see as it is stored when they read it.
 //! 3. COMMIT carries everything out in one atomic write. If a condition does not hold any more,
 //!    somebody else has changed that row, and nothing is written.
 //!
@@ -208,8 +209,8 @@ pub(crate) enum TransactionStatement {
 }
 
 impl TransactionStatement {
-    /// Reads `BEGIN | START TRANSACTION | COMMIT | END | ROLLBACK | ABORT`, with WORK or TRANSACTION
-    /// and the modes that PostgreSQL and SQLite have.
+    /// Reads `BEGIN | START TRANSACTION | COMMIT | END | ROLLBACK | ABORT`, with WORK or
+    /// TRANSACTION and the modes that PostgreSQL and SQLite have.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         let statement = if cursor.word("BEGIN") || cursor.word("START") {

@@ -1,5 +1,6 @@
-//! Messages of DataFusion with SQL's names of types: `Utf8View` is STRING, `Timestamp(Nanosecond, None)`
-//! is TIMESTAMP(9), and the literal `Int64(5)` is 5. What stands in quotes stays as it is.
+//! Puts SQL's names of types into messages of DataFusion: `Utf8View` becomes STRING,
+//! `Timestamp(Nanosecond, None)` TIMESTAMP(9), and the literal `Int64(5)` 5. What stands in quotes
+//! stays as it is.
 
 /// Types whose names stand by themselves.
 const PLAIN: [(&str, &str); 22] = [

@@ -1,4 +1,4 @@
-//! Waiting for what is async, on whatever thread the caller has.
+//! Blocks the calling thread until a future is ready.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The least and the greatest of doubles: by their total order, in which NaN is the greatest, as in
-//! ORDER BY.
+//! `min` and `max` of doubles by group, in their total order: NaN is the greatest, as in ORDER BY.
 
 use std::sync::Arc;
 

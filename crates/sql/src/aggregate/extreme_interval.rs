@@ -1,4 +1,4 @@
-//! The longest and the shortest of intervals.
+//! `min` and `max` of intervals: the shortest and the longest.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ use crate::interval::lengths;
 
 /// The first of the longest intervals, or of the shortest.
 ///
-/// Where rows leave it again, as in the frames of a window, it keeps all that may become the answer:
-/// each is longer than those behind it.
+/// Where rows leave it again, as in the frames of a window, it keeps all that may become the
+/// answer: each is longer than those behind it.
 #[derive(Debug)]
 pub(super) struct ExtremeInterval {
     is_max: bool,

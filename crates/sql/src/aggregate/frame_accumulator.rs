@@ -1,8 +1,8 @@
 //! Aggregates of doubles, and `bit_xor`, over the frames of a window, from which rows leave again.
 //!
 //! The library subtracts what leaves. Of doubles that leaves a rest: behind 1e17 a sum of 1 and 1
-//! is 0, the deviation of equal numbers may be NaN, and behind NaN or infinity everything is NaN. What
-//! `bit_xor` leaves of no rows is 0, not NULL. So here nothing is subtracted:
+//! is 0, the deviation of equal numbers may be NaN, and behind NaN or infinity everything is NaN.
+//! What `bit_xor` leaves of no rows is 0, not NULL. So here nothing is subtracted:
 //!
 //! 1. What comes is added up, and its rows are held.
 //! 2. When the first of them leaves, each gets what it and those behind it come to, from the last

@@ -1,4 +1,4 @@
-//! Aggregates that count how often each value comes: `mode` and `histogram`.
+//! `mode` and `histogram`, which count how often each value occurs.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! One number for each group.
+//! Folds the numbers of each group into one state.
 
 use std::sync::Arc;
 

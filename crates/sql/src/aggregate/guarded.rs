@@ -1,4 +1,4 @@
-//! A function of the library of which some answers are given here.
+//! Aggregates of the library, with accumulators of our own where the library answers wrongly.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
 use super::{average, extreme_double, total};
 use crate::interval::is_interval;
 
-/// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`, which
-/// is 0 to the library where all rows have left.
+/// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`,
+/// which is 0 to the library where all rows have left.
 const IN_FRAMES: [&str; 16] = [
     BIT_XOR,
     "corr",

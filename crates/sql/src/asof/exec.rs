@@ -1,4 +1,4 @@
-//! The operator of a physical plan.
+//! The physical operator of ASOF JOIN.
 
 use std::fmt;
 use std::sync::Arc;

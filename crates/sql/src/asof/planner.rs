@@ -1,4 +1,4 @@
-//! Operators for the nodes that are our own.
+//! Makes physical plans, with operators for our own nodes.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! Columns of tables that rest, kept as they were decoded.
 //!
 //! A row store pays for each row that a statement scans: RocksDB finds it, the codec takes it
-//! apart. Where the same tables are scanned again and again, and nobody writes to them, their columns
-//! are kept:
+//! apart. Where the same tables are scanned again and again, and nobody writes to them, their
+//! columns are kept:
 //!
 //! 1. A scan of a whole table notes how often the table was changed ([`Table::change_count`]).
 //! 2. The next scan that finds the same count keeps what it decodes. If it comes to its end, no row
 //!    expires, and the count is still the same, then this is what the table holds.
-//! 3. Further scans take it from memory, while the count is the same. One that asks for more columns
-//!    decodes those of before once more, and keeps all of them.
+//! 3. Further scans take it from memory, while the count is the same. One that asks for more
+//!    columns decodes those of before once more, and keeps all of them.
 //! 4. What is kept is bounded in bytes. Tables that were not scanned for longest make room.
 //!
 //! A write moves the count before it is acknowledged, so no scan that begins later takes what was

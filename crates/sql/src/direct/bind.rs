@@ -1,4 +1,4 @@
-//! A simple statement with its table and its values.
+//! Binds a simple statement to its table and the values of its parameters.
 
 use std::sync::Arc;
 

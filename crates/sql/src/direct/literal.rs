@@ -1,4 +1,4 @@
-//! Values as they stand in a statement.
+//! Literals and parameters of simple statements.
 
 use std::sync::Arc;
 
@@ -92,8 +92,8 @@ fn quoted(cursor: &mut Cursor) -> Option<String> {
 const DAY: &str = "2022-01-03";
 const TIME: &str = "06:00:00";
 
-/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with up
-/// to nine digits behind the second.
+/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with
+/// up to nine digits behind the second.
 fn is_plain_moment(text: &str) -> bool {
     let Some((day, rest)) = text.split_at_checked(DAY.len()) else { return false };
     let Some(time) = rest.strip_prefix([' ', 'T']) else {

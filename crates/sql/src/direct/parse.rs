@@ -1,4 +1,4 @@
-//! Simple statements among tokens.
+//! Parses simple statements from tokens.
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 

@@ -1,4 +1,4 @@
-//! Simple statements carried out.
+//! Runs simple statements.
 
 use std::sync::{Mutex, PoisonError};
 

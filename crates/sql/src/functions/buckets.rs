@@ -1,7 +1,7 @@
 //! `time_bucket` and `date_bin`: the beginning of the stretch of time that a moment lies in.
 //!
-//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for moments outside of 1677
-//! to 2262, and takes no column for a width (DataFusion 55). Times of a day are left to it.
+//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for moments outside of
+//! 1677 to 2262, and takes no column for a width (DataFusion 55). Times of a day are left to it.
 //!
 //! 1. Stretches of months are counted in months from their origin. One whose day the month lacks
 //!    begins on the last day of it.

@@ -1,4 +1,4 @@
-//! Functions that give back what they get: marks, and checks on the way.
+//! Functions that return their argument. One marks a value for a later rule, one checks it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions of rows that the library lacks.
+//! Scalar functions that the library lacks, or answers wrongly.
 
 mod array_positions;
 mod buckets;

@@ -35,8 +35,8 @@ fn rounded(inner: &ScalarUDF, arguments: ScalarFunctionArgs) -> Result<ColumnarV
     }
 }
 
-/// The rounded numbers. Where one is not finite though its number is, that has fewer digits than were
-/// asked for, or none before them.
+/// The rounded numbers. Where one is not finite though its number is, that has fewer digits than
+/// were asked for, or none before them.
 fn finite(rounded: &ArrayRef, values: &ArrayRef, digits: &ArrayRef) -> Result<ArrayRef> {
     let doubles = cast(rounded, &DataType::Float64)?;
     let doubles = doubles.as_primitive::<Float64Type>();

@@ -1,4 +1,4 @@
-//! A function of rows in a few words: its name, what it takes, what it gives, and how.
+//! Declares a scalar function: its name, how many arguments it takes, its result type, its work.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What tools ask a database for first: its version, and the names that stand before a table's.
+//! Functions that tools call first: the version, and the names of database and schema.
 
 use std::sync::Arc;
 

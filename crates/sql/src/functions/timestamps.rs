@@ -1,4 +1,4 @@
-//! Functions of moments: `age`, `make_timestamp`, `epoch_ms`.
+//! Functions of timestamps: `age`, `make_timestamp`, `epoch_ms`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! UUIDs of text, and the other way.
+//! Casts between text and UUID.
 
 use std::sync::{Arc, LazyLock};
 

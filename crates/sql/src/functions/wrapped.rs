@@ -1,4 +1,4 @@
-//! A function of the library, with the same signature and other work.
+//! A function of the library with the same signature, and other work.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

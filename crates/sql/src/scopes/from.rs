@@ -1,4 +1,4 @@
-//! The columns that FROM gives: of its tables, and of joins by names.
+//! Collects the columns that a FROM gives, of its tables and of joins by names.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor,
@@ -41,8 +41,8 @@ impl NameResolver<'_> {
         Ok(left)
     }
 
-    /// Gives a query without name one. Else its columns would bear the names of the tables in it, hide
-    /// those of tables further outside, and be called alike.
+    /// Gives a query without name one. Else its columns would bear the names of the tables in it,
+    /// hide those of tables further outside, and be called alike.
     fn name(&mut self, factor: &mut TableFactor) {
         if let TableFactor::Derived { alias: alias @ None, .. } = factor {
             let name = Ident::with_quote('"', self.unique_name("_unnamed"));

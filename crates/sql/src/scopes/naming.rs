@@ -1,4 +1,4 @@
-//! Names of columns in expressions, each written so that the planner takes it for the right one.
+//! Rewrites names of columns so that the planner takes the right one.
 
 use std::ops::ControlFlow;
 

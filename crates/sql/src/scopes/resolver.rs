@@ -1,4 +1,4 @@
-//! The queries of a statement, and what is known at each place of it.
+//! Resolves the names of a statement, query by query.
 
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select, SetExpr,
@@ -184,8 +184,8 @@ impl NameResolver<'_> {
             if let Expr::Identifier(name) = &key.expr {
                 let name = folded(name);
                 let listed = columns.names.iter().filter(|column| **column == name).count();
-                // At the top the planner refuses a name that several columns have. Further inside it
-                // would look in the query around.
+                // At the top the planner refuses a name that several columns have. Further inside
+                // it would look in the query around.
                 if listed == 1
                     || listed > 1 && self.scopes.len() == 1 && !self.is_shared_name(&name)
                 {

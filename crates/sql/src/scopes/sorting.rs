@@ -2,8 +2,8 @@
 //!
 //! In an expression a name is a column of FROM, as in PostgreSQL; alone it is one of the list. The
 //! planner takes it for one of the list in both, and refuses `t.k` beside it (DataFusion 55). So a
-//! key that is an item of the list is written by its alias, and any other one becomes a column beside
-//! the list, which a query around leaves out again.
+//! key that is an item of the list is written by its alias, and any other one becomes a column
+//! beside the list, which a query around leaves out again.
 
 use std::ops::ControlFlow;
 

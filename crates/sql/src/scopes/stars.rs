@@ -1,4 +1,4 @@
-//! `*` and names that are alike, written out where the planner does not know what they mean.
+//! Writes out `*` and columns of the same name where the planner would misread them.
 
 use datafusion::sql::sqlparser::ast::{
     Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
@@ -72,8 +72,8 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
 }
 
 /// Gives the later ones of columns that are called alike names of their own, each star among them
-/// written out. Whoever reads the SELECT knows its columns by their names alone. Tells whether there
-/// were any.
+/// written out. Whoever reads the SELECT knows its columns by their names alone. Tells whether
+/// there were any.
 pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
     let mut items = Vec::new();
     for item in &select.projection {

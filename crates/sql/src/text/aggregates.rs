@@ -1,4 +1,4 @@
-//! Aggregates under the names and in the forms that other databases have for them.
+//! Rewrites aggregates in the names and forms of other databases.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Casts and literals of types that the planner takes less exactly than they are written.
+//! Rewrites casts and typed literals that the planner would take less exactly than written.
 
 use std::ops::ControlFlow;
 

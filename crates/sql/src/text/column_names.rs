@@ -91,8 +91,8 @@ fn has_literal(expr: &Expr) -> bool {
     literals.found && !literals.hidden
 }
 
-/// Whether rows of a subquery are compared in an expression. The planner gives two of them one name,
-/// and writes ANY as other expressions after it has named the column.
+/// Whether rows of a subquery are compared in an expression. The planner gives two of them one
+/// name, and writes ANY as other expressions after it has named the column.
 pub(super) fn has_test(expr: &Expr) -> bool {
     struct SubqueryTestFinder(bool);
     impl Looker for SubqueryTestFinder {

@@ -2,8 +2,8 @@
 //!
 //! The parser bounds how deep parentheses stand in each other. It reads chains in a loop instead:
 //! `a OR b OR c`, `x + y + z`, `SELECT ... UNION ALL SELECT ...`, joins. Each step of a chain is a
-//! level of the tree all the same, and the planner goes down level by level. 256 UNIONs took more than
-//! the 2 MiB of a thread's stack, which ends the process.
+//! level of the tree all the same, and the planner goes down level by level. 256 UNIONs took more
+//! than the 2 MiB of a thread's stack, which ends the process.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};

@@ -28,9 +28,10 @@ type ReadCall = Result<(Expr, usize), ParserError>;
 /// The dialect of one parser.
 ///
 /// sqlparser tries readings one after another: an argument first as one with a name, a word that is
-/// reserved first as what it means, then as a function. Each try reads what is inside anew, so calls in
-/// calls took three times as long for each of them: fourteen took seconds, thirty for ever. So what
-/// begins as a call is read once ([`Dialect::parse_prefix`]), and kept by the place of its first token.
+/// reserved first as what it means, then as a function. Each try reads what is inside anew, so
+/// calls in calls took three times as long for each of them: fourteen took seconds, thirty for
+/// ever. So what begins as a call is read once ([`Dialect::parse_prefix`]), and kept by the place
+/// of its first token.
 ///
 /// What stands behind a point is tried as an expression, then taken as a name. Where that failed at
 /// the last point of `a.b.c.(`, it was tried anew for each point before: 20 took a second, and each

@@ -1,4 +1,4 @@
-//! Where in a statement the name stands that an error is about.
+//! Adds line and column to an error that names something in the statement.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
 use tonnage::Error;

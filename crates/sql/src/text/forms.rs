@@ -1,4 +1,4 @@
-//! Forms of queries and conditions that the planner does not know, in ones that it does.
+//! Rewrites forms of queries and conditions that the planner does not know.
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Array, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments,
@@ -13,8 +13,8 @@ use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
 use crate::interval_fractions::in_whole_units;
 
-/// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those of
-/// several CUBEs, but makes those of one: 20 parts took all memory.
+/// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those
+/// of several CUBEs, but makes those of one: 20 parts took all memory.
 const CUBE_MAX: usize = 12;
 
 /// A condition or a value in forms that the planner knows.
@@ -90,8 +90,8 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     Ok(())
 }
 
-/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and a
-/// column.
+/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and
+/// a column.
 fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
     let behind = chain.iter_mut().skip_while(|step| is_named && matches!(step, AccessExpr::Dot(_)));
     for step in behind {

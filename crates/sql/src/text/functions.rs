@@ -1,5 +1,4 @@
-//! Calls of functions under the names that other databases have for them, written in those that the
-//! planner knows.
+//! Rewrites calls of functions under the names that other databases have for them.
 
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};

@@ -1,9 +1,9 @@
 //! How large and how deep a statement is once the queries of WITH stand where they are named.
 //!
 //! The planner puts a query of WITH into each place that names it. Of queries that name each other
-//! twice each doubles the plan: 26 of them, in a statement of a thousand bytes, never ended, and took
-//! all memory. Of queries that name each other once each makes it deeper: a chain of 512 took more
-//! than a thread's stack, which ends the process.
+//! twice each doubles the plan: 26 of them, in a statement of a thousand bytes, never ended, and
+//! took all memory. Of queries that name each other once each makes it deeper: a chain of 512 took
+//! more than a thread's stack, which ends the process.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,5 @@
-//! Joins that the planner does not know, or takes for others: SEMI and ANTI by themselves, ASOF, USING
-//! and NATURAL, and functions that make rows of each document.
+//! Joins that the planner does not know, or takes for others: SEMI and ANTI by themselves, ASOF,
+//! USING and NATURAL, and functions that make rows of each document.
 //!
 //! All but the first become the last join of a join in parentheses, where the planner of relations
 //! finds them (`plan/relations.rs`).

@@ -1,4 +1,4 @@
-//! Kinds of statements, told by their first words.
+//! Finds the kind of a statement by its first words.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 

@@ -1,4 +1,4 @@
-//! A text of statements while it is being typed: which part is what, and what is still open.
+//! Tokens of SQL that is still being typed, and what in it is not closed yet.
 
 use std::iter::Peekable;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Statements as text: cut apart, and what kind each is.
+//! Splits a text into statements, and rewrites each before it is planned.
 
 mod aggregates;
 mod call;

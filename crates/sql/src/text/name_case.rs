@@ -1,4 +1,4 @@
-//! Names in quotes, without regard to case: as the store matches them.
+//! Folds quoted names to lower case: the store ignores case.
 
 use std::collections::HashSet;
 

@@ -2,8 +2,8 @@
 //!
 //! What it does twice at each level it does 2^levels times. In DataFusion 55:
 //!
-//! 1. `check_invariants` checks a query in an expression again for each of those around it: 30 levels,
-//!    in a statement of 270 bytes, never ended.
+//! 1. `check_invariants` checks a query in an expression again for each of those around it: 30
+//!    levels, in a statement of 270 bytes, never ended.
 //! 2. ANY, and IN where its NULL counts, become two or three queries.
 //! 3. BETWEEN is written with its value twice, and COALESCE with all values but the last.
 //! 4. The type of a cast is asked for twice by the cast around it.

@@ -1,4 +1,4 @@
-//! PIVOT and UNPIVOT as the queries that they stand for.
+//! Rewrites PIVOT and UNPIVOT as queries.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, ExprWithAlias, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,

@@ -1,5 +1,5 @@
-//! What the parser reads otherwise than SQL says, and what the planner would stumble over, put
-//! right before planning.
+//! Rewrites a parsed statement before planning: what the parser reads differently from SQL, and
+//! what the planner would fail on.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! `(a, b) IN (...)` with a list that is too long to be written out row by row.
 //!
-//! The planner holds each row against all listed ones at once, and takes NULL for a value. No listed
-//! row has a NULL, so that a row with one is in no list to it: what is false there may be unknown.
-//! It is unknown where the values that the row has are those of a listed row.
+//! The planner holds each row against all listed ones at once, and takes NULL for a value. No
+//! listed row has a NULL, so that a row with one is in no list to it: what is false there may be
+//! unknown. It is unknown where the values that the row has are those of a listed row.
 
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
 use tonnage::{Error, Result};

@@ -1,4 +1,4 @@
-//! A text cut into statements.
+//! Splits a text into statements.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Words and signs that the parser does not know, in ones that it does.
+//! Replaces words and signs that the parser does not know.
 
 use std::collections::BTreeMap;
 

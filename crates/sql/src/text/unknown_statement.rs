@@ -1,4 +1,4 @@
-//! Statements of no known kind.
+//! The error for a statement of no known kind.
 
 use tonnage::Error;
 

@@ -1,4 +1,4 @@
-//! The tables that WITH puts before a statement.
+//! Splits a statement from the WITH before it.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 

@@ -1,4 +1,4 @@
-//! What SET gives to columns.
+//! Parses the assignments behind SET.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{ColumnType, Result, TableSchema};
@@ -127,8 +127,8 @@ impl AssignmentReader<'_> {
         Ok(())
     }
 
-    /// Sets a member of a document: its column becomes `json_set(document, members, value)`. Several of
-    /// one document are set one after another.
+    /// Sets a member of a document: its column becomes `json_set(document, members, value)`.
+    /// Several of one document are set one after another.
     fn member(
         &mut self,
         place: Location,

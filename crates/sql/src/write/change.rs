@@ -1,4 +1,4 @@
-//! UPDATE, DELETE and TRUNCATE as they are written.
+//! Parses and runs UPDATE, DELETE and TRUNCATE.
 
 use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
@@ -174,7 +174,8 @@ pub(super) fn write_updated(
     }
     let row = Row::from_batch(&aligned.batch, 0)?;
     if let Some(transaction) = change.transaction() {
-        // What it commits lives as long as the table says, and the row may have been stored for ever.
+        // What it commits lives as long as the table says, and the row may have been stored for
+        // ever.
         let lives_on = table.schema().ttl_ms.is_some() && noted.version != IN_TRANSACTION_VERSION;
         if noted.expires_at_ms != 0 || lives_on {
             return Err(Error::unsupported(format!(

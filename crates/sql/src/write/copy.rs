@@ -225,7 +225,8 @@ fn store(
     Ok(format!("wrote {count} rows to {}", copy.path))
 }
 
-/// A file beside the place that it takes once it is whole, with the rights of the one that is there.
+/// A file beside the place that it takes once it is whole, with the rights of the one that is
+/// there.
 fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();

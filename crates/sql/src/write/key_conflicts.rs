@@ -1,4 +1,4 @@
-//! Keys that an INSERT gives twice, or that exist, looked for before anything is written.
+//! Refuses keys that an INSERT gives twice, or that exist, before anything is written.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use tonnage::{BulkGetOptions, Error, KeySource, Result, Row, Table, TableSchema}
 use super::keys::exists;
 use crate::plan::settle;
 
-/// A key that is given twice, or exists, is an error before anything is written. Keys that the store
-/// is still to number are not known.
+/// A key that is given twice, or exists, is an error before anything is written. Keys that the
+/// store is still to number are not known.
 pub(super) fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatch)]) -> Result<()> {
     let schema = table.schema();
     let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());

@@ -1,4 +1,4 @@
-//! Literals in VALUES, as the columns that they go into read them.
+//! Reads literals in VALUES as their columns need them.
 
 use datafusion::sql::sqlparser::ast;
 use tonnage::{ColumnType, Result, TableSchema};

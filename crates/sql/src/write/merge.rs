@@ -1,11 +1,12 @@
 //! `MERGE INTO table [[AS] alias] USING source ON condition WHEN ...`
 //!
 //! 1. Everything is read before anything is written: the rows of the source that match none, and
-//!    the rows that match, clause by clause. A row belongs to the first clause whose condition holds.
-//! 2. A row of the table that matches two rows of the source is an error, as is a row to be inserted
-//!    whose key exists; then nothing was written.
-//!    The two reads do not see one moment: a row of the table that comes or goes between them may
-//!    leave its row of the source to neither. The counts tell.
+//!    the rows that match, clause by clause. A row belongs to the first clause whose condition
+//!    holds.
+//! 2. A row of the table that matches two rows of the source is an error, as is a row to be
+//!    inserted whose key exists; then nothing was written. The two reads do not see one moment: a
+//!    row of the table that comes or goes between them may leave its row of the source to neither.
+//!    The counts tell.
 //! 3. Each row is written on condition that it is as it was read. One that was written meanwhile is
 //!    read again, and goes to the clause that it belongs to now.
 

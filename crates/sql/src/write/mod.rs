@@ -2,8 +2,8 @@
 //!
 //! Each row is written atomically, with a condition on what was seen of it; a statement as a whole
 //! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
-//! existing keys before it writes anything, so that the common failure changes nothing. Between BEGIN
-//! and COMMIT nothing is written: `transaction.rs` takes the rows.
+//! existing keys before it writes anything, so that the common failure changes nothing. Between
+//! BEGIN and COMMIT nothing is written: `transaction.rs` takes the rows.
 
 mod assignments;
 mod change;

@@ -1,4 +1,4 @@
-//! Statements that stop on their way.
+//! The error of a statement that stops midway, with the rows that it has changed.
 
 use tonnage::Error;
 

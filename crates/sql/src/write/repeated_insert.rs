@@ -1,4 +1,4 @@
-//! One statement for many rows of parameters.
+//! Repeats the VALUES of an INSERT for many rows of parameters.
 
 use std::sync::Arc;
 

@@ -164,8 +164,8 @@ impl<'a> RowChange<'a> {
         Ok(gathered)
     }
 
-    /// Selects and writes a row again that changed after it was selected; nothing when it is gone or
-    /// matches no more.
+    /// Selects and writes a row again that changed after it was selected; nothing when it is gone
+    /// or matches no more.
     pub(super) fn retry(
         &self,
         batch: &RecordBatch,
@@ -273,8 +273,9 @@ impl<'a> RowChange<'a> {
         tokens
     }
 
-    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition) [AND key = ...]`.
-    /// With other tables a row may match several times, and is taken once.
+    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition)`, and
+    /// `AND key = ...` for one row. With other tables a row may match several times, and is taken
+    /// once.
     fn select(
         &self,
         key: Option<&[String]>,

@@ -1,4 +1,4 @@
-//! Rows inserted one by one, for statements that tell of each or change those that exist.
+//! Inserts rows one by one: for RETURNING, ON CONFLICT DO UPDATE, MERGE, and in transactions.
 //!
 //! All rows are read before the first is written, so that a statement that reads the table that it
 //! writes does not meet its own rows. Each is stored on condition that its key is free; then what
