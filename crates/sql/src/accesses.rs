@@ -106,7 +106,7 @@ fn of_piece(
         StatementKind::Query | StatementKind::Explain => read(&piece.parse()?, &mut note),
         StatementKind::Insert | StatementKind::Upsert => {
             let returned = write::returned_items(piece)?;
-            let insert = write::insert_of(&write::plain(piece)?)?;
+            let insert = write::insert_of(&write::plain_statement(piece)?)?;
             let ast::TableObject::TableName(name) = &insert.table else {
                 return Err(Error::unsupported("INSERT INTO takes the name of a table"));
             };
@@ -137,7 +137,7 @@ fn of_piece(
             }
         }
         StatementKind::Merge => {
-            let plain = write::plain(piece)?;
+            let plain = write::plain_statement(piece)?;
             let (_, merge) = plain.without_with();
             let mut cursor = Cursor::new(&merge);
             cursor.next();
@@ -154,7 +154,7 @@ fn of_piece(
             read(&plain.parse()?, &mut note);
         }
         StatementKind::Update | StatementKind::Delete | StatementKind::Truncate => {
-            let plain = write::plain(piece)?;
+            let plain = write::plain_statement(piece)?;
             let (_, change) = plain.without_with();
             let mut cursor = Cursor::new(&change);
             cursor.next();

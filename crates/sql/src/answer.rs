@@ -120,7 +120,7 @@ impl Rows {
     }
 
     /// The same behind rows that are there already.
-    pub(crate) fn behind(self, first: RecordBatch) -> Self {
+    pub(crate) fn after_batch(self, first: RecordBatch) -> Self {
         let (schema, guard) = (self.schema.clone(), self.guard.clone());
         Self::new(&schema, std::iter::once(Ok(first)).chain(self), guard)
     }

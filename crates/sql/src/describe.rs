@@ -42,7 +42,7 @@ impl Sql {
             last =
                 Some(Description { reads_only: reads_only && described.reads_only, ..described });
         }
-        last.ok_or_else(crate::text::missing)
+        last.ok_or_else(crate::text::missing_statement)
     }
 
     pub(crate) fn describe_one(
@@ -60,7 +60,7 @@ impl Sql {
         parameters: &Parameters,
     ) -> Result<Description> {
         let piece = &statement.piece;
-        let count = count(&piece.tokens);
+        let count = parameter_count(&piece.tokens);
         let reads_only = matches!(
             piece.kind,
             StatementKind::Query
@@ -98,9 +98,12 @@ impl Sql {
             _ => {
                 // `write` reads clauses one by one, and might describe a statement that the parser
                 // refuses.
-                write::parsed(piece)?;
+                write::check_syntax(piece)?;
                 let planner = &self.planner();
-                (write::returned(planner, piece, parameters)?, self.write_types(piece, parameters)?)
+                (
+                    write::returned_schema(planner, piece, parameters)?,
+                    self.write_types(piece, parameters)?,
+                )
             }
         };
         let parameters = (1..=count).map(|number| {
@@ -137,7 +140,7 @@ impl Sql {
 
     /// The types that the parameters of a statement that writes must have, where their places tell.
     fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<ParameterTypes> {
-        let piece = write::plain(piece)?;
+        let piece = write::plain_statement(piece)?;
         let mut types = ParameterTypes::new();
         let mut note = |name: &str, schema: &TableSchema, column: usize| {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
@@ -196,7 +199,7 @@ impl Prepared {
 }
 
 /// The greatest number of a parameter.
-pub(crate) fn count(tokens: &[TokenWithSpan]) -> usize {
+pub(crate) fn parameter_count(tokens: &[TokenWithSpan]) -> usize {
     let number = |token: &TokenWithSpan| match &token.token {
         Token::Placeholder(name) => name.strip_prefix('$')?.parse().ok(),
         _ => None,

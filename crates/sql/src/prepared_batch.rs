@@ -5,7 +5,7 @@ use tonnage::{Error, Result};
 
 use crate::answer::{Answer, Changes};
 use crate::cache::Statement;
-use crate::describe::count;
+use crate::describe::parameter_count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
 use crate::text::StatementKind;
@@ -26,7 +26,7 @@ impl Prepared {
     /// As [`crate::Sql::execute`], with the number of the row from 0; `Invalid` for a statement
     /// that gives rows, or for too few columns.
     pub fn execute_batch(&self, batch: &RecordBatch, request: &Request) -> Result<Changes> {
-        let wanted = count(&self.statement.piece.tokens);
+        let wanted = parameter_count(&self.statement.piece.tokens);
         if batch.num_columns() < wanted {
             return Err(Error::invalid(format!(
                 "the statement has {wanted} parameters, but {} are bound",

@@ -79,7 +79,7 @@ impl Sql {
         for answer in self.script(request)? {
             last = Some(answer?);
         }
-        last.ok_or_else(crate::text::missing)
+        last.ok_or_else(crate::text::missing_statement)
     }
 
     /// The statements of a text, each carried out when its answer is asked for.
@@ -99,7 +99,7 @@ impl Sql {
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
         let statement = Arc::new(Statement::new(crate::text::single(text)?));
         if statement.piece.kind != StatementKind::Definition && statement.simple().is_none() {
-            write::parsed(&statement.piece)?;
+            write::check_syntax(&statement.piece)?;
         }
         Ok(Prepared { sql: self.clone(), statement, text: text.to_owned() })
     }
@@ -211,7 +211,7 @@ impl Sql {
             }
             StatementKind::Execute => {
                 let (name, values) =
-                    session_statement::execution(planner, piece, &request.parameters, &guard)?;
+                    session_statement::read_execute(planner, piece, &request.parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
                 // PREPARE takes no EXECUTE, so this calls itself once at most.
                 self.answer(&prepared, &request.clone().parameters(values), guard)
@@ -341,7 +341,7 @@ impl Sql {
         if let Some((explain, change)) = show::explained_change(&statement.piece)? {
             let planner = &self.planner();
             let (told, rows) = write::explain(planner, &change, explain, parameters, &guard)?;
-            return Ok(rows.behind(show::row("write", &told)?));
+            return Ok(rows.after_batch(show::row("write", &told)?));
         }
         let explained = show::explained_query(&statement.piece).map(Statement::new);
         if let Some(explained) = &explained

@@ -53,7 +53,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         return Ok("everything is on disk".to_owned());
     }
     // VACUUM is the last word that `StatementKind::of` sends here.
-    maintained(store, &mut cursor)
+    vacuum(store, &mut cursor)
 }
 
 /// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
@@ -129,13 +129,13 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
     }
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
     let prepared = prepared.with_insert();
-    crate::write::parsed(&prepared)?;
+    crate::write::check_syntax(&prepared)?;
     settings.prepare(&name, Statement::new(prepared))?;
     Ok(format!("prepared {name}"))
 }
 
 /// The name and the values of `EXECUTE name [(value, ...)]`.
-pub(crate) fn execution(
+pub(crate) fn read_execute(
     planner: &Planner,
     piece: &Piece,
     given: &Parameters,
@@ -170,7 +170,7 @@ pub(crate) fn execution(
 }
 
 /// `VACUUM [words] [table]`: there is nothing to do, if the table is there.
-fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
+fn vacuum(store: &Store, cursor: &mut Cursor) -> Result<String> {
     cursor.next();
     if cursor.token(&Token::LParen) {
         while !matches!(cursor.next(), Some(Token::RParen) | None) {}

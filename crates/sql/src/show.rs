@@ -21,7 +21,7 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     if !is_show {
         cursor.next();
         cursor.word("TABLE");
-        return described(store, &mut cursor);
+        return describe_table(store, &mut cursor);
     }
     if cursor.word("TABLES") {
         cursor.end()?;
@@ -32,17 +32,17 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     }
     if cursor.word("VIEWS") {
         cursor.end()?;
-        let (names, queries) = views::all(store)?.into_iter().unzip();
+        let (names, queries) = views::all_views(store)?.into_iter().unzip();
         return texts([("view", names), ("query", queries)]);
     }
     if cursor.word("COLUMNS") {
         if !cursor.word("FROM") && !cursor.word("IN") {
             return Err(cursor.expected("FROM"));
         }
-        return described(store, &mut cursor);
+        return describe_table(store, &mut cursor);
     }
     if cursor.word("INDEXES") || cursor.word("INDEX") {
-        return indexed(store, &mut cursor);
+        return list_indexes(store, &mut cursor);
     }
     if cursor.word("STATISTICS") {
         let of_table = of_table(store, &mut cursor)?;
@@ -90,7 +90,7 @@ fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
 }
 
 /// A table, column by column.
-fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+fn describe_table(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
     let schema = table(store, cursor)?;
     let of_each =
         |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
@@ -107,7 +107,7 @@ fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
 }
 
 /// The indexes of a table, or of all, one by one.
-fn indexed(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+fn list_indexes(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
     let of_table = of_table(store, cursor)?;
     let mut indexes = indexes(store);
     indexes.retain(|index| of_table.as_ref().is_none_or(|path| path == index.table_path()));

@@ -302,8 +302,8 @@ impl PendingChanges {
             "a transaction changes rows of one shard key: this row of {} has ({}) = ({}), the rows before ({}); COMMIT first, or declare the table with PRIMARY KEY (SHARD(...), ...) so that these rows share one",
             schema.path,
             names.join(", "),
-            listed(&own),
-            listed(&others)
+            value_list(&own),
+            value_list(&others)
         )))
     }
 }
@@ -326,7 +326,7 @@ fn is_same_key_value(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn listed(values: &[&Value]) -> String {
+fn value_list(values: &[&Value]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::{CATALOG, Rewriter, SCHEMA, bounded, folded, pieces, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, check_bounds, folded, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -36,7 +36,7 @@ pub(crate) fn table(store: &Store) -> Option<Table> {
 }
 
 /// All views, by name: with their queries.
-pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
+pub(crate) fn all_views(store: &Store) -> Result<Vec<(String, String)>> {
     let Some(views) = table(store) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     let latest = tonnage::TableScanOptions {
@@ -81,7 +81,7 @@ pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
         return Ok(false);
     }
     // Each of the queries was bounded by itself, and they stand within each other now.
-    bounded(statement).map(|()| true)
+    check_bounds(statement).map(|()| true)
 }
 
 fn expand_below(
@@ -214,7 +214,7 @@ impl ViewExpander<'_> {
 }
 
 fn parsed(text: &str, view: &str) -> Result<Statement> {
-    let piece = pieces(text)?.pop().ok_or_else(crate::text::missing)?;
+    let piece = pieces(text)?.pop().ok_or_else(crate::text::missing_statement)?;
     piece.parse().map_err(|error| {
         let message = format!("view {view}: {}", error.message());
         error.restated().with_message(message)

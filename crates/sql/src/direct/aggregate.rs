@@ -57,7 +57,7 @@ impl Aggregates {
     ) -> Option<Self> {
         let (mut parts, mut fields) = (Vec::new(), Vec::<FieldRef>::new());
         for call in calls {
-            let (part, field) = part(call, path, spec, engine)?;
+            let (part, field) = aggregate_part(call, path, spec, engine)?;
             if fields.iter().any(|before| before.name() == field.name()) {
                 return None;
             }
@@ -164,7 +164,7 @@ fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| Error::invalid(error.to_string()).with_source(error))
 }
 
-fn part(
+fn aggregate_part(
     call: &AggregateCall,
     path: &str,
     spec: &ReadSpec,

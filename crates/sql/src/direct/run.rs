@@ -39,7 +39,7 @@ pub(crate) fn explain_aggregates(spec: &ReadSpec, works: &[&Aggregates]) -> Stri
     for work in works {
         text.push_str(&format!("Aggregate: {}\n", work.describe()));
     }
-    match works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+    match works.iter().map(|work| end_reads(spec, work)).collect::<Option<Vec<_>>>() {
         Some(reads) => {
             let lines =
                 reads.iter().flatten().map(|read| format!("  StoreScan: {}", read.describe()));
@@ -57,7 +57,8 @@ pub(crate) fn aggregate(
     mut works: Vec<Aggregates>,
     guard: &Guard,
 ) -> Result<Vec<RecordBatch>> {
-    if let Some(reads) = works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+    if let Some(reads) = works.iter().map(|work| end_reads(spec, work)).collect::<Option<Vec<_>>>()
+    {
         for (work, reads) in works.iter_mut().zip(reads) {
             read_ends(work, &reads, guard)?;
         }
@@ -106,10 +107,10 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
 
 /// For aggregates that are all the least or greatest value of a column that rows are ordered by: a
 /// read of one row each.
-fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
+fn end_reads(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
     let read = |(column, descending): (usize, bool)| {
         let order = Ordered { column, descending };
-        let Some(direction) = direction_for(spec, &[order]) else { return end(spec, order) };
+        let Some(direction) = direction_for(spec, &[order]) else { return end_read(spec, order) };
         let direction =
             if direction == Direction::Unordered { Direction::Forward } else { direction };
         Some(ReadSpec { columns: vec![column], direction, limit: Some(1), ..spec.clone() })
@@ -118,7 +119,7 @@ fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
 }
 
 /// A read of the first row in an order through an index, where all rows are wanted.
-fn end(spec: &ReadSpec, order: Ordered) -> Option<ReadSpec> {
+fn end_read(spec: &ReadSpec, order: Ordered) -> Option<ReadSpec> {
     if spec.path != Path::All {
         return None;
     }

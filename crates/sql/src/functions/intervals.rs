@@ -36,7 +36,7 @@ static LONGEST: LazyFunction = LazyFunction::new(|| {
         form: "greatest(interval, interval)",
         count: (1, usize::MAX),
         gives: Gives::Type(|| INTERVAL),
-        work: |arguments| chosen(arguments, |length, best| length > best),
+        work: |arguments| choose_interval(arguments, |length, best| length > best),
     };
     Arc::new(function.function())
 });
@@ -47,7 +47,7 @@ static SHORTEST: LazyFunction = LazyFunction::new(|| {
         form: "least(interval, interval)",
         count: (1, usize::MAX),
         gives: Gives::Type(|| INTERVAL),
-        work: |arguments| chosen(arguments, |length, best| length < best),
+        work: |arguments| choose_interval(arguments, |length, best| length < best),
     };
     Arc::new(function.function())
 });
@@ -180,7 +180,7 @@ pub(crate) fn over(interval: Expr, number: Expr) -> Expr {
 }
 
 /// In each row the first of the intervals that none of the others is beyond, NULL aside.
-fn chosen(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<ArrayRef> {
+fn choose_interval(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<ArrayRef> {
     let measured =
         arguments.arrays.iter().map(|array| lengths(array)).collect::<Result<Vec<_>>>()?;
     let nothing = new_null_array(&INTERVAL, 1);

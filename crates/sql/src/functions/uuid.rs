@@ -18,8 +18,8 @@ const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf
 
 pub(super) const ALL: [Scalar; 3] = [
     TEXT,
-    cast("_uuid", "CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, false)),
-    cast("_try_uuid", "TRY_CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, true)),
+    cast("_uuid", "CAST(text AS UUID)", || UUID, |arguments| parse_uuids(arguments, false)),
+    cast("_try_uuid", "TRY_CAST(text AS UUID)", || UUID, |arguments| parse_uuids(arguments, true)),
 ];
 
 const fn cast(
@@ -38,7 +38,7 @@ pub(crate) fn uuid_text(uuid: Expr) -> Expr {
 }
 
 /// A text as the UUID that it spells; 16 bytes are one.
-fn parsed(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
+fn parse_uuids(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     if *array.data_type() == UUID {
         return Ok(array.clone());

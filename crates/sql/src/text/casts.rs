@@ -12,7 +12,7 @@ use super::call;
 use super::walk::{Rewriter, walk_mut};
 
 /// A cast or a typed literal, written so that it means to the planner what it says.
-pub(super) fn exact(expr: &mut Expr) {
+pub(super) fn rewrite_cast(expr: &mut Expr) {
     // First of all: what becomes a call has no type left to be read.
     if let Some(call) = maker_call(expr) {
         *expr = call;

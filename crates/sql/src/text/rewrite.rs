@@ -55,7 +55,7 @@ struct StatementRewriter {
 
 impl Rewriter for StatementRewriter {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        if let Err(error) = sets::count(&mut query.body) {
+        if let Err(error) = sets::rewrite_counted(&mut query.body) {
             return ControlFlow::Break(error);
         }
         if let Some(lock) = query.locks.first() {
@@ -145,7 +145,7 @@ impl Rewriter for StatementRewriter {
             .and_then(|()| forms::expression(expr))
             .and_then(|()| date_format::respell(expr))
             .and_then(|()| row_values::write_out(expr))
-            .and_then(|()| row_lists::complete(expr));
+            .and_then(|()| row_lists::complete_membership(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }
@@ -197,7 +197,7 @@ fn expression(expr: &mut Expr) -> Result<()> {
             }
         }
         Expr::Value(_) => casts::approximate(expr),
-        Expr::Cast { .. } | Expr::TypedString(_) => casts::exact(expr),
+        Expr::Cast { .. } | Expr::TypedString(_) => casts::rewrite_cast(expr),
         _ => {}
     }
     Ok(())

@@ -16,7 +16,7 @@ const COLUMNS_MAX: usize = 4;
 ///
 /// # Errors
 /// `Unsupported` for lists of more than plain values.
-pub(super) fn complete(expr: &mut Expr) -> Result<()> {
+pub(super) fn complete_membership(expr: &mut Expr) -> Result<()> {
     if let Expr::InList { expr: row, list, negated } = expr
         && list.len() > LISTED_MAX
         && let Some(found) = row_in_list(row, list)?

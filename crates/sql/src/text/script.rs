@@ -116,7 +116,7 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     let next = parser.peek_token();
     match next.token {
         Token::EOF => {
-            bounded(&statement)?;
+            check_bounds(&statement)?;
             super::rewrite::rewrite(&mut statement).map(|()| statement)
         }
         token => Err(invalid_at(
@@ -130,7 +130,7 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
 ///
 /// # Errors
 /// `Unsupported`.
-pub(crate) fn bounded(statement: &ast::Statement) -> Result<()> {
+pub(crate) fn check_bounds(statement: &ast::Statement) -> Result<()> {
     super::nesting::check(statement)?;
     super::growth::check(statement)
 }
@@ -179,7 +179,7 @@ fn offset(text: &str, place: Location) -> usize {
 }
 
 /// What is said of a text without a statement.
-pub(crate) fn missing() -> Error {
+pub(crate) fn missing_statement() -> Error {
     Error::invalid("there is no statement: write for instance 'SHOW TABLES'")
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn single(text: &str) -> Result<Piece> {
     let mut pieces = pieces(text)?;
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
-        0 => Err(missing()),
+        0 => Err(missing_statement()),
         _ => Err(invalid_at(
             pieces[1].start(),
             "a second statement begins here, where one alone is allowed",

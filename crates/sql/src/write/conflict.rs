@@ -61,7 +61,7 @@ impl ConflictClause {
     ) -> Result<RowChange<'a>> {
         change.items = self.items.clone();
         change.others = vec![quoted(ROWS), word("AS"), quoted(EXCLUDED)];
-        change.given = Some((ROWS.to_owned(), Arc::new(renamed(rows)?)));
+        change.given = Some((ROWS.to_owned(), Arc::new(rename_excluded(rows)?)));
         let mut tokens = Vec::new();
         for column in change.table.schema().key_columns() {
             tokens.extend(change.column(&column.name));
@@ -141,7 +141,7 @@ fn replace_excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     out
 }
 
-fn renamed(rows: &RecordBatch) -> Result<MemTable> {
+fn rename_excluded(rows: &RecordBatch) -> Result<MemTable> {
     let fields = rows
         .schema()
         .fields()

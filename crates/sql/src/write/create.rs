@@ -6,7 +6,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Outcome, Result};
 
-use super::{changed, returning_rows::WrittenRows};
+use super::{returning_rows::WrittenRows, run_change};
 use crate::answer::{Answer, Changes};
 use crate::distinct_names::with_distinct_names;
 use crate::error::invalid_at;
@@ -178,7 +178,7 @@ pub(crate) fn create_as(
         tokens.extend(create.query.tokens.iter().cloned());
         let insert =
             Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
-        changed(planner, &insert, parameters, guard, &mut WrittenRows::discarding())
+        run_change(planner, &insert, parameters, guard, &mut WrittenRows::discarding())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

@@ -55,12 +55,13 @@ pub(crate) fn run(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
-    let (piece, wanted) = stripped(piece)?;
+    let (piece, wanted) = strip_returning(piece)?;
     let ReturningClause::Rows(items) = &wanted else {
-        let changes = changed(planner, &piece, parameters, guard, &mut WrittenRows::discarding())?;
+        let changes =
+            run_change(planner, &piece, parameters, guard, &mut WrittenRows::discarding())?;
         return match wanted {
             ReturningClause::Count => {
-                counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
+                count_batch(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
             _ => Ok(Answer::Changed(changes)),
         };
@@ -68,12 +69,12 @@ pub(crate) fn run(
     let returning = returning(planner, &piece, items)?;
     returning.schema(planner, parameters)?;
     let mut written = WrittenRows::for_returning(planner, &returning.table);
-    let changes = changed(planner, &piece, parameters, guard, &mut written)?;
+    let changes = run_change(planner, &piece, parameters, guard, &mut written)?;
     let rows = returning.rows(planner, written, parameters, guard);
     rows.map(Answer::Rows).map_err(|error| with_partial_changes(planner, error, changes))
 }
 
-fn changed(
+fn run_change(
     planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
@@ -116,7 +117,7 @@ pub(crate) fn explain(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let (piece, _) = stripped(piece)?;
+    let (piece, _) = strip_returning(piece)?;
     match piece.kind {
         StatementKind::Insert | StatementKind::Upsert => {
             insert::explain(planner, &piece, explain, parameters, guard)
@@ -126,8 +127,8 @@ pub(crate) fn explain(
 }
 
 /// The statement without what stands for its answer, and with the bare path of its table.
-pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
-    stripped(piece).map(|(piece, _)| piece)
+pub(crate) fn plain_statement(piece: &Piece) -> Result<Piece> {
+    strip_returning(piece).map(|(piece, _)| piece)
 }
 
 /// Whether a statement that changes rows gives some.
@@ -143,14 +144,14 @@ pub(crate) fn returned_items(piece: &Piece) -> Result<Option<ast::Statement>> {
 }
 
 /// The columns that a statement gives back: those of its RETURNING.
-pub(crate) fn returned(
+pub(crate) fn returned_schema(
     planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
 ) -> Result<Option<SchemaRef>> {
-    match stripped(piece)? {
+    match strip_returning(piece)? {
         (_, ReturningClause::Count) => {
-            counted(Changes::default()).map(|batch| Some(batch.schema()))
+            count_batch(Changes::default()).map(|batch| Some(batch.schema()))
         }
         (_, ReturningClause::Changes) => Ok(None),
         (plain, ReturningClause::Rows(items)) => {
@@ -159,14 +160,14 @@ pub(crate) fn returned(
     }
 }
 
-fn stripped(piece: &Piece) -> Result<(Piece, ReturningClause)> {
+fn strip_returning(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     let (mut piece, wanted) = without_returning(piece)?;
     piece.tokens = Arc::new(without_catalog(&piece.tokens));
     Ok((piece, wanted))
 }
 
 /// Whether a statement is one that the parser understands.
-pub(crate) fn parsed(piece: &Piece) -> Result<()> {
+pub(crate) fn check_syntax(piece: &Piece) -> Result<()> {
     match piece.kind {
         StatementKind::Show | StatementKind::Describe | StatementKind::Truncate => Ok(()),
         StatementKind::Insert
@@ -198,7 +199,7 @@ fn without_returning(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, wanted))
 }
 
-fn counted(changes: Changes) -> Result<RecordBatch> {
+fn count_batch(changes: Changes) -> Result<RecordBatch> {
     let count: ArrayRef = Arc::new(Int64Array::from(vec![changes.total() as i64]));
     RecordBatch::try_from_iter([("count", count)])
         .map_err(|error| Error::internal(error.to_string()))
