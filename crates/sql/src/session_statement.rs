@@ -116,6 +116,7 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
     }
     let tokens = cursor.rest().to_vec();
     let kind = StatementKind::of(&tokens);
+    // EXECUTE is not among them, so that a prepared statement never runs another.
     if !matches!(
         kind,
         StatementKind::Query
