@@ -47,11 +47,13 @@ pub(crate) fn choose_index(
     columns: &[usize],
 ) -> Result<IndexChoice> {
     let is_whole = |path: &Path| matches!(path, Path::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
+    // A whole key names its rows already: no index leads to fewer.
     if table.indexes.is_empty() || *key_path == Path::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
     let demands = gather(table.schema(), conditions).map_err(broken)?;
     let mut best: Option<IndexPath> = None;
+    // An index that is still being made lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
         let Some((ranges, values)) = ranges_of(table, index, &demands, places)? else { continue };
         if !table.may_change_by(index, &ranges, values)
@@ -76,6 +78,7 @@ pub(crate) fn choose_index(
     if let Some(reason) = reason_against(table, &path, key_path)? {
         return Ok(IndexChoice::Left(reason));
     }
+    // What the keys decide otherwise than SQL is never taken off the filters above.
     let answered = conditions
         .iter()
         .map(|condition| {

@@ -196,6 +196,8 @@ fn merged(cells: Vec<Cells>) -> Vec<Cells> {
     let (mut kept, mut spans) = (Vec::<Cells>::new(), Vec::<(f64, f64, String)>::new());
     for cell in cells {
         match cell {
+            // Only ranges of doubles overlap in part, for `around` widens each. All others are
+            // equal or apart.
             Cells::Range(FieldRange {
                 column,
                 low: Some((Value::Double(low), _)),

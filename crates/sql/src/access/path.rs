@@ -71,12 +71,15 @@ pub(crate) struct PathChoice {
 pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<PathChoice> {
     let schema = table.schema().as_ref();
     let demands = gather(schema, conditions).map_err(broken)?;
+    // Demands that exclude each other end the search here: `product` divides by the number of
+    // values, which must not be zero.
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(broken)? {
             return Ok(PathChoice { path: Path::Nothing, answered: vec![true; conditions.len()] });
         }
     }
     let prefix = prefix(schema, &demands);
+    // A bulk get needs the whole shard key. With less of it a range of the first column is left.
     if prefix.len() < schema.shard_key_len {
         let is_answered = |condition: &ColumnCondition| {
             condition.is_decided_by_keys(schema) && schema.key.first() == Some(&condition.column)

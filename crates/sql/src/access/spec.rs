@@ -263,6 +263,8 @@ impl ReadSpec {
         let path = self.path.describe(schema);
         let mut text =
             format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
+        // Tests hold this text. What does not apply is left out, so that a new part changes only
+        // the plans that have it.
         if self.keys_only() && !matches!(self.path, Path::Index(_)) {
             text.push_str(", keys only");
         }
@@ -360,9 +362,12 @@ impl ReadSpec {
         let Path::Keys { keys, range, .. } = &self.path else {
             return Err(Error::internal("a bulk get needs keys"));
         };
+        // The latest rows are counted by shard key, the limit of a bulk get by given key: they
+        // agree only where the given keys are shard keys.
         let is_shard_key = keys.num_columns() == self.table.schema().shard_key_len;
         let latest = self.latest.filter(|_| is_shard_key).map(|latest| latest.rows);
         let is_whole = keys.num_columns() == self.table.schema().key.len();
+        // The store turns the rows of a key round, but answers keys in the order given.
         let keys =
             if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
         let options = BulkGetOptions {
@@ -371,6 +376,7 @@ impl ReadSpec {
             range: range.clone(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
+            // Each key may give the whole limit: `Read` cuts what several give together.
             limit_per_key: if is_whole {
                 None
             } else {

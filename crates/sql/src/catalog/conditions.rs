@@ -62,10 +62,12 @@ fn comparison(
     if op == Operator::Or {
         return either(condition_of(table, left)?, condition_of(table, right)?);
     }
+    // An operator that has no mirror is no condition on the column either.
     let (left, op, right) =
         if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
     let column = column(table, left)?;
     let value = literal(right)?;
+    // As a bound NULL would be ordered among the values, though no row compares with it.
     if value.is_null() {
         return None;
     }

@@ -157,6 +157,7 @@ fn batches_of(
     };
     Box::new(reader.map(move |batch| {
         let batch = batch?;
+        // A query that passed a bad record by would give a wrong answer that nobody sees.
         if let Some(rejected) = batch.rejected.first() {
             let line = rejected.line.map_or_else(
                 || format!("record {}", rejected.record + 1),

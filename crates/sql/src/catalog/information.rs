@@ -50,6 +50,7 @@ fn tables(store: &Store) -> Result<RecordBatch> {
 
 fn columns(store: &Store) -> Result<RecordBatch> {
     let schemas = schemas(store);
+    // All arrays below go through this one list: their lengths must agree.
     let columns: Vec<(&TableSchema, usize, &Column)> = schemas
         .iter()
         .flat_map(|schema| {
@@ -64,6 +65,7 @@ fn columns(store: &Store) -> Result<RecordBatch> {
         numbers(columns.iter().map(|(_, _, column)| tell(column.column_type)).collect())
     };
     let yes = |is: bool| Some(if is { "YES" } else { "NO" }.to_owned());
+    // Names are those of the SQL standard, for tools ask by them; `slt/information.slt` holds them.
     batch([
         ("table_catalog", same(CATALOG, columns.len())),
         ("table_schema", same(SCHEMA, columns.len())),

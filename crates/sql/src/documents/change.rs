@@ -117,6 +117,7 @@ fn finished(step: &str, was_quoted: bool) -> String {
 fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(document.to_owned()) };
     match Kind::of(document) {
+        // Members and items are copied as text: numbers keep digits that no double has.
         Kind::Object => {
             let mut parts = Vec::new();
             let mut is_found = false;
@@ -157,6 +158,7 @@ fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<Strin
             if let Change::Set { value, creates: true } = change
                 && rest.is_empty()
             {
+                // As in PostgreSQL a place outside the array is the nearer end.
                 if place < 0 {
                     parts.insert(0, (*value).to_owned());
                 } else if place >= known.len() as i64 {
@@ -207,6 +209,7 @@ fn concat(one: &str, other: &str) -> Result<String> {
 /// A document without a member, or an array without an item.
 fn without(arguments: &Arguments) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
+    // The type of the argument decides, as in PostgreSQL: `- 1` takes an item, `- '1'` a member.
     if arguments.arrays[1].data_type().is_integer() {
         return arguments.map_text(|row| {
             match (text_of(&documents, row), int(&arguments.arrays[1], row)?) {
@@ -229,6 +232,7 @@ fn without(arguments: &Arguments) -> Result<ArrayRef> {
         let document = checked(document)?;
         match Kind::of(document) {
             Kind::Object => changed(document, &[name.to_owned()], &Change::Delete).map(Some),
+            // All texts of that name go, not only the first, as in PostgreSQL.
             Kind::Array => {
                 let mut kept = Vec::new();
                 for item in items(document)? {

@@ -99,6 +99,7 @@ fn all_entries(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
     for row in 0..arguments.rows {
         let document = text_of(&documents, row);
         are_there.push(document.is_some());
+        // All rows share the flat arrays of a list: what a row has added is its length.
         let before = values.len();
         if let Some(document) = document {
             let document = checked(document)?;

@@ -137,6 +137,7 @@ fn own_names(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
             }
         }
     }
+    // The old columns stay beside the new ones: the last projection gives them to the nodes above.
     let columns: Vec<Expr> = filter.input.schema().columns().into_iter().map(Expr::from).collect();
     let twice = own.iter().map(|(column, name)| Expr::from(column.clone()).alias(name.name()));
     let twice = Projection::try_new(columns.iter().cloned().chain(twice).collect(), filter.input)?;

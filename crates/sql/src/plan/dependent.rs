@@ -53,6 +53,8 @@ impl OptimizerRule for DependentRule {
         if !plan.expressions().iter().any(is_here) {
             return Ok(Transformed::no(plan));
         }
+        // Each subquery joins onto the one before it, for an expression may hold several. Groups
+        // come from the rows as they were, without the values that others have added.
         let mut joined = input.as_ref().clone();
         let outside = input.clone();
         let mut settle = |expr: Expr| {
@@ -73,6 +75,7 @@ impl OptimizerRule for DependentRule {
         };
         match plan {
             LogicalPlan::Filter(filter) => {
+                // The joins have added columns that the nodes above do not know.
                 let columns = filter.input.schema().columns();
                 let predicate = settle(filter.predicate)?.data;
                 let kept = LogicalPlanBuilder::from(joined).filter(predicate)?;
@@ -120,6 +123,7 @@ impl<'a> Dependent<'a> {
         let is_free = aggregate.group_expr.is_empty()
             && !aggregate.aggr_expr.iter().any(Expr::contains_outer)
             && filter.input.all_out_ref_exprs().is_empty();
+        // DataFusion makes the join itself where every condition is simple.
         if !is_free || split_conjunction(&filter.predicate).into_iter().all(is_simple) {
             return None;
         }
@@ -132,6 +136,7 @@ impl<'a> Dependent<'a> {
             }
             Ok(TreeNodeRecursion::Continue)
         });
+        // A column of a query further out is not among the rows that the join is made with.
         let is_near = noted.is_ok() && outer.iter().all(|column| outside.has_column(column));
         is_near.then_some(Self { value, aggregate, filter, outer })
     }
@@ -155,6 +160,8 @@ impl<'a> Dependent<'a> {
             .project(combinations)?
             .distinct()?
             .alias(groups.as_str())?;
+        // The marker tells a row that was found from the one of NULLs that the left join makes:
+        // `count(*)` would count that too.
         let rows = self
             .filter
             .input
@@ -197,6 +204,7 @@ impl<'a> Dependent<'a> {
             .project(kept)?
             .alias(alias)?
             .build()?;
+        // NULL outside is a group of its own, so `=` would lose its value.
         let same = places.map(|place| {
             let result = Expr::Column(Column::new(Some(alias.to_owned()), name(place)));
             let outer = Box::new(Expr::Column(self.outer[place].clone()));

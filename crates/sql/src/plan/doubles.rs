@@ -141,6 +141,8 @@ pub(crate) fn settle(array: &mut ArrayRef) {
     const ZERO: u64 = (-0.0_f64).to_bits();
     const NARROW_ZERO: u32 = (-0.0_f32).to_bits();
     match array.data_type() {
+        // Odd values are rare: an array without them is not written anew. Adding 0.0 takes the sign
+        // off a zero.
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>();
             let is_odd = |value: &f64| {

@@ -13,6 +13,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, WindowFrameBound, WindowFram
 pub(super) fn by_rank(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let Expr::WindowFunction(function) = &mut expr else { return Transformed::no(expr) };
     let WindowFunction { params, .. } = function.as_mut();
+    // Intervals are numbers by now: `intervals::by_length` comes before this rule.
     let has_distances = |key: &Expr| {
         !matches!(
             key.get_type(schema),
@@ -27,6 +28,7 @@ pub(super) fn by_rank(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     };
     let frame = &mut params.window_frame;
     let is_by_rank = |bound: &WindowFrameBound| bound.is_unbounded() || is_current(bound);
+    // GROUPS and RANGE give the same rows only where no bound counts a distance.
     if frame.units != WindowFrameUnits::Range
         || params.order_by.iter().all(|key| has_distances(&key.expr))
         || !is_by_rank(&frame.start_bound)

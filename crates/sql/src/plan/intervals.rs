@@ -72,6 +72,7 @@ pub(super) fn by_length(mut expr: Expr, schema: &DFSchema) -> Result<Transformed
             None => false,
         },
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            // The arguments and the order both change: `||` must not pass the second by.
             let is_changed = of_values(func.name(), &mut params.args, params.distinct, schema)?;
             ordered_by(&mut params.order_by, schema)? || is_changed
         }
@@ -238,6 +239,7 @@ fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>>
     let args = std::mem::take(&mut call.args);
     let mut args = args.into_iter().zip(&types);
     if is_extreme {
+        // They give one of the intervals back: a length could not be turned into it again.
         let alike = args.map(|(value, kind)| match *kind == INTERVAL {
             true => value,
             false => Expr::Cast(Cast::new(Box::new(value), INTERVAL)),
@@ -247,6 +249,7 @@ fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>>
     let (Some((value, kind)), Some((other, of_other))) = (args.next(), args.next()) else {
         return plan_err!("nullif takes two values");
     };
+    // `nullif` gives the interval itself, so only the test goes by length.
     let value = as_interval(value, kind);
     let other = as_length(other, of_other);
     let is_same = length_of(value.clone()).eq(other);
@@ -266,6 +269,7 @@ fn of_values(
     schema: &DFSchema,
 ) -> Result<bool> {
     let is_counted = COUNTING.contains(&name);
+    // `min` and `max` compare lengths themselves (`aggregate/longest.rs`).
     if EXTREMES.contains(&name) {
         for value in values.iter() {
             refuse_parts(&value.get_type(schema).unwrap_or(DataType::Null))?;
@@ -281,6 +285,7 @@ fn of_values(
         if !is_interval(&kind) {
             continue;
         }
+        // A count does not show its values, so lengths may take their place. Others show them.
         if !matches!(name, "count" | "approx_distinct") {
             return plan_err!(
                 "{name} takes no intervals that it must tell apart: group by the interval in a subquery"

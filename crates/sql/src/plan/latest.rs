@@ -70,6 +70,7 @@ fn numbered(filter: &Filter) -> Option<LogicalPlan> {
     }
     let number = window.schema.qualified_field(window.schema.fields().len() - 1);
     let number = Column::from(number);
+    // The filter stays above, so conditions that are not understood here still hold.
     let rows = split_conjunction(&filter.predicate)
         .into_iter()
         .filter_map(|part| at_most(part, &number))
@@ -167,6 +168,7 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let mut ascending = None;
     for sort in order {
         let column = origin(input, &sort.expr)?;
+        // Within a group the shard key is constant: it orders nothing.
         if shard.contains(&column) {
             continue;
         }

@@ -62,6 +62,8 @@ fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
         DataType::Interval(_) | DataType::Duration(_) => {
             Ok(Arc::new(lengths(&strictly(texts, &INTERVAL)?)?))
         }
+        // A cast would cut what the type cannot hold, and find rows that are not equal. Such a
+        // value is NULL here, which `listed` leaves out.
         DataType::Timestamp(unit, None) => {
             let count = |text: &str| match count_of_text(text, *unit) {
                 Some(count) => Ok(count),

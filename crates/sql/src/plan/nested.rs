@@ -28,6 +28,7 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
             }
         }
         Expr::Between(Between { expr: value, negated, low, high }) => {
+            // The value is written twice: `casts::as_meant` has refused one that differs each time.
             let is_in = held_against(value, Operator::GtEq, low, schema).zip(held_against(
                 value,
                 Operator::LtEq,
@@ -51,6 +52,7 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
         Expr::AggregateFunction(AggregateFunction { func, params })
             if matches!(func.name(), "min" | "max") && is_extreme(params, schema) =>
         {
+            // The library's own `min` takes NULL within a record for the least.
             *params = first(std::mem::take(&mut params.args), params.filter.take(), func.name());
             *func = first_value_udaf();
         }

@@ -57,6 +57,8 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> NumberKind {
 /// An expression whose parts are done.
 pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
+    // The functions below rewrite, and answer whether they did. Where two must run, the second
+    // stands left of `||`: on the right it would be passed by.
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
             let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
@@ -184,6 +186,7 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         *kind == NumberKind::Text && !matches!(part, Expr::Literal(..))
     };
     let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
+    // A FLOAT is read from the digits: by way of a double it would be rounded twice.
     if is_narrow && others().all(|(_, kind)| *kind == NumberKind::Float) {
         parts.iter_mut().for_each(|part| {
             replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?))))
@@ -196,6 +199,7 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     }
     if others().all(|(_, kind)| *kind == NumberKind::Whole) && others().next().is_some() {
         let mut changed = false;
+        // `k = 5.5` keeps its decimal: no whole number equals it, and rounding would find one.
         for part in parts
             .iter_mut()
             .filter(|part| number(part).is_some_and(|value| value.whole().is_some()))

@@ -185,6 +185,7 @@ fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>>
         QuestionPipe, StringConcat,
     };
     let RawBinaryExpr { op, left, right } = expr;
+    // Operators are looked at before types, which cost a walk through the whole expression.
     if !matches!(
         op,
         ArrowAt
@@ -254,6 +255,7 @@ fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
         BinaryOperator::Lt => Operator::Lt,
         _ => Operator::LtEq,
     };
+    // The sides keep their places, for the operator is not turned.
     let (one, another) = match std::ptr::eq(of_document, left) {
         true => (text_of(left), right.clone()),
         false => (left.clone(), text_of(right)),

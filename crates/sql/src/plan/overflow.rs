@@ -63,6 +63,7 @@ impl AnalyzerRule for OverflowRule {
 }
 
 fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    // A narrower type of a decimal result holds all its results: the planner has widened it.
     let may_overflow = |expr: &Expr| match expr.get_type(schema) {
         Ok(DataType::Decimal128(precision, _)) => precision == DECIMAL128_MAX_PRECISION,
         Ok(DataType::Decimal256(precision, _)) => precision == DECIMAL256_MAX_PRECISION,
@@ -90,6 +91,7 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
             .get_type(schema)
         {
             Ok(data_type) if data_type.is_integer() => match ScalarValue::new_zero(&data_type) {
+                // The least number has no opposite: a subtraction from zero finds that out.
                 Ok(zero) => {
                     call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()])
                 }
@@ -147,6 +149,7 @@ impl ScalarUDFImpl for Checked {
             };
         apply(left, right, |left, right| {
             let result = kernel(left, right)?;
+            // The kernels of decimals see when the bits overflow, not when the digits do.
             match result.data_type() {
                 DataType::Decimal128(precision, _) => {
                     result

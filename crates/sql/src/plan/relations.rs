@@ -79,6 +79,7 @@ fn joined(
     join: Join,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<LogicalPlan> {
+    // Its argument names columns of the left side, so it cannot be planned by itself.
     if let Some(name) = of_document(&join.relation) {
         return rows_of_documents(left, &name, join, context);
     }
@@ -87,6 +88,8 @@ fn joined(
     if by_names {
         return joined_by_names(left, right, join.join_operator, context);
     }
+    // The parser has no names for these joins: `text/sets.rs` writes sets that count as SEMI and
+    // ANTI, and ASOF without MATCH_CONDITION comes as a global join.
     match join.join_operator {
         JoinOperator::LeftSemi(_) => counted(left, right, LogicalPlanBuilder::intersect),
         JoinOperator::LeftAnti(_) => counted(left, right, LogicalPlanBuilder::except),
@@ -125,6 +128,7 @@ fn joined_by_names(
         }
         _ => return not_impl_err!("such a join by USING"),
     };
+    // A name of USING may bring the table that the column comes into (`scopes/naming.rs`).
     let names = match constraint {
         JoinConstraint::Using(names) => names
             .into_iter()
@@ -169,6 +173,7 @@ fn asof(
         }
         _ => return plan_err!("ASOF JOIN: {FORM}"),
     };
+    // ASOF finds the nearest row by one comparison: with two nobody could say which is nearest.
     let (mut keys, mut by) = (Vec::new(), None);
     for condition in moments.into_iter().chain(conditions) {
         let sides = Compared::of(condition, &left, &right)?;
@@ -185,6 +190,7 @@ fn asof(
         }
     }
     let Some(by) = by else { return plan_err!("ASOF JOIN: {FORM}") };
+    // The node groups rows by keys: with a constant all are one group.
     if keys.is_empty() {
         keys.push((lit(0), lit(0)));
     }
@@ -289,6 +295,7 @@ fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Re
             None => return plan_err!("{one} and {other} cannot be compared: cast one of them"),
         }
     }
+    // Columns go by their places: a side may have two of one name, and the sides differ in names.
     let numbered = |side: LogicalPlan| -> Result<LogicalPlan> {
         let columns = side.schema().columns().into_iter().zip(&types).enumerate();
         let columns = columns.map(|(place, (column, wanted))| -> Result<Expr> {
@@ -298,6 +305,7 @@ fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Re
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let places: Vec<Expr> = (0..columns.len()).map(place_of).collect();
+        // Rows of one partition are equal, so it does not matter in which order they are numbered.
         let number = row_number().partition_by(places.clone()).build()?;
         let copy = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
         LogicalPlanBuilder::from(side)

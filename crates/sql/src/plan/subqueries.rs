@@ -61,6 +61,8 @@ fn lateral_of(plan: &LogicalPlan) -> Option<&Subquery> {
 }
 
 fn settled(part: Expr) -> Result<Transformed<Expr>> {
+    // Where there is no single row, `is_tied` is called for its errors alone: it refuses what the
+    // library would carry out wrongly.
     match part {
         Expr::ScalarSubquery(subquery) => match tied_row(&subquery)? {
             Some(row) => row.value().map(Transformed::yes),

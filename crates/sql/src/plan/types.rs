@@ -97,6 +97,7 @@ fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     else {
         return Ok(Transformed::no(part));
     };
+    // The rows were rewritten before, as a plan of their own: only a projection above them is left.
     let Subquery { subquery: rows, .. } = subquery;
     let of_value = value.get_type(schema).unwrap_or(DataType::Null);
     let first = rows.schema().fields().first();

@@ -54,6 +54,7 @@ fn alike(left: Expr, right: Expr, schema: &DFSchema) -> (Expr, Expr) {
 /// An expression whose parts are done.
 pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match expr {
+        // `UuidPlanner` has seen these, but not the values of parameters, which come after it.
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
             let (left, right) = alike(*left, *right, schema);
             Transformed::yes(binary_expr(left, op, right))

@@ -20,6 +20,7 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
     let mut is_changed = false;
     for (place, field) in fields.iter_mut().enumerate() {
+        // A cast around a double shows that the planner has cut it.
         let is_cut = |row: &Vec<Expr>| match &row[place] {
             Expr::Cast(cast) => kind_of(&cast.expr) == NumberKind::Float,
             _ => false,
@@ -33,6 +34,7 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
             is_changed = true;
         }
     }
+    // Marks go from all columns: `as_double` was the last to need them.
     for cell in rows.iter_mut().flatten() {
         let marked = std::mem::take(cell);
         *cell = marked.transform_up(|part| Ok(unmarked(part)))?.data;

@@ -127,6 +127,7 @@ impl<'a> Analysis<'a> {
         for (name, place) in &named.columns {
             let column = schema.require_column(name).map_err(|error| at(error, *place))?;
             let column_type = schema.columns[column].column_type;
+            // Without a list such columns are passed by; whoever names one expects figures of it.
             if !has_figures(column_type) {
                 let message = format!(
                     "column {name} is {column_type}, whose values are not compared: leave it out"

@@ -26,6 +26,7 @@ pub(crate) fn listed(store: &Store, of_table: Option<&str>) -> Result<RecordBatc
         let Some(stored) = &stored else { break };
         let Some(statistics) = read(stored, table)?.map(|found| found.of(table)) else { continue };
         for (place, column) in table.schema().columns.iter().enumerate() {
+            // `found` also tells of a table without rows, of which plans learn nothing by `column`.
             if let Some(found) = statistics.found(place) {
                 let (table, column) = (table.path().to_owned(), column.name.clone());
                 let (rows, found) = (statistics.rows(), found.clone());

@@ -92,6 +92,7 @@ pub(super) fn read(stored: &Table, table: &Table) -> Result<Option<StoredStatist
         Some(Value::Long(number)) => u64::try_from(*number).ok(),
         _ => None,
     };
+    // A table that was dropped and made again has the path, but none of the rows that were read.
     let (space, place) = incarnation(table);
     if number("space") != Some(space) || number("number") != Some(place) {
         return Ok(None);

@@ -51,6 +51,7 @@ impl ColumnRanges {
         if low.is_none() && high.is_none() {
             return false;
         }
+        // Ends are noted by column: `a > 1 AND a < 9` is one range, not two parts multiplied.
         let range = self.of.entry(column.clone()).or_default();
         range.low = low.or(range.low.take());
         range.high = high.or(range.high.take());

@@ -30,6 +30,7 @@ pub(in crate::plan) fn rows(plan: &LogicalPlan) -> f64 {
         LogicalPlan::Filter(filter) => {
             let conditions = split_conjunction(&filter.predicate);
             match filter.input.as_ref() {
+                // The scan may have taken some of the conditions: `of_scan` counts each once.
                 LogicalPlan::TableScan(scan) => of_scan(scan, &conditions),
                 input => rows(input) * selectivity(&filter.predicate, input),
             }
@@ -59,6 +60,7 @@ pub(in crate::plan) fn rows(plan: &LogicalPlan) -> f64 {
         LogicalPlan::Values(values) => values.values.len() as f64,
         LogicalPlan::EmptyRelation(empty) => f64::from(u8::from(empty.produce_one_row)),
         LogicalPlan::Join(join) => of_join(join),
+        // A guess is enough for other nodes: no answer depends on it.
         _ => match plan.inputs().as_slice() {
             [] => UNKNOWN_ROWS,
             inputs => inputs.iter().map(|input| rows(input)).fold(0.0, f64::max),

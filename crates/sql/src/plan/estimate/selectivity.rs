@@ -37,6 +37,7 @@ pub(in crate::plan) fn selectivity(condition: &Expr, input: &LogicalPlan) -> f64
 
 fn of_one(condition: &Expr, input: &LogicalPlan) -> f64 {
     let part = match unaliased(condition) {
+        // Conditions count as independent: nothing is known of how columns go together.
         Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
             let one_of = split_binary(unaliased(condition), Operator::Or);
             1.0 - one_of.into_iter().map(|one| 1.0 - selectivity(one, input)).product::<f64>()

@@ -47,6 +47,7 @@ fn of_place(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
                 _ => of_place(&join.right, place - left),
             }
         }
+        // Other nodes make new values, or mix those of several columns, as UNION does.
         _ => None,
     }
 }

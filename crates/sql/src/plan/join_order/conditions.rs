@@ -80,6 +80,7 @@ impl Conditions {
     /// The conditions that can be told once two parts are joined, and not before.
     pub(super) fn between(&self, left: RelationSet, right: RelationSet) -> Between {
         let mut between = Between::default();
+        // One pair of a class is enough: within each part its columns are equal already.
         for class in &self.classes {
             let of = |part: RelationSet| {
                 let member = class.iter().find(|member| part & (1 << member.relation) != 0)?;
@@ -181,6 +182,7 @@ fn classes(equalities: &[([ClassMember; 2], &FoundCondition)]) -> Vec<(Class, Ve
         let known = [0, 1].map(|side| of.get(&members[side].column).copied());
         let class = match known {
             [Some(one), Some(two)] if one != two => {
+                // The emptied class keeps its place, for `of` names classes by place.
                 let (moved, told) = std::mem::take(&mut classes[two]);
                 for member in &moved {
                     of.insert(member.column.clone(), one);
