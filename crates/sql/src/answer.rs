@@ -221,7 +221,7 @@ mod tests {
     use tonnage::{ErrorKind, Store};
 
     use super::*;
-    use crate::catalog::Context;
+    use crate::catalog::CatalogContext;
     use crate::column_cache::ColumnCache;
     use crate::options::SqlOptions;
     use crate::statistics::StatisticsCache;
@@ -231,7 +231,7 @@ mod tests {
         let columns = Arc::new(ColumnCache::new(store.clone(), 0));
         let options = Arc::new(SqlOptions::default());
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
-        let context = Context { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, columns, statistics, transaction: None };
         Arc::new(Engine::new(&context).unwrap())
     }
 

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
 use crate::access::declared;
-use crate::cache::Statement;
+use crate::cache::CachedStatement;
 use crate::direct::Work;
 use crate::planner::Types;
 use crate::request::{Parameters, Request};
@@ -47,14 +47,18 @@ impl Sql {
 
     pub(crate) fn describe_one(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Description> {
         self.described(statement, parameters)
             .map_err(|error| with_location(error, &statement.piece))
     }
 
-    fn described(&self, statement: &Statement, parameters: &Parameters) -> Result<Description> {
+    fn described(
+        &self,
+        statement: &CachedStatement,
+        parameters: &Parameters,
+    ) -> Result<Description> {
         let piece = &statement.piece;
         let count = count(&piece.tokens);
         let reads_only = matches!(
@@ -99,7 +103,7 @@ impl Sql {
 
     fn query_described(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         count: usize,
     ) -> Result<(Option<SchemaRef>, Types)> {

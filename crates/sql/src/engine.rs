@@ -17,7 +17,7 @@ use tonnage::{Error, Result};
 
 use crate::aggregate::{frequencies, guarded, series};
 use crate::asof::Plans;
-use crate::catalog::{Context, Names};
+use crate::catalog::{CatalogContext, StoreCatalog};
 use crate::documents::{self, json_set};
 use crate::error::from_datafusion;
 use crate::functions;
@@ -48,7 +48,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(context: &Context) -> Result<Self> {
+    pub(crate) fn new(context: &CatalogContext) -> Result<Self> {
         let state = state(context).map_err(from_datafusion)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(context.options.workers())
@@ -79,7 +79,7 @@ impl Drop for Engine {
     }
 }
 
-fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError> {
+fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusionError> {
     let options = &context.options;
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes_max)))
@@ -115,7 +115,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
-        .with_catalog_list(Arc::new(Names::new(context.clone())))
+        .with_catalog_list(Arc::new(StoreCatalog::new(context.clone())))
         .with_default_features()
         .with_analyzer_rules(analysis)
         .with_optimizer_rules(rules)

@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 
 use crate::answer::{Answer, Changes};
-use crate::cache::Statement;
+use crate::cache::CachedStatement;
 use crate::describe::count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
@@ -53,7 +53,7 @@ impl Prepared {
                 Some(piece) => {
                     let parameters = flat(batch, wanted, at, rows)?;
                     let request = request.clone().parameters(parameters);
-                    let answer = self.sql.run(&Statement::new(piece), &request);
+                    let answer = self.sql.run(&CachedStatement::new(piece), &request);
                     add(&mut changes, answer.map_err(|error| place(error, at + rows - 1))?)?;
                     at += rows;
                 }

@@ -19,7 +19,7 @@ use tonnage::{Error, Result};
 
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};
-use crate::cache::Statement;
+use crate::cache::CachedStatement;
 use crate::direct::{Aggregates, Direct, Work, aggregate, explained};
 use crate::guard::Guard;
 use crate::request::Request;
@@ -43,7 +43,7 @@ struct Shared {
 enum MultiJob {
     Shared(Shared),
     Direct(usize, Direct, Guard),
-    Statement(usize, Arc<Statement>),
+    Statement(usize, Arc<CachedStatement>),
 }
 
 /// The answers so far, and the memory that they take.
@@ -94,7 +94,7 @@ impl Sql {
             return Err(Cursor::new(&piece).expected("SELECT"));
         }
         let path = self.store().table(table)?.path().to_owned();
-        self.run(&Statement::new(piece.with_from(&path)), &request)
+        self.run(&CachedStatement::new(piece.with_from(&path)), &request)
     }
 
     /// Does pieces of work by their numbers, on no more threads than the session may have, and than
@@ -153,8 +153,8 @@ impl Sql {
             None
         };
         let explain = explained.is_some();
-        let looked_at =
-            explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
+        let looked_at = explained
+            .map_or_else(|| statement.clone(), |piece| Arc::new(CachedStatement::new(piece)));
         if looked_at.piece.kind != Kind::Query {
             return Ok(MultiJob::Statement(index, statement.clone()));
         }

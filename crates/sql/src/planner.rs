@@ -19,8 +19,8 @@ use tonnage::{Error, Result};
 
 use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
-use crate::cache::{CachedPlan, Statement};
-use crate::catalog::{Context, FileTable, Names, StoreTable, path_of_parts};
+use crate::cache::{CachedPlan, CachedStatement};
+use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
@@ -46,7 +46,7 @@ pub(crate) type Types = HashMap<String, Field>;
 /// The store, and the engine of DataFusion over it.
 #[derive(Clone)]
 pub(crate) struct Planner {
-    pub(crate) context: Context,
+    pub(crate) context: CatalogContext,
     pub(crate) engine: Arc<Engine>,
 }
 
@@ -54,7 +54,7 @@ impl Planner {
     /// Plans and runs a query; its plan is kept where that is right.
     pub(crate) fn query(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
@@ -68,7 +68,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn kept_plan(&self, statement: &Statement) -> Option<CachedPlan> {
+    fn kept_plan(&self, statement: &CachedStatement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => {
@@ -82,7 +82,7 @@ impl Planner {
     /// parameter without value is taken for NULL.
     pub(crate) fn described(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, Types)> {
         let mut state = self.state(&Guard::default());
@@ -111,7 +111,7 @@ impl Planner {
     /// The same of a statement that finds tables under other names.
     pub(crate) fn described_with(
         &self,
-        names: Names,
+        names: StoreCatalog,
         parsed: ast::Statement,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, Types)> {
@@ -213,7 +213,7 @@ impl Planner {
     }
 
     /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<CachedPlan> {
+    fn plan(&self, statement: &CachedStatement, state: &mut SessionState) -> Result<CachedPlan> {
         // What is analysed meanwhile makes the plan anew the next time.
         let statistics = self.context.statistics.version();
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
@@ -242,7 +242,7 @@ impl Planner {
         state.execution_props_mut().mark_start_execution(options);
         state.config_mut().set_extension(Arc::new(guard.clone()));
         if self.context.transaction.is_some() {
-            state.register_catalog_list(Arc::new(Names::new(self.context.clone())));
+            state.register_catalog_list(Arc::new(StoreCatalog::new(self.context.clone())));
         }
         state
     }

@@ -24,7 +24,7 @@ use futures::StreamExt;
 use tonnage::{Error, Result};
 
 use crate::access::{declared, folded};
-use crate::catalog::Names;
+use crate::catalog::StoreCatalog;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
@@ -88,7 +88,7 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     // The values come in the order of the records.
     state.config_mut().options_mut().execution.target_partitions = 1;
     let table = MemTable::try_new(records, vec![Vec::new()]).map_err(from_datafusion)?;
-    let names = Names::new(planner.context.clone());
+    let names = StoreCatalog::new(planner.context.clone());
     let names = names.with_rows(Some((RECORDS.to_owned(), Arc::new(table))));
     state.register_catalog_list(Arc::new(names));
     KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;

@@ -5,7 +5,7 @@ use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
-use crate::cache::Statement;
+use crate::cache::CachedStatement;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -122,7 +122,7 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
     let prepared = prepared.with_insert();
     crate::write::parsed(&prepared)?;
-    settings.prepare(&name, Statement::new(prepared))?;
+    settings.prepare(&name, CachedStatement::new(prepared))?;
     Ok(format!("prepared {name}"))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
-use crate::cache::Statement;
+use crate::cache::CachedStatement;
 use crate::guard::StatementTerms;
 use crate::levels::{self, name_of_acks, name_of_consistency};
 use crate::options::SqlOptions;
@@ -37,7 +37,7 @@ const DURABILITIES: [(&str, Durability); 3] =
 #[derive(Default)]
 pub(crate) struct Settings {
     values: Mutex<Values>,
-    prepared: Mutex<HashMap<String, Arc<Statement>>>,
+    prepared: Mutex<HashMap<String, Arc<CachedStatement>>>,
 }
 
 #[derive(Default)]
@@ -164,7 +164,7 @@ impl Settings {
     ///
     /// # Errors
     /// `Conflict` when there is one of that name; `Exhausted` when there are too many.
-    pub(crate) fn prepare(&self, name: &str, statement: Statement) -> Result<()> {
+    pub(crate) fn prepare(&self, name: &str, statement: CachedStatement) -> Result<()> {
         let mut prepared = lock(&self.prepared);
         if prepared.contains_key(name) {
             return Err(Error::conflict(format!(
@@ -181,7 +181,7 @@ impl Settings {
     }
 
     /// A statement kept by name.
-    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<Statement>> {
+    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<CachedStatement>> {
         lock(&self.prepared).get(name).cloned().ok_or_else(|| no_statement(name))
     }
 

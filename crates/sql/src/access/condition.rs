@@ -13,12 +13,12 @@ use tonnage::{ColumnType, TableSchema};
 pub(crate) struct ColumnCondition {
     /// The column's place in the table.
     pub(crate) column: usize,
-    pub(crate) test: Test,
+    pub(crate) test: ColumnTest,
 }
 
 /// What is demanded. Arrays are of the column's own type.
 #[derive(Clone, Debug)]
-pub(crate) enum Test {
+pub(crate) enum ColumnTest {
     /// One of these.
     In(ArrayRef),
     /// Not below this.
@@ -42,18 +42,18 @@ impl ColumnCondition {
     /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
     /// SQL compares them as text.
     pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
-        if let Test::Null = self.test {
+        if let ColumnTest::Null = self.test {
             return !schema.is_key(self.column);
         }
         if let ColumnType::Enum(symbols) = schema.columns[self.column].column_type {
-            let Test::In(values) = &self.test else { return false };
+            let ColumnTest::In(values) = &self.test else { return false };
             let mut values = values.as_string::<i32>().iter().flatten();
             return values.all(|value| symbols.place(value).is_some());
         }
         let array = match &self.test {
-            Test::In(array) => array,
-            Test::Low(bound) | Test::High(bound) => &bound.value,
-            Test::Null => return true,
+            ColumnTest::In(array) => array,
+            ColumnTest::Low(bound) | ColumnTest::High(bound) => &bound.value,
+            ColumnTest::Null => return true,
         };
         match array.data_type() {
             DataType::Float32 | DataType::Float64 => {
@@ -74,7 +74,7 @@ fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
 
 /// Everything that is demanded of one column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Demands {
+pub(super) struct ColumnDomain {
     /// Ascending, without duplicates and NULLs.
     pub(super) values: Option<ArrayRef>,
     pub(super) low: Option<Bound>,
@@ -82,19 +82,19 @@ pub(super) struct Demands {
     pub(super) is_null: bool,
 }
 
-impl Demands {
-    pub(super) fn add(&mut self, test: &Test) -> Result<(), ArrowError> {
+impl ColumnDomain {
+    pub(super) fn add(&mut self, test: &ColumnTest) -> Result<(), ArrowError> {
         match test {
-            Test::In(values) => {
+            ColumnTest::In(values) => {
                 let values = sorted_unique(values)?;
                 self.values = Some(match &self.values {
                     None => values,
                     Some(others) => intersection(others, &values)?,
                 });
             }
-            Test::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
-            Test::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
-            Test::Null => self.is_null = true,
+            ColumnTest::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
+            ColumnTest::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
+            ColumnTest::Null => self.is_null = true,
         }
         Ok(())
     }

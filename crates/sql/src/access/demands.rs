@@ -5,19 +5,19 @@ use std::fmt;
 use arrow::error::ArrowError;
 use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 
-use super::condition::{Bound, ColumnCondition, Demands};
+use super::condition::{Bound, ColumnCondition, ColumnDomain};
 use super::value_of;
 
 /// What is demanded of each column.
 pub(super) fn gather(
     schema: &TableSchema,
     conditions: &[ColumnCondition],
-) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
-    let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
+) -> std::result::Result<Vec<Option<ColumnDomain>>, ArrowError> {
+    let mut demands: Vec<Option<ColumnDomain>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
         demands[condition.column].get_or_insert_default().add(&condition.test)?;
     }
-    demands.iter_mut().flatten().try_for_each(Demands::settle)?;
+    demands.iter_mut().flatten().try_for_each(ColumnDomain::settle)?;
     Ok(demands)
 }
 
@@ -25,9 +25,9 @@ pub(super) fn gather(
 pub(super) fn range(
     schema: &TableSchema,
     column: usize,
-    demands: Option<&Demands>,
+    demands: Option<&ColumnDomain>,
 ) -> Result<Option<FieldRange>> {
-    let Some(Demands { values: None, low, high, .. }) = demands else { return Ok(None) };
+    let Some(ColumnDomain { values: None, low, high, .. }) = demands else { return Ok(None) };
     let end = |bound: &Bound| -> Result<(Value, bool)> {
         Ok((value_of(bound.value.as_ref())?, bound.inclusive))
     };
@@ -42,9 +42,9 @@ pub(super) fn broken(error: ArrowError) -> Error {
 }
 
 /// A range as SQL would write it.
-pub(super) struct Shown<'a>(pub(super) &'a FieldRange);
+pub(super) struct RangeText<'a>(pub(super) &'a FieldRange);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for RangeText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FieldRange { column, low, high } = self.0;
         if let Some((value, inclusive)) = low {

@@ -11,8 +11,8 @@ use arrow::array::RecordBatch;
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};
 use tonnage::{Direction, Error, IndexScanOptions, Result};
 
-use super::ordered::Ordered;
-use super::read::Read;
+use super::ordered::ColumnOrder;
+use super::read::TableReader;
 use super::{IndexPath, ReadSpec};
 use crate::guard::Guard;
 
@@ -25,25 +25,30 @@ impl ReadSpec {
     pub(super) fn first_rows(
         &self,
         path: &IndexPath,
-        order: Ordered,
+        order: ColumnOrder,
         guard: &Guard,
-    ) -> Result<Read> {
+    ) -> Result<TableReader> {
         for _ in 0..ATTEMPTS {
             let before = self.table.table.change_count()?;
             let rows = self.plain(self.index_scan(path)?);
-            let rows = Read::new(Some(rows), self.limit, guard.clone());
+            let rows = TableReader::new(Some(rows), self.limit, guard.clone());
             let rows = rows.collect::<Result<Vec<RecordBatch>>>()?;
             if before.is_some() && before == self.table.table.change_count()? {
                 let rows = Box::new(rows.into_iter().map(Ok));
-                return Ok(Read::new(Some(rows), self.limit, guard.clone()));
+                return Ok(TableReader::new(Some(rows), self.limit, guard.clone()));
             }
         }
         let first = self.sorted_rows(path, order, guard)?;
-        Ok(Read::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
+        Ok(TableReader::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
     }
 
     /// The same out of all rows that meet the conditions.
-    fn sorted_rows(&self, path: &IndexPath, order: Ordered, guard: &Guard) -> Result<RecordBatch> {
+    fn sorted_rows(
+        &self,
+        path: &IndexPath,
+        order: ColumnOrder,
+        guard: &Guard,
+    ) -> Result<RecordBatch> {
         let options = IndexScanOptions {
             direction: Direction::Unordered,
             limit: None,
@@ -53,7 +58,7 @@ impl ReadSpec {
             ..self.index_options(path)
         };
         let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index())?;
-        let rows = Read::new(Some(self.plain(Box::new(rows))), None, guard.clone());
+        let rows = TableReader::new(Some(self.plain(Box::new(rows))), None, guard.clone());
         let mut first = RecordBatch::new_empty(self.schema());
         let (mut gathered, mut count) = (Vec::new(), 0);
         for batch in rows {
@@ -73,7 +78,7 @@ impl ReadSpec {
         &self,
         first: RecordBatch,
         others: &[RecordBatch],
-        order: Ordered,
+        order: ColumnOrder,
     ) -> Result<RecordBatch> {
         let failed = |error: arrow::error::ArrowError| Error::internal(error.to_string());
         let place = self.columns.iter().position(|column| *column == order.column);

@@ -18,7 +18,7 @@ use super::demands::{broken, gather};
 use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, counted, used};
 use super::index_ranges::ranges_of;
 use super::json_path::JsonPathCondition;
-use super::path::Path;
+use super::path::AccessPath;
 
 /// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
 /// more readers.
@@ -43,12 +43,12 @@ pub(crate) fn choose_index(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     places: &[JsonPathCondition],
-    key_path: &Path,
+    key_path: &AccessPath,
     columns: &[usize],
 ) -> Result<IndexChoice> {
-    let is_whole = |path: &Path| matches!(path, Path::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
+    let is_whole = |path: &AccessPath| matches!(path, AccessPath::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
     // A whole key names its rows already: no index leads to fewer.
-    if table.indexes.is_empty() || *key_path == Path::Nothing || is_whole(key_path) {
+    if table.indexes.is_empty() || *key_path == AccessPath::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
     let demands = gather(table.schema(), conditions).map_err(broken)?;
@@ -95,8 +95,8 @@ fn cost(path: &IndexPath) -> u64 {
 }
 
 /// Whether an index answers something that the key does not.
-fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
-    let Path::Keys { keys, range, .. } = key_path else { return true };
+fn adds_to(key_path: &AccessPath, index: &Index, used: usize) -> bool {
+    let AccessPath::Keys { keys, range, .. } = key_path else { return true };
     let is_answered = |name: &String| {
         keys.schema_ref().field_with_name(name).is_ok()
             || range.as_ref().is_some_and(|range| range.column == *name)
@@ -107,9 +107,13 @@ fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
 }
 
 /// Why an index does not pay.
-fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result<Option<String>> {
+fn reason_against(
+    table: &SqlTable,
+    path: &IndexPath,
+    key_path: &AccessPath,
+) -> Result<Option<String>> {
     let name = path.index.name();
-    if let Path::Keys { .. } = key_path {
+    if let AccessPath::Keys { .. } = key_path {
         let is_better = path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost(path))?;
         return Ok((!is_better).then(|| {
             format!(
@@ -118,11 +122,11 @@ fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result
             )
         }));
     }
-    if path.entries <= ENTRIES_FEW && *key_path == Path::All {
+    if path.entries <= ENTRIES_FEW && *key_path == AccessPath::All {
         return Ok(None);
     }
     let rows = match key_path {
-        Path::Range { rows, .. } => *rows,
+        AccessPath::Range { rows, .. } => *rows,
         _ => table.table.rows_estimate()?,
     };
     let pays = cost(path) <= rows;
@@ -130,8 +134,8 @@ fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result
 }
 
 /// Whether a partial key has more rows than that.
-fn has_more_rows(table: &SqlTable, path: &Path, rows: u64) -> Result<bool> {
-    let Path::Keys { keys, range, .. } = path else { return Ok(true) };
+fn has_more_rows(table: &SqlTable, path: &AccessPath, rows: u64) -> Result<bool> {
+    let AccessPath::Keys { keys, range, .. } = path else { return Ok(true) };
     let options = BulkGetOptions {
         keys_only: true,
         range: range.clone(),

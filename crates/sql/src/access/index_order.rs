@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
-use super::condition::{ColumnCondition, Demands};
+use super::condition::{ColumnCondition, ColumnDomain};
 use super::demands::{broken, gather, range};
 use super::index_path::IndexPath;
-use super::ordered::Ordered;
+use super::ordered::ColumnOrder;
 use super::{SqlTable, value_of};
 
 /// The path through an index that meets all conditions, in this order. Without NULL for what asks for
@@ -19,7 +19,7 @@ use super::{SqlTable, value_of};
 pub(crate) fn index_in_order(
     table: &SqlTable,
     conditions: &[ColumnCondition],
-    order: Ordered,
+    order: ColumnOrder,
     with_null: bool,
 ) -> Result<Option<IndexPath>> {
     let schema = table.schema();
@@ -36,7 +36,7 @@ pub(crate) fn index_in_order(
     }
     let demands = gather(schema, conditions).map_err(broken)?;
     // Of one value there is no order, and a list has no range.
-    let has_values = |demand: &Demands| demand.values.is_some() || demand.is_null;
+    let has_values = |demand: &ColumnDomain| demand.values.is_some() || demand.is_null;
     if demands[order.column].as_ref().is_some_and(has_values) {
         return Ok(None);
     }
@@ -75,7 +75,7 @@ pub(crate) fn index_in_order(
 fn values_before(
     table: &SqlTable,
     index: &Index,
-    demands: &[Option<Demands>],
+    demands: &[Option<ColumnDomain>],
     ordered: usize,
 ) -> Result<Option<Vec<Value>>> {
     let mut values = Vec::new();

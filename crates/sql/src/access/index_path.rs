@@ -7,8 +7,8 @@ use tonnage::{FieldRange, Index, IndexRange, IndexRows, IndexScanOptions, Result
 
 use super::SqlTable;
 use super::condition::ColumnCondition;
-use super::demands::Shown;
-use super::ordered::Ordered;
+use super::demands::RangeText;
+use super::ordered::ColumnOrder;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 pub(crate) const ENTRIES_FEW: u64 = 256;
@@ -31,7 +31,7 @@ pub(crate) struct IndexPath {
     /// looked up all the same.
     pub(super) is_index_only: bool,
     /// The column that rows are to come in the order of, if any.
-    pub(super) order: Option<Ordered>,
+    pub(super) order: Option<ColumnOrder>,
 }
 
 /// How many leading columns of an index take part in ranges.
@@ -45,7 +45,7 @@ impl IndexPath {
     }
 
     /// The column that rows come in the order of, if any.
-    pub(crate) fn order(&self) -> Option<Ordered> {
+    pub(crate) fn order(&self) -> Option<ColumnOrder> {
         self.order
     }
 
@@ -119,7 +119,7 @@ impl IndexPath {
                 if ranged.len() == self.ranges.len()
                     && others.iter().all(|other| other == first) =>
             {
-                text.push_str(&format!(" with {}", Shown(first)))
+                text.push_str(&format!(" with {}", RangeText(first)))
             }
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),
         }

@@ -2,9 +2,9 @@
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
-use super::condition::Demands;
+use super::condition::ColumnDomain;
 use super::demands::range;
-use super::json_path::{Cells, JsonPathCondition, cells_of};
+use super::json_path::{IndexCells, JsonPathCondition, cells_of};
 use super::{SqlTable, value_of};
 
 /// The most ranges that lists may multiply to.
@@ -15,7 +15,7 @@ const RANGES_MAX: usize = 1 << 16;
 pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
-    demands: &[Option<Demands>],
+    demands: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
 ) -> Result<Option<(Vec<IndexRange>, usize)>> {
     let mut ranges = vec![IndexRange::default()];
@@ -29,7 +29,7 @@ pub(super) fn ranges_of(
             .iter()
             .flat_map(|range| cells.iter().map(|cell| followed_by(range, cell)))
             .collect();
-        if cells.iter().any(|cell| matches!(cell, Cells::Range(_))) {
+        if cells.iter().any(|cell| matches!(cell, IndexCells::Range(_))) {
             return Ok(Some((ranges, values)));
         }
         values += 1;
@@ -37,11 +37,11 @@ pub(super) fn ranges_of(
     Ok((values > 0).then_some((ranges, values)))
 }
 
-fn followed_by(range: &IndexRange, cell: &Cells) -> IndexRange {
+fn followed_by(range: &IndexRange, cell: &IndexCells) -> IndexRange {
     let mut range = range.clone();
     match cell {
-        Cells::Point(value) => range.prefix.push(value.clone()),
-        Cells::Range(field) => range.range = Some(field.clone()),
+        IndexCells::Point(value) => range.prefix.push(value.clone()),
+        IndexCells::Range(field) => range.range = Some(field.clone()),
     }
     range
 }
@@ -51,9 +51,9 @@ fn cells(
     table: &SqlTable,
     index: &Index,
     place: usize,
-    demands: &[Option<Demands>],
+    demands: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
-) -> Result<Option<Vec<Cells>>> {
+) -> Result<Option<Vec<IndexCells>>> {
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
     if !indexed.path.is_empty() {
@@ -65,7 +65,7 @@ fn cells(
     }
     let Some(demand) = &demands[column] else { return Ok(None) };
     if demand.is_null {
-        return Ok(Some(vec![Cells::Point(Value::Null)]));
+        return Ok(Some(vec![IndexCells::Point(Value::Null)]));
     }
     let Some(values) = &demand.values else {
         // What is no number comes first or last in SQL by its sign, and last in an index: only
@@ -78,12 +78,13 @@ fn cells(
             return Ok(None);
         }
         let range = range(table.schema(), column, Some(demand))?;
-        return Ok(range
-            .map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
+        return Ok(range.map(|range| {
+            vec![IndexCells::Range(FieldRange { column: indexed.to_string(), ..range })]
+        }));
     };
     if values.len() > RANGES_MAX {
         return Ok(None);
     }
-    let point = |row| value_of(values.slice(row, 1).as_ref()).map(Cells::Point);
+    let point = |row| value_of(values.slice(row, 1).as_ref()).map(IndexCells::Point);
     (0..values.len()).map(point).collect::<Result<Vec<_>>>().map(Some)
 }

@@ -51,14 +51,14 @@ pub(crate) enum JsonPathTest {
 
 /// Cells of one column of an index.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Cells {
+pub(super) enum IndexCells {
     Point(Value),
     Range(FieldRange),
 }
 
 /// The cells that may meet all these demands on one place; nothing when the index is of no use for
 /// them. `name` is what the index calls the place.
-pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<Cells>> {
+pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<IndexCells>> {
     // A list is narrower than a range, and one demand is enough.
     let list = conditions.iter().find_map(|condition| match &condition.test {
         JsonPathTest::In(values) => Some((condition.reading, values)),
@@ -104,13 +104,14 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
 }
 
 /// The cells that may be read as this value.
-fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<Cells>> {
+fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<IndexCells>> {
     match (reading, value) {
-        (JsonType::Text, Value::String(_)) => Some(vec![Cells::Point(value.clone())]),
+        (JsonType::Text, Value::String(_)) => Some(vec![IndexCells::Point(value.clone())]),
         (JsonType::AsText, Value::String(text)) => written(text, name),
-        (JsonType::Boolean, Value::Boolean(truth)) => {
-            Some(vec![Cells::Point(value.clone()), Cells::Point(Value::String(truth.to_string()))])
-        }
+        (JsonType::Boolean, Value::Boolean(truth)) => Some(vec![
+            IndexCells::Point(value.clone()),
+            IndexCells::Point(Value::String(truth.to_string())),
+        ]),
         (JsonType::Int | JsonType::Float, value) => {
             let number = number(value)?;
             Some(numbers(name, Some(number), Some(number)))
@@ -121,8 +122,8 @@ fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<Ce
 
 /// The cells that are written like this: the text, and whatever else has these letters in a
 /// document.
-fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
-    let mut cells = vec![Cells::Point(Value::String(text.to_owned()))];
+fn written(text: &str, name: &str) -> Option<Vec<IndexCells>> {
+    let mut cells = vec![IndexCells::Point(Value::String(text.to_owned()))];
     match text.as_bytes().first() {
         // The index does not tell one object or array from another.
         Some(b'{' | b'[') => return None,
@@ -137,7 +138,7 @@ fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
         }
         _ => {
             if let Ok(truth) = text.parse() {
-                cells.push(Cells::Point(Value::Boolean(truth)));
+                cells.push(IndexCells::Point(Value::Boolean(truth)));
             }
         }
     }
@@ -145,7 +146,7 @@ fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
 }
 
 /// The cells of numbers between two, and of all texts that might spell such.
-fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Cells> {
+fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<IndexCells> {
     let text = |low: &str, high: &str| range(name, Some(Value::from(low)), Some(Value::from(high)));
     let mut cells = vec![around(name, low, high), text("+", ":")];
     if low.is_none() || high.is_none() {
@@ -155,7 +156,7 @@ fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Cells> {
     cells
 }
 
-fn around(name: &str, low: Option<f64>, high: Option<f64>) -> Cells {
+fn around(name: &str, low: Option<f64>, high: Option<f64>) -> IndexCells {
     let below = |number| (0..STEPS).fold(number, |number: f64, _| number.next_down());
     let above = |number| (0..STEPS).fold(number, |number: f64, _| number.next_up());
     // With one end missing the range still stays among numbers.
@@ -166,9 +167,9 @@ fn around(name: &str, low: Option<f64>, high: Option<f64>) -> Cells {
     )
 }
 
-fn range(name: &str, low: Option<Value>, high: Option<Value>) -> Cells {
+fn range(name: &str, low: Option<Value>, high: Option<Value>) -> IndexCells {
     let end = |end: Option<Value>| end.map(|value| (value, true));
-    Cells::Range(FieldRange { column: name.to_owned(), low: end(low), high: end(high) })
+    IndexCells::Range(FieldRange { column: name.to_owned(), low: end(low), high: end(high) })
 }
 
 /// A number that can be compared.
@@ -192,13 +193,13 @@ fn further<'a>(one: &'a Value, two: &'a Value, greater: bool) -> &'a Value {
 }
 
 /// Cells of different values that fall together would give rows twice.
-fn merged(cells: Vec<Cells>) -> Vec<Cells> {
-    let (mut kept, mut spans) = (Vec::<Cells>::new(), Vec::<(f64, f64, String)>::new());
+fn merged(cells: Vec<IndexCells>) -> Vec<IndexCells> {
+    let (mut kept, mut spans) = (Vec::<IndexCells>::new(), Vec::<(f64, f64, String)>::new());
     for cell in cells {
         match cell {
             // Only ranges of doubles overlap in part, for `around` widens each. All others are
             // equal or apart.
-            Cells::Range(FieldRange {
+            IndexCells::Range(FieldRange {
                 column,
                 low: Some((Value::Double(low), _)),
                 high: Some((Value::Double(high), _)),

@@ -8,8 +8,8 @@ use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
-use super::condition::{ColumnCondition, Demands};
-use super::demands::{Shown, broken, gather, range};
+use super::condition::{ColumnCondition, ColumnDomain};
+use super::demands::{RangeText, broken, gather, range};
 use super::{IndexPath, SqlTable, value_of};
 
 /// The most keys that lists of several columns may multiply to.
@@ -17,7 +17,7 @@ const KEYS_MAX: usize = 1 << 22;
 
 /// Which part of a table is read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Path {
+pub(crate) enum AccessPath {
     /// Nothing: no row can match.
     Nothing,
     /// All rows.
@@ -41,7 +41,7 @@ pub(crate) enum Path {
     Index(IndexPath),
 }
 
-impl Path {
+impl AccessPath {
     /// About how many rows of a table it leads to at most.
     pub(crate) fn rows_estimate(&self, table: &SqlTable) -> Option<u64> {
         match self {
@@ -63,7 +63,7 @@ impl Path {
 
 /// A path, and which of the conditions it answers by itself.
 pub(crate) struct PathChoice {
-    pub(crate) path: Path,
+    pub(crate) path: AccessPath,
     pub(crate) answered: Vec<bool>,
 }
 
@@ -75,7 +75,10 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
     // values, which must not be zero.
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(broken)? {
-            return Ok(PathChoice { path: Path::Nothing, answered: vec![true; conditions.len()] });
+            return Ok(PathChoice {
+                path: AccessPath::Nothing,
+                answered: vec![true; conditions.len()],
+            });
         }
     }
     let prefix = prefix(schema, &demands);
@@ -88,7 +91,7 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
             Some(path) => {
                 PathChoice { path, answered: conditions.iter().map(is_answered).collect() }
             }
-            None => PathChoice { path: Path::All, answered: vec![false; conditions.len()] },
+            None => PathChoice { path: AccessPath::All, answered: vec![false; conditions.len()] },
         });
     }
     let range = match schema.key.get(prefix.len()) {
@@ -104,13 +107,16 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
         .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
     Ok(PathChoice {
-        path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
+        path: AccessPath::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
         answered,
     })
 }
 
 /// The range of the first key column that is demanded, in a store that keeps the order of keys.
-fn range_of_first(table: &SqlTable, demands: &[Option<Demands>]) -> Result<Option<Path>> {
+fn range_of_first(
+    table: &SqlTable,
+    demands: &[Option<ColumnDomain>],
+) -> Result<Option<AccessPath>> {
     let schema = table.schema().as_ref();
     let first = schema.key.first().filter(|_| table.total_order);
     let Some((first, Some(demand))) = first.map(|first| (*first, &demands[*first])) else {
@@ -130,11 +136,11 @@ fn range_of_first(table: &SqlTable, demands: &[Option<Demands>]) -> Result<Optio
         return Ok(None);
     };
     let rows = table.table.rows_estimate_in(&range)?;
-    Ok(Some(Path::Range { range, rows }))
+    Ok(Some(AccessPath::Range { range, rows }))
 }
 
 /// The values of the leading key columns that have such.
-fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
+fn prefix(schema: &TableSchema, demands: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
     for column in &schema.key {
         let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone())
@@ -171,15 +177,15 @@ fn product(
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
 }
 
-impl Path {
+impl AccessPath {
     /// How the path is told of by EXPLAIN.
     pub(crate) fn describe(&self, schema: &TableSchema) -> String {
         match self {
-            Path::Nothing => "nothing, no row can match".to_owned(),
-            Path::All => "full scan".to_owned(),
-            Path::Index(path) => path.describe(),
-            Path::Range { range, .. } => format!("range read with {}", Shown(range)),
-            Path::Keys { keys, range, .. } => {
+            AccessPath::Nothing => "nothing, no row can match".to_owned(),
+            AccessPath::All => "full scan".to_owned(),
+            AccessPath::Index(path) => path.describe(),
+            AccessPath::Range { range, .. } => format!("range read with {}", RangeText(range)),
+            AccessPath::Keys { keys, range, .. } => {
                 let count = keys.num_rows();
                 let plural = if count == 1 { "" } else { "s" };
                 if keys.num_columns() == schema.key.len() {
@@ -189,7 +195,7 @@ impl Path {
                     keys.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
                 let range = range
                     .as_ref()
-                    .map(|range| format!(" with {}", Shown(range)))
+                    .map(|range| format!(" with {}", RangeText(range)))
                     .unwrap_or_default();
                 format!("range read of {count} partial key{plural} ({}){range}", names.join(", "))
             }

@@ -13,22 +13,22 @@ use crate::plan::settle;
 pub(super) type StoredBatches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
 
 /// The same as a plan sees them.
-pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+pub(super) type SqlBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// Batches of the columns asked for, under their SQL names, up to the limit.
-pub(crate) struct Read {
-    rows: Option<Batches>,
+pub(crate) struct TableReader {
+    rows: Option<SqlBatches>,
     left: u64,
     guard: Guard,
 }
 
-impl Read {
-    pub(super) fn new(rows: Option<Batches>, limit: Option<u64>, guard: Guard) -> Self {
+impl TableReader {
+    pub(super) fn new(rows: Option<SqlBatches>, limit: Option<u64>, guard: Guard) -> Self {
         Self { rows, left: limit.unwrap_or(u64::MAX), guard }
     }
 }
 
-impl Iterator for Read {
+impl Iterator for TableReader {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -53,7 +53,7 @@ impl Iterator for Read {
 
 /// Brings rows of the store into the columns asked for. Each batch comes with whether some row of
 /// it expires.
-pub(super) struct Shaped {
+pub(super) struct ShapedBatches {
     rows: StoredBatches,
     schema: SchemaRef,
     /// For each column wanted where it comes from.
@@ -68,7 +68,7 @@ enum ColumnOrigin {
     Expiry,
 }
 
-impl Shaped {
+impl ShapedBatches {
     /// Columns are given as places in the SQL schema of a table with `own` columns.
     pub(super) fn new(
         own: usize,
@@ -106,7 +106,7 @@ impl Shaped {
     }
 }
 
-impl Iterator for Shaped {
+impl Iterator for ShapedBatches {
     type Item = Result<(RecordBatch, bool)>;
 
     fn next(&mut self) -> Option<Self::Item> {

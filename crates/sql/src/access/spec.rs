@@ -10,8 +10,8 @@ use tonnage::{
     TableScanOptions,
 };
 
-use super::read::{Batches, Shaped, StoredBatches, projected};
-use super::{IndexPath, Path, Read, SqlTable};
+use super::read::{ShapedBatches, SqlBatches, StoredBatches, projected};
+use super::{AccessPath, IndexPath, SqlTable, TableReader};
 use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
 use crate::guard::Guard;
 
@@ -41,7 +41,7 @@ pub(crate) struct Latest {
 #[derive(Clone, Debug)]
 pub(crate) struct ReadSpec {
     pub(crate) table: Arc<SqlTable>,
-    pub(crate) path: Path,
+    pub(crate) path: AccessPath,
     /// The columns wanted, as places in the table's SQL schema.
     pub(crate) columns: Vec<usize>,
     pub(crate) direction: Direction,
@@ -79,10 +79,10 @@ impl ReadSpec {
     pub(crate) fn is_small(&self) -> bool {
         const SMALL_ROWS: u64 = 1_024;
         let whole = match &self.path {
-            Path::Nothing => return true,
-            Path::All | Path::Range { .. } => None,
-            Path::Index(path) => Some(path.entries()),
-            Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
+            AccessPath::Nothing => return true,
+            AccessPath::All | AccessPath::Range { .. } => None,
+            AccessPath::Index(path) => Some(path.entries()),
+            AccessPath::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
                 .then(|| keys.num_rows() as u64),
         };
         // A limit says little where filters above it make it be read again and again: it is only
@@ -100,13 +100,15 @@ impl ReadSpec {
     }
 
     /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
-    pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
+    pub(crate) fn is_faster_kept(&self, path: &AccessPath) -> bool {
         let (found, cost) = match path {
-            Path::Nothing | Path::All => return false,
-            Path::Range { rows, .. } => (*rows, KEPT_ROWS_PER_ROW),
-            Path::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
-            Path::Index(path) if path.is_index_only() => (path.entries(), KEPT_ROWS_PER_ENTRY),
-            Path::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
+            AccessPath::Nothing | AccessPath::All => return false,
+            AccessPath::Range { rows, .. } => (*rows, KEPT_ROWS_PER_ROW),
+            AccessPath::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
+            AccessPath::Index(path) if path.is_index_only() => {
+                (path.entries(), KEPT_ROWS_PER_ENTRY)
+            }
+            AccessPath::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
         };
         let is_kept = |cache: &Arc<ColumnCache>| cache.keeps(&self.table.table, &self.columns);
         let all = || match self.table.rows_estimate {
@@ -123,19 +125,19 @@ impl ReadSpec {
     pub(crate) fn is_slower_than_kept(&self, others: &[usize]) -> bool {
         let scan = || {
             let columns = self.columns.iter().chain(others).copied().collect();
-            Self { path: Path::All, columns, ..self.clone() }
+            Self { path: AccessPath::All, columns, ..self.clone() }
         };
         self.latest.is_none()
-            && matches!(self.path, Path::Index(_) | Path::Range { .. })
+            && matches!(self.path, AccessPath::Index(_) | AccessPath::Range { .. })
             && scan().is_faster_kept(&self.path)
     }
 
     /// Whether a scan costs little more than a path: it has more readers, and may keep columns.
-    pub(crate) fn is_long(&self, path: &Path) -> bool {
+    pub(crate) fn is_long(&self, path: &AccessPath) -> bool {
         let all = self.table.rows_estimate.unwrap_or(u64::MAX);
         match path {
-            Path::Range { rows, .. } => rows.saturating_mul(4) > all,
-            Path::Keys { keys, .. } => {
+            AccessPath::Range { rows, .. } => rows.saturating_mul(4) > all,
+            AccessPath::Keys { keys, .. } => {
                 let may_keep = self.cache.is_some() && self.has_parts();
                 may_keep && (keys.num_rows() as u64).saturating_mul(SCANNED_ROWS_PER_KEY) > all
             }
@@ -151,34 +153,34 @@ impl ReadSpec {
 
     /// Whether several readers may share this: all rows of a table or a range, in any order.
     fn has_parts(&self) -> bool {
-        matches!(self.path, Path::All | Path::Range { .. })
+        matches!(self.path, AccessPath::All | AccessPath::Range { .. })
             && self.direction == Direction::Unordered
             && self.limit.is_none()
     }
 
     /// Starts to read.
-    pub(crate) fn open(&self, guard: Guard) -> Result<Read> {
+    pub(crate) fn open(&self, guard: Guard) -> Result<TableReader> {
         let rows: Option<StoredBatches> = match &self.path {
-            Path::Nothing => None,
+            AccessPath::Nothing => None,
             _ if self.limit == Some(0) => None,
-            Path::All | Path::Range { .. } => Some(Box::new(self.scan()?)),
-            Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
-            Path::Index(path) => match path.order() {
+            AccessPath::All | AccessPath::Range { .. } => Some(Box::new(self.scan()?)),
+            AccessPath::Keys { .. } => Some(Box::new(self.bulk_get()?)),
+            AccessPath::Index(path) => match path.order() {
                 Some(order) => return self.first_rows(path, order, &guard),
                 None => Some(self.index_scan(path)?),
             },
         };
-        Ok(Read::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
+        Ok(TableReader::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
     }
 
     /// Starts to read in parts for so many readers; in one where that is not possible, or too little
     /// to share.
-    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<Read>> {
+    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<TableReader>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
-        let read = |rows| Read::new(Some(rows), None, guard.clone());
-        let rows: Vec<Batches> = match self.look_up() {
+        let read = |rows| TableReader::new(Some(rows), None, guard.clone());
+        let rows: Vec<SqlBatches> = match self.look_up() {
             Lookup::Kept(kept) => self.kept(&kept),
             Lookup::Fill(fill) => {
                 let wide = Self { columns: fill.columns.clone(), ..self.clone() };
@@ -198,7 +200,7 @@ impl ReadSpec {
             cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
         };
         // The latest of each, and a range, are not all rows.
-        let is_whole = self.latest.is_none() && self.path == Path::All;
+        let is_whole = self.latest.is_none() && self.path == AccessPath::All;
         let cache = self.cache.as_ref().filter(|_| is_whole);
         cache.map_or(Lookup::Pass, look_up)
     }
@@ -214,7 +216,7 @@ impl ReadSpec {
     }
 
     /// The columns out of those that are kept.
-    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<Batches> {
+    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<SqlBatches> {
         let (schema, places) = (self.schema(), self.places_in(&kept.columns));
         let part = |part: usize| {
             let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
@@ -222,7 +224,7 @@ impl ReadSpec {
                 let batch = kept.parts[part].get(batch)?;
                 Some(projected(batch, &places, &schema))
             };
-            Box::new((0..).map_while(batch)) as Batches
+            Box::new((0..).map_while(batch)) as SqlBatches
         };
         (0..kept.parts.len()).map(part).collect()
     }
@@ -232,7 +234,7 @@ impl ReadSpec {
         &self,
         wide: &Self,
         rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
-    ) -> Batches {
+    ) -> SqlBatches {
         let (schema, places) = (self.schema(), self.places_in(&wide.columns));
         Box::new(rows.map(move |batch| projected(&batch?, &places, &schema)))
     }
@@ -243,11 +245,11 @@ impl ReadSpec {
         self.columns.iter().filter_map(place).collect()
     }
 
-    fn shaped(&self, rows: StoredBatches) -> Shaped {
-        Shaped::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
+    fn shaped(&self, rows: StoredBatches) -> ShapedBatches {
+        ShapedBatches::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
     }
 
-    pub(super) fn plain(&self, rows: StoredBatches) -> Batches {
+    pub(super) fn plain(&self, rows: StoredBatches) -> SqlBatches {
         Box::new(self.shaped(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
@@ -265,10 +267,10 @@ impl ReadSpec {
             format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
         // Tests hold this text. What does not apply is left out, so that a new part changes only
         // the plans that have it.
-        if self.keys_only() && !matches!(self.path, Path::Index(_)) {
+        if self.keys_only() && !matches!(self.path, AccessPath::Index(_)) {
             text.push_str(", keys only");
         }
-        let by = if matches!(self.path, Path::Index(_)) { "index" } else { "key" };
+        let by = if matches!(self.path, AccessPath::Index(_)) { "index" } else { "key" };
         match self.direction() {
             Direction::Unordered => {}
             Direction::Forward => text.push_str(&format!(", order={by}")),
@@ -310,7 +312,7 @@ impl ReadSpec {
 
     fn scan_options(&self) -> TableScanOptions {
         let range = match &self.path {
-            Path::Range { range, .. } => Some(range.clone()),
+            AccessPath::Range { range, .. } => Some(range.clone()),
             _ => None,
         };
         TableScanOptions {
@@ -359,7 +361,7 @@ impl ReadSpec {
     }
 
     fn bulk_get(&self) -> Result<BulkGet> {
-        let Path::Keys { keys, range, .. } = &self.path else {
+        let AccessPath::Keys { keys, range, .. } = &self.path else {
             return Err(Error::internal("a bulk get needs keys"));
         };
         // The latest rows are counted by shard key, the limit of a bulk get by given key: they
@@ -376,7 +378,7 @@ impl ReadSpec {
             range: range.clone(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
-            // Each key may give the whole limit: `Read` cuts what several give together.
+            // Each key may give the whole limit: `TableReader` cuts what several give together.
             limit_per_key: if is_whole {
                 None
             } else {

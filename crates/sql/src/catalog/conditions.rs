@@ -5,7 +5,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 
-use crate::access::{Bound, ColumnCondition, SqlTable, Test};
+use crate::access::{Bound, ColumnCondition, ColumnTest, SqlTable};
 use crate::plan::{key_set_of, listed};
 
 /// The conditions that an expression consists of, when it consists of nothing else.
@@ -21,11 +21,11 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
             let column = column(table, expr)?;
             let values = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
             let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-            fitting(table, column, values, Test::In)
+            fitting(table, column, values, ColumnTest::In)
         }
         Expr::IsNull(inner) => {
             let column = column(table, inner)?;
-            Some(vec![ColumnCondition { column, test: Test::Null }])
+            Some(vec![ColumnCondition { column, test: ColumnTest::Null }])
         }
         Expr::Like(like) => beginning(table, like),
         // A column of truth values is a condition by itself.
@@ -35,7 +35,7 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
             let (tested, values) = key_set_of(expr)?;
             let column = column(table, tested)?;
             let values = listed(values, table.arrow.field(column).data_type()).ok()?;
-            fitting(table, column, values, Test::In)
+            fitting(table, column, values, ColumnTest::In)
         }
     }
 }
@@ -45,7 +45,7 @@ fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnConditi
         table,
         column(table, expr)?,
         ScalarValue::Boolean(Some(value)).to_array().ok()?,
-        Test::In,
+        ColumnTest::In,
     )
 }
 
@@ -72,10 +72,10 @@ fn comparison(
         return None;
     }
     let value = value.to_array().ok()?;
-    let low = |inclusive| move |value| Test::Low(Bound { value, inclusive });
-    let high = |inclusive| move |value| Test::High(Bound { value, inclusive });
+    let low = |inclusive| move |value| ColumnTest::Low(Bound { value, inclusive });
+    let high = |inclusive| move |value| ColumnTest::High(Bound { value, inclusive });
     match op {
-        Operator::Eq => fitting(table, column, value, Test::In),
+        Operator::Eq => fitting(table, column, value, ColumnTest::In),
         Operator::GtEq => fitting(table, column, value, low(true)),
         Operator::Gt => fitting(table, column, value, low(false)),
         Operator::LtEq => fitting(table, column, value, high(true)),
@@ -99,10 +99,10 @@ fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
         Some(Bound { value, inclusive })
     };
     let low = bound(beginning, true)?;
-    let mut conditions = fitting(table, column, low.value.clone(), |_| Test::Low(low))?;
+    let mut conditions = fitting(table, column, low.value.clone(), |_| ColumnTest::Low(low))?;
     if let Some(behind) = behind(beginning) {
         let high = bound(&behind, false)?;
-        conditions.push(ColumnCondition { column, test: Test::High(high) });
+        conditions.push(ColumnCondition { column, test: ColumnTest::High(high) });
     }
     Some(conditions)
 }
@@ -125,12 +125,15 @@ fn behind(beginning: &str) -> Option<String> {
 
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
 fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec<ColumnCondition>> {
-    let [ColumnCondition { column, test: Test::In(values) }] = left.as_slice() else { return None };
-    let [ColumnCondition { column: other, test: Test::In(others) }] = right.as_slice() else {
+    let [ColumnCondition { column, test: ColumnTest::In(values) }] = left.as_slice() else {
+        return None;
+    };
+    let [ColumnCondition { column: other, test: ColumnTest::In(others) }] = right.as_slice() else {
         return None;
     };
     let values = arrow::compute::concat(&[values.as_ref(), others.as_ref()]).ok()?;
-    (column == other).then(|| vec![ColumnCondition { column: *column, test: Test::In(values) }])
+    (column == other)
+        .then(|| vec![ColumnCondition { column: *column, test: ColumnTest::In(values) }])
 }
 
 /// A condition whose values are of the column's own type: others are compared after a conversion
@@ -139,7 +142,7 @@ fn fitting(
     table: &SqlTable,
     column: usize,
     values: ArrayRef,
-    test: impl FnOnce(ArrayRef) -> Test,
+    test: impl FnOnce(ArrayRef) -> ColumnTest,
 ) -> Option<Vec<ColumnCondition>> {
     (values.data_type() == table.arrow.field(column).data_type())
         .then(|| vec![ColumnCondition { column, test: test(values) }])

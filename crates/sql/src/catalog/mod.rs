@@ -36,7 +36,7 @@ use crate::transaction::Transaction;
 
 /// What of the session a table must know.
 #[derive(Clone)]
-pub(crate) struct Context {
+pub(crate) struct CatalogContext {
     pub(crate) store: Store,
     pub(crate) options: Arc<SqlOptions>,
     /// Columns of tables that rest.
@@ -47,13 +47,13 @@ pub(crate) struct Context {
     pub(crate) transaction: Option<Arc<Transaction>>,
 }
 
-impl std::fmt::Debug for Context {
+impl std::fmt::Debug for CatalogContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the store")
     }
 }
 
-impl Context {
+impl CatalogContext {
     pub(crate) fn table(&self, path: &str) -> tonnage::Result<SqlTable> {
         Ok(SqlTable::new(&self.store, self.store.table(path)?))
     }
@@ -61,21 +61,23 @@ impl Context {
 
 /// The table that a statement changes while it reads.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum WriteTarget {
     /// Rows of it are changed: it shows their versions.
     Changed { path: String, written: Vec<usize> },
     /// Rows are put in. Indexes would lead to them while they come.
     Filled { path: String },
 }
 
-impl Target {
+impl WriteTarget {
     /// A table as the statement sees it.
-    fn seen(target: Option<&Target>, table: SqlTable) -> SqlTable {
+    fn seen(target: Option<&WriteTarget>, table: SqlTable) -> SqlTable {
         match target {
-            Some(Target::Changed { path, written }) if path == table.table.path() => {
+            Some(WriteTarget::Changed { path, written }) if path == table.table.path() => {
                 table.with_versions(written)
             }
-            Some(Target::Filled { path }) if path == table.table.path() => table.without_indexes(),
+            Some(WriteTarget::Filled { path }) if path == table.table.path() => {
+                table.without_indexes()
+            }
             _ => table,
         }
     }
@@ -83,21 +85,21 @@ impl Target {
 
 /// A place in the tree of names: what stands before the rest of a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
-    context: Context,
+pub(crate) struct StoreCatalog {
+    context: CatalogContext,
     prefix: Option<String>,
-    target: Option<Target>,
+    target: Option<WriteTarget>,
     /// Rows of the statement's own, under a name that no table can have.
     given: Option<(String, Arc<MemTable>)>,
 }
 
-impl Names {
-    pub(crate) fn new(context: Context) -> Self {
+impl StoreCatalog {
+    pub(crate) fn new(context: CatalogContext) -> Self {
         Self { context, prefix: None, target: None, given: None }
     }
 
     /// The same for a statement that changes a table, by what is stored last.
-    pub(crate) fn changing(context: Context, target: Target) -> Self {
+    pub(crate) fn changing(context: CatalogContext, target: WriteTarget) -> Self {
         Self { context, prefix: None, target: Some(target), given: None }
     }
 
@@ -129,7 +131,7 @@ fn path_below(prefix: Option<&str>, name: &str) -> String {
 }
 
 /// The path of the table that a query reads under a name of these parts. By it the guard of a store
-/// judges, so it goes the same way as [`Names`].
+/// judges, so it goes the same way as [`StoreCatalog`].
 pub(crate) fn path_of_parts(parts: &[String]) -> String {
     let (catalog, schema, table) = match parts {
         [table] => (CATALOG, SCHEMA, table),
@@ -142,7 +144,7 @@ pub(crate) fn path_of_parts(parts: &[String]) -> String {
     path_below(below(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
 }
 
-impl CatalogProviderList for Names {
+impl CatalogProviderList for StoreCatalog {
     fn register_catalog(
         &self,
         _: String,
@@ -160,7 +162,7 @@ impl CatalogProviderList for Names {
     }
 }
 
-impl CatalogProvider for Names {
+impl CatalogProvider for StoreCatalog {
     fn schema_names(&self) -> Vec<String> {
         vec![SCHEMA.to_owned()]
     }
@@ -171,7 +173,7 @@ impl CatalogProvider for Names {
 }
 
 #[async_trait]
-impl SchemaProvider for Names {
+impl SchemaProvider for StoreCatalog {
     fn table_names(&self) -> Vec<String> {
         self.context.store.tables().iter().map(|table| table.path().to_owned()).collect()
     }
@@ -190,7 +192,7 @@ impl SchemaProvider for Names {
                 let changed = transaction.and_then(|open| open.changed(&table.table));
                 let statistics = self.context.statistics.look_up(&table.table);
                 let table = table.with_estimate().with_statistics(statistics);
-                let table = Target::seen(self.target.as_ref(), table);
+                let table = WriteTarget::seen(self.target.as_ref(), table);
                 let stored = StoreTable::new(table, self.context.options.clone());
                 // What a statement changes it changes by what is stored last.
                 let stored = match self.target {

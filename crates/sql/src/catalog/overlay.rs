@@ -41,7 +41,7 @@ impl OverlaidTable {
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
         let rows = with_notes(batch_of(table, &rows)?, table)?;
         let keys = keys_of(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
-        let unchanged = Unchanged::new(&keys).map_err(crate::error::from_datafusion)?;
+        let unchanged = UnchangedKeys::new(&keys).map_err(crate::error::from_datafusion)?;
         Ok(Self { unchanged: Arc::new(ScalarUDF::from(unchanged)), stored, rows })
     }
 }
@@ -110,13 +110,13 @@ impl TableProvider for OverlaidTable {
 
 /// Whether the transaction has not changed the row under a key.
 #[derive(Debug)]
-struct Unchanged {
+struct UnchangedKeys {
     signature: Signature,
     types: Vec<DataType>,
     keys: HashSet<OwnedRow>,
 }
 
-impl Unchanged {
+impl UnchangedKeys {
     fn new(keys: &[ArrayRef]) -> Result<Self> {
         let types: Vec<DataType> = keys.iter().map(|key| key.data_type().clone()).collect();
         let rows = converter(&types)?.convert_columns(keys)?;
@@ -130,21 +130,21 @@ fn converter(types: &[DataType]) -> Result<RowConverter> {
     Ok(RowConverter::new(types.iter().cloned().map(SortField::new).collect())?)
 }
 
-impl PartialEq for Unchanged {
+impl PartialEq for UnchangedKeys {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Eq for Unchanged {}
+impl Eq for UnchangedKeys {}
 
-impl std::hash::Hash for Unchanged {
+impl std::hash::Hash for UnchangedKeys {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         std::ptr::hash(self, state);
     }
 }
 
-impl ScalarUDFImpl for Unchanged {
+impl ScalarUDFImpl for UnchangedKeys {
     fn name(&self) -> &str {
         "unchanged_by_transaction"
     }

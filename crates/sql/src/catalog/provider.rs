@@ -15,8 +15,8 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    ColumnCondition, ENTRIES_FEW, IndexChoice, IndexPath, Latest, Ordered, Path, ROWS_PER_ENTRY,
-    ReadSpec, SqlTable, choose, choose_index, index_in_order,
+    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, Latest,
+    ROWS_PER_ENTRY, ReadSpec, SqlTable, choose, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
@@ -30,7 +30,7 @@ const FIRST_ROWS_MAX: u64 = 10_000;
 /// The first rows in the order of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRows {
-    pub(crate) order: Ordered,
+    pub(crate) order: ColumnOrder,
     pub(crate) rows: usize,
 }
 
@@ -107,9 +107,9 @@ impl StoreTable {
     }
 
     /// The path through the key, and which of the filters it answers by itself.
-    fn choose(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>)> {
+    fn choose(&self, filters: &[&Expr]) -> Result<(AccessPath, Vec<bool>)> {
         if !self.options.push_down {
-            return Ok((Path::All, vec![false; filters.len()]));
+            return Ok((AccessPath::All, vec![false; filters.len()]));
         }
         let parts = self.conditions(filters);
         let choice = choose(&self.table, &flat(&parts)).map_err(into_datafusion)?;
@@ -122,7 +122,7 @@ impl StoreTable {
         &self,
         filters: &[&Expr],
         columns: &[usize],
-    ) -> Result<(Path, Vec<bool>, Option<String>)> {
+    ) -> Result<(AccessPath, Vec<bool>, Option<String>)> {
         let (path, by_key) = self.choose(filters)?;
         // What stands above a read of the latest rows counts on the order of the key.
         if !self.options.push_down || self.latest.is_some() {
@@ -139,7 +139,7 @@ impl StoreTable {
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Taken { path, answered: by_index } => {
-                    (Path::Index(path), answered(&parts, by_index), None)
+                    (AccessPath::Index(path), answered(&parts, by_index), None)
                 }
                 IndexChoice::Left(remark) => (path, by_key, Some(remark)),
                 IndexChoice::None => (path, by_key, None),
@@ -150,7 +150,7 @@ impl StoreTable {
     /// About how many rows filters leave, where a key or an index finds them.
     pub(crate) fn rows_found(&self, filters: &[&Expr]) -> Option<u64> {
         match self.choose_with_indexes(filters, &[]).ok()? {
-            (Path::All, ..) => None,
+            (AccessPath::All, ..) => None,
             (path, ..) => path.rows_estimate(&self.table),
         }
     }
@@ -181,7 +181,7 @@ impl StoreTable {
     fn plain_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
         ReadSpec {
             table: self.table.clone(),
-            path: Path::All,
+            path: AccessPath::All,
             columns,
             direction: Direction::Unordered,
             limit: None,
@@ -195,7 +195,7 @@ impl StoreTable {
     }
 
     /// The path through an index in an order, where it answers all filters.
-    fn path_in_order(&self, filters: &[&Expr], order: Ordered) -> Result<Option<IndexPath>> {
+    fn path_in_order(&self, filters: &[&Expr], order: ColumnOrder) -> Result<Option<IndexPath>> {
         let parts = self.conditions(filters);
         if !parts.iter().all(Option::is_some) {
             return Ok(None);
@@ -291,7 +291,7 @@ impl TableProvider for StoreTable {
             && let Some(path) = self.path_in_order(&filters, first.order)?
         {
             return Ok(Arc::new(StoreScan::new(ReadSpec {
-                path: Path::Index(path),
+                path: AccessPath::Index(path),
                 direction: first.order.direction(),
                 limit: Some(first.rows as u64),
                 ..self.plain_read(state, columns)
@@ -307,10 +307,12 @@ impl TableProvider for StoreTable {
         };
         if spec.is_slower_than_kept(&self.columns_of(&filters)?) {
             let remark = match &spec.path {
-                Path::Index(path) => format!("index {} not used: columns are kept", path.name()),
+                AccessPath::Index(path) => {
+                    format!("index {} not used: columns are kept", path.name())
+                }
                 _ => "no range read: columns are kept".to_owned(),
             };
-            (spec.path, spec.remark) = (Path::All, Some(remark));
+            (spec.path, spec.remark) = (AccessPath::All, Some(remark));
             answered.fill(false);
         }
         // What the key was said to answer, and does not on this path or in this company, is held

@@ -9,10 +9,10 @@ use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
 use crate::access::{
-    Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
-    choose_index, direction_for,
+    AccessPath, Bound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec, SqlTable,
+    choose, choose_index, direction_for,
 };
-use crate::catalog::Context;
+use crate::catalog::CatalogContext;
 use crate::engine::Engine;
 use crate::request::Parameters;
 
@@ -36,7 +36,7 @@ pub(crate) fn bind(
     table: &Arc<SqlTable>,
     parameters: &Parameters,
     consistency: Option<Consistency>,
-    context: &Context,
+    context: &CatalogContext,
     engine: &Engine,
 ) -> Result<Option<Direct>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
@@ -87,7 +87,7 @@ fn path(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     columns: &[usize],
-) -> Result<Option<Path>> {
+) -> Result<Option<AccessPath>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
     let choice = choose(table, conditions)?;
     if all(&choice.answered) {
@@ -95,7 +95,7 @@ fn path(
     }
     Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
         IndexChoice::Taken { path, answered } if all(&answered) => {
-            Some(Path::Index(path.unchecked()))
+            Some(AccessPath::Index(path.unchecked()))
         }
         _ => None,
     })
@@ -131,9 +131,9 @@ fn condition(
     };
     let Some(value) = array_of(literals, column_type, parameters)? else { return Ok(None) };
     let test = match filter.test {
-        FilterTest::In(_) => Test::In(value),
-        FilterTest::Low(_, inclusive) => Test::Low(Bound { value, inclusive }),
-        FilterTest::High(_, inclusive) => Test::High(Bound { value, inclusive }),
+        FilterTest::In(_) => ColumnTest::In(value),
+        FilterTest::Low(_, inclusive) => ColumnTest::Low(Bound { value, inclusive }),
+        FilterTest::High(_, inclusive) => ColumnTest::High(Bound { value, inclusive }),
     };
     Ok(Some(ColumnCondition { column, test }))
 }
@@ -171,10 +171,10 @@ fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
     };
     let ordered = |(name, descending): &(String, bool)| {
         let column = aliased(name).map_or(name, |item| &item.column);
-        Some(Ordered { column: schema.column_index(column)?, descending: *descending })
+        Some(ColumnOrder { column: schema.column_index(column)?, descending: *descending })
     };
     let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
-    if spec.path == Path::Nothing || wanted.is_empty() {
+    if spec.path == AccessPath::Nothing || wanted.is_empty() {
         return Some(Direction::Unordered);
     }
     direction_for(spec, &wanted)

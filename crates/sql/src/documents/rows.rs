@@ -67,9 +67,9 @@ fn text(value: &str) -> Result<Option<String>> {
     }
 }
 
-type Shown = fn(&str) -> Result<Option<String>>;
+type ItemText = fn(&str) -> Result<Option<String>>;
 
-fn all_items(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
+fn all_items(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
     let (mut lengths, mut values) = (Vec::new(), Vec::new());
     let mut are_there = Vec::new();
@@ -92,7 +92,7 @@ fn all_items(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
     listed(field, Arc::new(StringArray::from(values)), lengths, are_there)
 }
 
-fn all_entries(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
+fn all_entries(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
     let (mut lengths, mut keys, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let mut are_there = Vec::new();

@@ -15,7 +15,7 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
 use crate::access::{
-    Bound, ColumnCondition, IndexChoice, Path, ReadSpec, Test, choose, choose_index,
+    AccessPath, Bound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec, choose, choose_index,
 };
 use crate::error::into_datafusion;
 
@@ -56,7 +56,7 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
 pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
     // A path through keys stays: what is learned later could only be held against the range that it
     // reads.
-    if filters.is_empty() || spec.path != Path::All {
+    if filters.is_empty() || spec.path != AccessPath::All {
         return Ok(spec);
     }
     let mut conditions = Vec::new();
@@ -69,12 +69,12 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
     let choice = choose(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
-        Path::All if !is_ordered => {
-            match choose_index(&spec.table, &conditions, &[], &Path::All, &spec.columns)
+        AccessPath::All if !is_ordered => {
+            match choose_index(&spec.table, &conditions, &[], &AccessPath::All, &spec.columns)
                 .map_err(into_datafusion)?
             {
-                IndexChoice::Taken { path, .. } => Path::Index(path),
-                IndexChoice::Left(_) | IndexChoice::None => Path::All,
+                IndexChoice::Taken { path, .. } => AccessPath::Index(path),
+                IndexChoice::Left(_) | IndexChoice::None => AccessPath::All,
             }
         }
         path => path,
@@ -89,18 +89,20 @@ fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCond
         let column = column(spec, list.expr())?;
         let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;
         let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-        return (!list.negated()).then(|| fitting(spec, column, values, Test::In))?;
+        return (!list.negated()).then(|| fitting(spec, column, values, ColumnTest::In))?;
     }
     let compared = expr.downcast_ref::<BinaryExpr>()?;
     let column = column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
     let bound = |inclusive| move |value| Bound { value, inclusive };
     match compared.op() {
-        Operator::Eq => fitting(spec, column, value, Test::In),
-        Operator::GtEq => fitting(spec, column, value, |value| Test::Low(bound(true)(value))),
-        Operator::Gt => fitting(spec, column, value, |value| Test::Low(bound(false)(value))),
-        Operator::LtEq => fitting(spec, column, value, |value| Test::High(bound(true)(value))),
-        Operator::Lt => fitting(spec, column, value, |value| Test::High(bound(false)(value))),
+        Operator::Eq => fitting(spec, column, value, ColumnTest::In),
+        Operator::GtEq => fitting(spec, column, value, |value| ColumnTest::Low(bound(true)(value))),
+        Operator::Gt => fitting(spec, column, value, |value| ColumnTest::Low(bound(false)(value))),
+        Operator::LtEq => {
+            fitting(spec, column, value, |value| ColumnTest::High(bound(true)(value)))
+        }
+        Operator::Lt => fitting(spec, column, value, |value| ColumnTest::High(bound(false)(value))),
         _ => None,
     }
 }
@@ -111,7 +113,7 @@ fn fitting(
     spec: &ReadSpec,
     column: usize,
     values: ArrayRef,
-    test: impl Fn(ArrayRef) -> Test,
+    test: impl Fn(ArrayRef) -> ColumnTest,
 ) -> Option<ColumnCondition> {
     let field = spec.table.arrow.fields().get(column)?;
     (values.data_type() == field.data_type() && values.null_count() < values.len())

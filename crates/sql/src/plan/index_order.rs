@@ -13,7 +13,7 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 use super::above_scan::{origin, over, scan_of, store_table};
-use crate::access::Ordered;
+use crate::access::ColumnOrder;
 use crate::catalog::{FirstRows, condition_of};
 
 /// Tells reads which rows are wanted first.
@@ -49,7 +49,8 @@ fn sorted(sort: &Sort) -> Option<LogicalPlan> {
         return None;
     }
     let column = origin(&sort.input, &key.expr)?;
-    let first = FirstRows { order: Ordered { column, descending: !key.asc }, rows: sort.fetch? };
+    let first =
+        FirstRows { order: ColumnOrder { column, descending: !key.asc }, rows: sort.fetch? };
     let input = Arc::new(told(&sort.input, first)?);
     Some(LogicalPlan::Sort(Sort { input, ..sort.clone() }))
 }

@@ -25,7 +25,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
 use super::above_scan::{origin, over, scan_of, store_scan, store_table, unaliased};
-use crate::access::{Latest, Path, choose, is_ordered_as_sql};
+use crate::access::{AccessPath, Latest, choose, is_ordered_as_sql};
 use crate::catalog::condition_of;
 
 /// Puts a limit per shard key on reads that need no more.
@@ -221,10 +221,12 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             .collect::<Option<Vec<_>>>()?;
         let choice = choose(table.table(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
-            Path::Keys { keys, .. } => keys.num_columns() == table.table().schema().shard_key_len,
+            AccessPath::Keys { keys, .. } => {
+                keys.num_columns() == table.table().schema().shard_key_len
+            }
             // Of each shard key it has all rows or none, if that is the column.
-            Path::Range { .. } => true,
-            Path::All | Path::Nothing | Path::Index(_) => false,
+            AccessPath::Range { .. } => true,
+            AccessPath::All | AccessPath::Nothing | AccessPath::Index(_) => false,
         };
         if !is_per_shard_key || !choice.answered.iter().all(|answered| *answered) {
             return None;

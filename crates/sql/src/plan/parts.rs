@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tonnage::Result;
 
-use crate::access::Read;
+use crate::access::TableReader;
 
 /// Parts that nobody has taken yet.
-type PartQueue = Arc<Mutex<VecDeque<Read>>>;
+type PartQueue = Arc<Mutex<VecDeque<TableReader>>>;
 
 /// The runs of one node of a plan.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl SharedRead {
     pub(super) fn begin(
         &self,
         reader: usize,
-        open: impl FnOnce() -> Result<Vec<Read>>,
+        open: impl FnOnce() -> Result<Vec<TableReader>>,
     ) -> Result<Parts> {
         let mut runs = lock(&self.runs);
         let run = runs.begun[reader];
@@ -61,9 +61,9 @@ pub(super) struct Parts {
 }
 
 impl Iterator for Parts {
-    type Item = Read;
+    type Item = TableReader;
 
-    fn next(&mut self) -> Option<Read> {
+    fn next(&mut self) -> Option<TableReader> {
         lock(&self.queue).pop_front()
     }
 }

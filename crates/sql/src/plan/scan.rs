@@ -32,7 +32,7 @@ use super::dynamic::{is_dynamic, may_narrow, narrowed};
 use super::parts::SharedRead;
 use super::scan_statistics::statistics_of;
 use crate::access::{
-    Ordered, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
+    ColumnOrder, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
 };
 use crate::error::into_datafusion;
 use crate::guard::Guard;
@@ -255,7 +255,7 @@ impl ExecutionPlan for StoreScan {
     ) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         let wish = |sort: &PhysicalSortExpr| {
             let column = sort.expr.downcast_ref::<Column>()?;
-            Some(Ordered {
+            Some(ColumnOrder {
                 column: self.spec.columns[column.index()],
                 descending: sort.options.descending,
             })
@@ -320,7 +320,7 @@ mod tests {
     use tonnage::{Row, Store};
 
     use super::*;
-    use crate::access::{Path, SqlTable};
+    use crate::access::{AccessPath, SqlTable};
 
     /// A scan of so many rows by two readers.
     fn scan_of(rows: i64) -> Arc<dyn ExecutionPlan> {
@@ -332,7 +332,7 @@ mod tests {
         table.rows_estimate = Some(1 << 20);
         Arc::new(StoreScan::new(ReadSpec {
             table: Arc::new(table),
-            path: Path::All,
+            path: AccessPath::All,
             columns: vec![0],
             direction: Direction::Unordered,
             limit: None,

@@ -13,7 +13,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, Statistics};
 
-use crate::access::{Path, ReadSpec};
+use crate::access::{AccessPath, ReadSpec};
 
 /// The estimates of a read that gives columns of this schema.
 pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
@@ -40,7 +40,7 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
     }
     let all = spec.table.rows_about()?;
     match spec.path {
-        Path::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
+        AccessPath::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
         _ => rows.map(|rows| rows.min(all.max(1))),
     }
 }

@@ -4,11 +4,11 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Column, Error, ErrorKind, Result, Table, WriteOptions};
 
 use super::figures::{found, has_figures, query, quoted};
-use super::statement::{AnalyzeStatement, AnalyzedTable};
+use super::statement::{AnalyzeStatement, AnalyzeTarget};
 use super::stored::{
     StoredColumn, StoredStatistics, TABLE, forget_dropped, incarnation, make, read, write,
 };
-use crate::catalog::{Context, path_of_parts};
+use crate::catalog::{CatalogContext, path_of_parts};
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
@@ -39,7 +39,7 @@ pub(crate) fn analysed(planner: &Planner, piece: &Piece, guard: &Guard) -> Resul
     Ok(told_of(&told))
 }
 
-fn told_of(told: &[Analysed]) -> String {
+fn told_of(told: &[AnalysisSummary]) -> String {
     let counted = |count: u64, what: &str| match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
@@ -47,7 +47,7 @@ fn told_of(told: &[Analysed]) -> String {
     match told.len() {
         0 => "there is no table to analyse".to_owned(),
         1..=TOLD_MAX => {
-            let line = |table: &Analysed| {
+            let line = |table: &AnalysisSummary| {
                 let columns = counted(table.columns, "column");
                 format!("analysed {}: {}, {columns}", table.path, counted(table.rows, "row"))
             };
@@ -61,7 +61,7 @@ fn told_of(told: &[Analysed]) -> String {
 }
 
 /// A table that was read.
-struct Analysed {
+struct AnalysisSummary {
     path: String,
     rows: u64,
     columns: u64,
@@ -76,12 +76,12 @@ struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// It sees what is stored, and not what an open transaction would change.
     fn new(planner: &Planner, guard: &'a Guard) -> Self {
-        let context = Context { transaction: None, ..planner.context.clone() };
+        let context = CatalogContext { transaction: None, ..planner.context.clone() };
         Self { planner: Planner { context, engine: planner.engine.clone() }, guard }
     }
 
     /// Analyses all tables, and forgets those that are gone.
-    fn all(&self) -> Result<Vec<Analysed>> {
+    fn all(&self) -> Result<Vec<AnalysisSummary>> {
         let store = &self.planner.context.store;
         let mut tables = store.tables();
         tables.retain(|table| !table.path().eq_ignore_ascii_case(TABLE));
@@ -104,7 +104,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// A table that is named, with the places of its columns that are.
-    fn named(&self, named: &AnalyzedTable) -> Result<(Table, Vec<usize>)> {
+    fn named(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
         let table = store.table(&named.path).map_err(|error| {
             match views::query_of(store, &named.path) {
@@ -142,7 +142,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Reads a table, and keeps what it finds of these columns.
-    fn table(&self, table: &Table, columns: &[usize]) -> Result<Analysed> {
+    fn table(&self, table: &Table, columns: &[usize]) -> Result<AnalysisSummary> {
         let store = &self.planner.context.store;
         let schema = table.schema();
         let columns = columns.iter().map(|column| &schema.columns[*column]);
@@ -173,7 +173,7 @@ impl<'a> Analysis<'a> {
         self.guard.check()?;
         write(store, table, &found, &self.terms())?;
         self.planner.context.statistics.has_changed();
-        Ok(Analysed { path: table.path().to_owned(), rows, columns: told })
+        Ok(AnalysisSummary { path: table.path().to_owned(), rows, columns: told })
     }
 
     /// The number of rows, and the figures of some columns, by one read of the table.

@@ -43,11 +43,11 @@ fn figures(place: usize, column: &Column) -> String {
 }
 
 /// A filter of an aggregate over a column of this name.
-type EndCondition = fn(&str) -> String;
+type AggregateFilter = fn(&str) -> String;
 
 /// Whether a column has ends, and among which of its values: NaN and infinity say nothing of where
 /// the others are.
-fn ends_among(column_type: ColumnType) -> Option<Option<EndCondition>> {
+fn ends_among(column_type: ColumnType) -> Option<Option<AggregateFilter>> {
     match column_type {
         ColumnType::Float | ColumnType::Double => Some(Some(|name| {
             let infinity = |text: &str| format!("CAST('{text}' AS DOUBLE)");

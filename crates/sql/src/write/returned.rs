@@ -18,7 +18,7 @@ use super::keys::key_text;
 use super::tokens::{quoted, word};
 use crate::access::{SqlTable, batch_of};
 use crate::answer::Rows;
-use crate::catalog::Names;
+use crate::catalog::StoreCatalog;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::planner::Planner;
@@ -202,9 +202,9 @@ impl Returning<'_> {
         Ok(Rows::new(&schema, batches.into_iter(), Guard::default()))
     }
 
-    fn names(&self, planner: &Planner, written: MemTable) -> Names {
+    fn names(&self, planner: &Planner, written: MemTable) -> StoreCatalog {
         let given = Some((WRITTEN.to_owned(), Arc::new(written)));
-        Names::new(planner.context.clone()).with_rows(given)
+        StoreCatalog::new(planner.context.clone()).with_rows(given)
     }
 
     /// `SELECT items FROM "rows written" AS table`
