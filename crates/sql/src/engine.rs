@@ -23,9 +23,9 @@ use crate::error::from_datafusion;
 use crate::functions;
 use crate::options::SqlOptions;
 use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeys, IndexOrderRule, LatestRule, MembershipRule,
-    MergedListRule, OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule,
-    UsingRule, UuidPlanner, physical_rules,
+    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MembershipRule,
+    MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule, OwnRelationPlanner,
+    SubqueryRule, TypeRule, UsingRule, UuidPlanner, physical_rules,
 };
 use crate::shifts::shifts;
 use crate::text::{CATALOG, SCHEMA};
@@ -92,7 +92,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
         !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
     });
     for rule in &mut rules {
-        let keys = EqualKeys::default();
+        let keys = EqualKeysRule::default();
         if rule.name() == keys.name() {
             *rule = Arc::new(keys);
         }
@@ -109,7 +109,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
     analysis.insert(0, Arc::new(UsingRule));
     analysis.insert(1, Arc::new(TypeRule));
     analysis.insert(2, Arc::new(SubqueryRule));
-    analysis.insert(3, Arc::new(OuterRule));
+    analysis.insert(3, Arc::new(OuterTypesRule));
     analysis.push(Arc::new(OverflowRule));
     analysis.push(Arc::new(MergedListRule));
     let mut builder = SessionStateBuilder::new()
@@ -126,7 +126,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
         planners.insert(0, Arc::new(OperatorPlanner));
     }
     let mut state = builder.build();
-    state.register_relation_planner(Arc::new(OwnRelations))?;
+    state.register_relation_planner(Arc::new(OwnRelationPlanner))?;
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, Sk
 
 /// What becomes of the rows of a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SubqueryUse {
     /// Whether there are any.
     Existence,
     /// Their values.
@@ -21,12 +21,12 @@ pub(super) enum Asked {
 ///
 /// # Errors
 /// For a subquery that would be carried out wrongly.
-pub(super) fn is_tied(plan: &LogicalPlan, asked: Asked) -> Result<bool> {
+pub(super) fn is_tied(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
     below(plan, asked, true)
 }
 
 /// `is_last` says that nothing above changes which rows there are.
-fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+fn below(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let is_own = plan.expressions().iter().any(Expr::contains_outer);
     let tied = match plan {
         LogicalPlan::Join(join) => {
@@ -52,7 +52,7 @@ fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
         }
         LogicalPlan::Limit(limit) => {
             let tied = any_below(plan, asked, false)?;
-            if tied && !(is_last && asked == Asked::Existence && keeps_one(limit)) {
+            if tied && !(is_last && asked == SubqueryUse::Existence && keeps_one(limit)) {
                 return refused("LIMIT or OFFSET");
             }
             tied
@@ -72,7 +72,7 @@ fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
     Ok(tied || is_own)
 }
 
-fn any_below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+fn any_below(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let mut tied = false;
     for input in plan.inputs() {
         tied |= below(input, asked, is_last)?;
@@ -81,7 +81,7 @@ fn any_below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
 }
 
 /// What is below a node over which no condition is taken.
-fn apart(plan: &LogicalPlan, asked: Asked, what: &str) -> Result<bool> {
+fn apart(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<bool> {
     if any_below(plan, asked, false)? { refused(what) } else { Ok(false) }
 }
 

@@ -48,7 +48,8 @@ impl OptimizerRule for DependentRule {
             _ => return Ok(Transformed::no(plan)),
         };
         let is_here = |expr: &Expr| {
-            expr.exists(|part| Ok(Dependent::of(part, input.schema()).is_some())).unwrap_or(false)
+            expr.exists(|part| Ok(DependentAggregate::of(part, input.schema()).is_some()))
+                .unwrap_or(false)
         };
         if !plan.expressions().iter().any(is_here) {
             return Ok(Transformed::no(plan));
@@ -60,7 +61,7 @@ impl OptimizerRule for DependentRule {
         let mut settle = |expr: Expr| {
             expr.transform_down(|part| {
                 let alias = || config.alias_generator().next("__dependent");
-                let dependent = Dependent::of(&part, outside.schema());
+                let dependent = DependentAggregate::of(&part, outside.schema());
                 let settled = dependent
                     .map(|dependent| dependent.join(joined.clone(), &outside, &alias()))
                     .transpose()?;
@@ -96,7 +97,7 @@ impl OptimizerRule for DependentRule {
 }
 
 /// A subquery that aggregates rows which a condition ties to the row outside.
-struct Dependent<'a> {
+struct DependentAggregate<'a> {
     value: &'a Expr,
     aggregate: &'a Aggregate,
     filter: &'a Filter,
@@ -104,7 +105,7 @@ struct Dependent<'a> {
     outer: Vec<Column>,
 }
 
-impl<'a> Dependent<'a> {
+impl<'a> DependentAggregate<'a> {
     fn of(expr: &'a Expr, outside: &DFSchema) -> Option<Self> {
         let Expr::ScalarSubquery(Subquery { subquery, .. }) = expr else { return None };
         let (value, aggregate) = match subquery.as_ref() {

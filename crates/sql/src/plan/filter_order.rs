@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 
 /// How dear a condition is to test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Price {
+enum TestCost {
     Numbers,
     Texts,
     Patterns,
@@ -46,7 +46,7 @@ fn ordered(predicate: &Expr, schema: &DFSchema) -> Option<Expr> {
     conjunction(conditions.into_iter().cloned())
 }
 
-fn price(condition: &Expr, schema: &DFSchema) -> Price {
+fn price(condition: &Expr, schema: &DFSchema) -> TestCost {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.is_logic_operator() => {
             price(left, schema).max(price(right, schema))
@@ -62,13 +62,13 @@ fn price(condition: &Expr, schema: &DFSchema) -> Price {
         }
         Expr::InList(InList { expr, list, .. }) => {
             let values = list.iter().map(|value| of_value(value, schema));
-            values.fold(of_value(expr, schema).max(Price::Texts), Price::max)
+            values.fold(of_value(expr, schema).max(TestCost::Texts), TestCost::max)
         }
         Expr::Like(Like { expr, pattern, escape_char: None, .. }) => {
-            of_value(expr, schema).max(of_value(pattern, schema)).max(Price::Patterns)
+            of_value(expr, schema).max(of_value(pattern, schema)).max(TestCost::Patterns)
         }
         Expr::Column(_) => of_value(condition, schema),
-        _ => Price::Other,
+        _ => TestCost::Other,
     }
 }
 
@@ -78,15 +78,15 @@ fn compares(op: Operator) -> bool {
 }
 
 /// What to compare a column or a literal costs.
-fn of_value(value: &Expr, schema: &DFSchema) -> Price {
+fn of_value(value: &Expr, schema: &DFSchema) -> TestCost {
     match value {
         Expr::Column(_) | Expr::Literal(..) => match value.get_type(schema) {
             Ok(data_type) if data_type.is_primitive() || data_type == DataType::Boolean => {
-                Price::Numbers
+                TestCost::Numbers
             }
-            Ok(DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8) => Price::Texts,
-            _ => Price::Other,
+            Ok(DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8) => TestCost::Texts,
+            _ => TestCost::Other,
         },
-        _ => Price::Other,
+        _ => TestCost::Other,
     }
 }

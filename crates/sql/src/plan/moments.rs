@@ -151,7 +151,7 @@ fn literal(unit: TimeUnit, count: i64) -> ScalarValue {
 fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let varying = parts.iter().filter(|part| varies(part)).find_map(|part| unit_of(part, schema));
     let Some((unit, None)) = varying else { return false };
-    let moments: Vec<Option<Moment>> =
+    let moments: Vec<Option<LiteralMoment>> =
         parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
     let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
     // Of a constant nanoseconds are left out, beside a column that reaches over all years.
@@ -213,17 +213,17 @@ fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, ZoneName)> {
 
 /// A moment that is written in the statement.
 #[derive(Clone, Copy)]
-struct Moment {
+struct LiteralMoment {
     microseconds: i64,
     /// With the digits behind those, where it has such.
     nanoseconds: Option<i64>,
 }
 
 /// What a literal or a parameter says: a text, a date, a timestamp without a zone.
-fn moment(expr: &Expr) -> Option<Moment> {
+fn moment(expr: &Expr) -> Option<LiteralMoment> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)), _) => of_text(text),
-        Expr::Literal(ScalarValue::Date32(Some(days)), _) => Some(Moment {
+        Expr::Literal(ScalarValue::Date32(Some(days)), _) => Some(LiteralMoment {
             microseconds: i64::from(*days) * MICROSECONDS_PER_DAY,
             nanoseconds: None,
         }),
@@ -245,13 +245,13 @@ fn moment(expr: &Expr) -> Option<Moment> {
 }
 
 /// A moment without a zone that is a value already.
-fn of_value(value: &ScalarValue) -> Option<Moment> {
-    let whole = |microseconds| Some(Moment { microseconds, nanoseconds: None });
+fn of_value(value: &ScalarValue) -> Option<LiteralMoment> {
+    let whole = |microseconds| Some(LiteralMoment { microseconds, nanoseconds: None });
     match value {
         ScalarValue::TimestampSecond(Some(count), None) => whole(count.checked_mul(1_000_000)?),
         ScalarValue::TimestampMillisecond(Some(count), None) => whole(count.checked_mul(1_000)?),
         ScalarValue::TimestampMicrosecond(Some(count), None) => whole(*count),
-        ScalarValue::TimestampNanosecond(Some(count), None) => Some(Moment {
+        ScalarValue::TimestampNanosecond(Some(count), None) => Some(LiteralMoment {
             microseconds: count.div_euclid(1_000),
             nanoseconds: Some(*count).filter(|count| count % 1_000 != 0),
         }),
@@ -259,14 +259,14 @@ fn of_value(value: &ScalarValue) -> Option<Moment> {
     }
 }
 
-fn of_text(text: &str) -> Option<Moment> {
+fn of_text(text: &str) -> Option<LiteralMoment> {
     let count = |precision| match Value::parse(text, ColumnType::Timestamp(precision)) {
         Ok(Value::Timestamp { value, .. }) => Some(value),
         _ => None,
     };
     let microseconds = count(6)?;
     let nanoseconds = count(9).filter(|fine| Some(*fine) != microseconds.checked_mul(1_000));
-    Some(Moment { microseconds, nanoseconds })
+    Some(LiteralMoment { microseconds, nanoseconds })
 }
 
 /// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing at
@@ -283,7 +283,7 @@ pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     }
 }
 
-impl Moment {
+impl LiteralMoment {
     /// The unit in which this and what is counted in another can both be counted.
     fn unit_beside(self, unit: TimeUnit) -> TimeUnit {
         let is_whole = |units: i64| self.microseconds % units == 0;

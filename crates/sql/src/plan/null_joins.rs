@@ -14,11 +14,11 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 /// Takes the place of the rule that finds the keys of joins: it finds those of `=`.
 #[derive(Debug, Default)]
-pub(crate) struct EqualKeys {
+pub(crate) struct EqualKeysRule {
     keys: ExtractEquijoinPredicate,
 }
 
-impl OptimizerRule for EqualKeys {
+impl OptimizerRule for EqualKeysRule {
     fn name(&self) -> &str {
         self.keys.name()
     }

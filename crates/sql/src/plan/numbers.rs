@@ -136,7 +136,7 @@ fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for part in parts.iter_mut() {
         if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &**part
-            && let Some(literal) = Number::parse(text).and_then(|number| number.decimal())
+            && let Some(literal) = DecimalLiteral::parse(text).and_then(|number| number.decimal())
         {
             **part = Expr::Literal(literal, None);
             changed = true;
@@ -148,7 +148,7 @@ fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 /// The digits of a number that a text says in a decimal of that many: nothing if it does not hold
 /// the number as it is, and nothing at all for a text that says none.
 pub(super) fn digits_of_text(text: &str, precision: u8, scale: i8) -> Option<Option<i256>> {
-    let number = Number::parse(text)?;
+    let number = DecimalLiteral::parse(text)?;
     Some(number.at(precision, scale))
 }
 
@@ -333,44 +333,44 @@ pub(super) fn to_double(expr: Expr) -> Expr {
     }
 }
 
-fn replace(part: &mut Expr, value: impl Fn(&Number) -> Option<ScalarValue>) {
+fn replace(part: &mut Expr, value: impl Fn(&DecimalLiteral) -> Option<ScalarValue>) {
     if let Some(value) = number(part).and_then(|number| value(&number)) {
         *part = Expr::Literal(value, None);
     }
 }
 
 /// The digits of a literal, and how many of them stand behind the point.
-struct Number {
+struct DecimalLiteral {
     digits: i256,
     scale: i8,
 }
 
-fn number(expr: &Expr) -> Option<Number> {
+fn number(expr: &Expr) -> Option<DecimalLiteral> {
     match expr {
         Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
-            Some(Number { digits: i256::from_i128(*digits), scale: *scale })
+            Some(DecimalLiteral { digits: i256::from_i128(*digits), scale: *scale })
         }
         Expr::Literal(ScalarValue::Decimal256(Some(digits), _, scale), _) => {
-            Some(Number { digits: *digits, scale: *scale })
+            Some(DecimalLiteral { digits: *digits, scale: *scale })
         }
         _ => None,
     }
 }
 
 /// The same, or a whole number.
-fn any_number(expr: &Expr) -> Option<Number> {
+fn any_number(expr: &Expr) -> Option<DecimalLiteral> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(whole)), _) => {
-            Some(Number { digits: i256::from(*whole), scale: 0 })
+            Some(DecimalLiteral { digits: i256::from(*whole), scale: 0 })
         }
         Expr::Literal(ScalarValue::UInt64(Some(whole)), _) => {
-            Some(Number { digits: i256::from_i128((*whole).into()), scale: 0 })
+            Some(DecimalLiteral { digits: i256::from_i128((*whole).into()), scale: 0 })
         }
         _ => number(expr),
     }
 }
 
-impl Number {
+impl DecimalLiteral {
     /// A number such as `-1.50`. Others are left to the planner.
     fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

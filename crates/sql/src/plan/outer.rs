@@ -16,9 +16,9 @@ use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 
 /// Runs before types are brought together, outer queries before those in them.
 #[derive(Debug)]
-pub(crate) struct OuterRule;
+pub(crate) struct OuterTypesRule;
 
-impl AnalyzerRule for OuterRule {
+impl AnalyzerRule for OuterTypesRule {
     fn name(&self) -> &str {
         "outer_types"
     }

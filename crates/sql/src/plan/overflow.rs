@@ -71,7 +71,7 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Err(_) => false,
     };
     let call = |op, args| {
-        let func = ScalarUDF::new_from_impl(Checked {
+        let func = ScalarUDF::new_from_impl(CheckedArithmetic {
             op,
             signature: Signature::any(2, Volatility::Immutable),
         });
@@ -105,12 +105,12 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
 
 /// An operator that looks whether its result fits.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Checked {
+struct CheckedArithmetic {
     op: Operator,
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Checked {
+impl ScalarUDFImpl for CheckedArithmetic {
     fn name(&self) -> &str {
         match self.op {
             Operator::Plus => "checked_add",

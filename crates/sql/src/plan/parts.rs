@@ -17,17 +17,17 @@ type PartQueue = Arc<Mutex<VecDeque<TableReader>>>;
 /// The runs of one node of a plan.
 #[derive(Debug)]
 pub(super) struct SharedRead {
-    runs: Mutex<RangeRuns>,
+    runs: Mutex<ReadRuns>,
 }
 
 #[derive(Default)]
-struct RangeRuns {
+struct ReadRuns {
     /// How often each reader has begun. A node that is run again reads everything again.
     begun: Vec<usize>,
     queues: Vec<PartQueue>,
 }
 
-impl std::fmt::Debug for RangeRuns {
+impl std::fmt::Debug for ReadRuns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} runs", self.queues.len())
     }
@@ -35,7 +35,7 @@ impl std::fmt::Debug for RangeRuns {
 
 impl SharedRead {
     pub(super) fn new(readers: usize) -> Self {
-        Self { runs: Mutex::new(RangeRuns { begun: vec![0; readers], queues: Vec::new() }) }
+        Self { runs: Mutex::new(ReadRuns { begun: vec![0; readers], queues: Vec::new() }) }
     }
 
     /// What one reader has to do in the run that it begins now.
@@ -43,7 +43,7 @@ impl SharedRead {
         &self,
         reader: usize,
         open: impl FnOnce() -> Result<Vec<TableReader>>,
-    ) -> Result<Parts> {
+    ) -> Result<ReadParts> {
         let mut runs = lock(&self.runs);
         let run = runs.begun[reader];
         if run == runs.queues.len() {
@@ -51,16 +51,16 @@ impl SharedRead {
             runs.queues.push(Arc::new(Mutex::new(parts.into())));
         }
         runs.begun[reader] += 1;
-        Ok(Parts { queue: runs.queues[run].clone() })
+        Ok(ReadParts { queue: runs.queues[run].clone() })
     }
 }
 
 /// The parts of a run, taken one by one.
-pub(super) struct Parts {
+pub(super) struct ReadParts {
     queue: PartQueue,
 }
 
-impl Iterator for Parts {
+impl Iterator for ReadParts {
     type Item = TableReader;
 
     fn next(&mut self) -> Option<TableReader> {

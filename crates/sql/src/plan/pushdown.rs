@@ -34,10 +34,10 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
 /// The rules for physical plans.
-pub(crate) fn physical_rules() -> Vec<Rule> {
+pub(crate) fn physical_rules() -> Vec<PhysicalRule> {
     let early = FilterPushdown::new();
     let late = FilterPushdown::new_post_optimization();
     let mut rules = PhysicalOptimizer::new().rules;
@@ -46,9 +46,10 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
     let narrowing = ProjectionPushdown::new();
     for rule in &mut rules {
         if rule.name() == late.name() {
-            *rule = Arc::new(CarefulPushdown { inner: FilterPushdown::new_post_optimization() });
+            *rule =
+                Arc::new(GuardedFilterPushdown { inner: FilterPushdown::new_post_optimization() });
         } else if rule.name() == narrowing.name() {
-            *rule = Arc::new(OptionalProjection { inner: ProjectionPushdown::new() });
+            *rule = Arc::new(FallibleProjectionPushdown { inner: ProjectionPushdown::new() });
         }
     }
     // Once more at the end: a limit that came free when its sort was found to be the order of the
@@ -58,11 +59,11 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
 }
 
 #[derive(Debug)]
-struct CarefulPushdown {
+struct GuardedFilterPushdown {
     inner: FilterPushdown,
 }
 
-impl PhysicalOptimizerRule for CarefulPushdown {
+impl PhysicalOptimizerRule for GuardedFilterPushdown {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -81,11 +82,11 @@ impl PhysicalOptimizerRule for CarefulPushdown {
 }
 
 #[derive(Debug)]
-struct OptionalProjection {
+struct FallibleProjectionPushdown {
     inner: ProjectionPushdown,
 }
 
-impl PhysicalOptimizerRule for OptionalProjection {
+impl PhysicalOptimizerRule for FallibleProjectionPushdown {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,

@@ -33,9 +33,9 @@ use crate::text::{is_asof, is_by_names, is_counted, of_document};
 
 /// Plans what is our own.
 #[derive(Debug)]
-pub(crate) struct OwnRelations;
+pub(crate) struct OwnRelationPlanner;
 
-impl RelationPlanner for OwnRelations {
+impl RelationPlanner for OwnRelationPlanner {
     fn plan_relation(
         &self,
         relation: TableFactor,
@@ -176,7 +176,7 @@ fn asof(
     // ASOF finds the nearest row by one comparison: with two nobody could say which is nearest.
     let (mut keys, mut by) = (Vec::new(), None);
     for condition in moments.into_iter().chain(conditions) {
-        let sides = Compared::of(condition, &left, &right)?;
+        let sides = AsOfCondition::of(condition, &left, &right)?;
         match sides.op {
             Operator::Eq => keys.push((sides.left, sides.right)),
             Operator::Gt | Operator::GtEq | Operator::Lt | Operator::LtEq if by.is_none() => {
@@ -205,13 +205,13 @@ fn asof(
 }
 
 /// A comparison of a value of the left side with one of the right, of one type.
-struct Compared {
+struct AsOfCondition {
     left: Expr,
     op: Operator,
     right: Expr,
 }
 
-impl Compared {
+impl AsOfCondition {
     fn of(condition: Expr, left: &LogicalPlan, right: &LogicalPlan) -> Result<Self> {
         let Expr::BinaryExpr(BinaryExpr { left: one, op, right: other }) = condition else {
             return plan_err!("ASOF JOIN: {FORM}; {condition} stands in WHERE or in a subquery");

@@ -13,7 +13,7 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, stream};
 
-type Planned = std::result::Result<SendableRecordBatchStream, DataFusionError>;
+type PlannedStream = std::result::Result<SendableRecordBatchStream, DataFusionError>;
 
 /// Whether a plan has a join that holds a side in memory.
 pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
@@ -23,7 +23,7 @@ pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
 /// The rows of a plan, or of that which sorts where memory ends before the first of them.
 pub(crate) fn or_sorting(
     rows: SendableRecordBatchStream,
-    sorting: impl FnOnce() -> Planned + Send + 'static,
+    sorting: impl FnOnce() -> PlannedStream + Send + 'static,
 ) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let begun = async move {
@@ -43,7 +43,7 @@ pub(crate) fn or_sorting(
 }
 
 /// Rows whose first batch is there.
-async fn begin(planned: Planned) -> Planned {
+async fn begin(planned: PlannedStream) -> PlannedStream {
     let mut rows = planned?;
     match rows.next().await {
         Some(Err(error)) => Err(error),

@@ -23,7 +23,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::correlation::{Asked, is_tied, keeps_one};
+use super::correlation::{SubqueryUse, is_tied, keeps_one};
 use super::named::map_named;
 use super::nullable::lastingly_nullable;
 
@@ -41,7 +41,7 @@ impl AnalyzerRule for SubqueryRule {
             if let LogicalPlan::Join(join) = &node
                 && let Some(lateral) = lateral_of(&join.right)
             {
-                is_tied(&lateral.subquery, Asked::Values)?;
+                is_tied(&lateral.subquery, SubqueryUse::Values)?;
             }
             let node = map_named(node, |expr| expr.transform_up(settled))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
@@ -71,7 +71,7 @@ fn settled(part: Expr) -> Result<Transformed<Expr>> {
         Expr::Exists(exists) => match tied_row(&exists.subquery)? {
             Some(row) => Ok(Transformed::yes(row.or(truth(true), exists.negated)?)),
             None => {
-                is_tied(&exists.subquery.subquery, Asked::Existence)?;
+                is_tied(&exists.subquery.subquery, SubqueryUse::Existence)?;
                 Ok(Transformed::no(Expr::Exists(exists)))
             }
         },
@@ -82,7 +82,7 @@ fn settled(part: Expr) -> Result<Transformed<Expr>> {
                 Ok(Transformed::yes(row.or(same, negated)?))
             }
             None => {
-                is_tied(&subquery.subquery, Asked::Values)?;
+                is_tied(&subquery.subquery, SubqueryUse::Values)?;
                 Ok(Transformed::no(Expr::InSubquery(InSubquery { expr, subquery, negated })))
             }
         },
@@ -93,7 +93,7 @@ fn settled(part: Expr) -> Result<Transformed<Expr>> {
                 Ok(Transformed::yes(row.or(holds, quantifier == SetQuantifier::All)?))
             }
             None => {
-                is_tied(&comparison.subquery.subquery, Asked::Values)?;
+                is_tied(&comparison.subquery.subquery, SubqueryUse::Values)?;
                 let subquery = with_own_name(comparison.subquery)?;
                 let comparison = SetComparison { subquery, ..comparison };
                 Ok(Transformed::yes(Expr::SetComparison(comparison)))
@@ -114,8 +114,8 @@ fn with_own_name(subquery: Subquery) -> Result<Subquery> {
 /// A subquery for one value, which is NULL where there is no row.
 fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
     let rows = &subquery.subquery;
-    is_tied(rows, Asked::Values)?;
-    let is_there = OneRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
+    is_tied(rows, SubqueryUse::Values)?;
+    let is_there = SingleRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
     if is_there || rows.schema().fields().len() != 1 || rows.schema().field(0).is_nullable() {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
     }
@@ -128,26 +128,26 @@ fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
 }
 
 /// The one row of a subquery that is tied to the row outside.
-fn tied_row(subquery: &Subquery) -> Result<Option<OneRow>> {
+fn tied_row(subquery: &Subquery) -> Result<Option<SingleRow>> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(None);
     }
-    let row = OneRow::of(&subquery.subquery)?;
+    let row = SingleRow::of(&subquery.subquery)?;
     if let Some(row) = &row {
-        is_tied(&row.rows, Asked::Values)?;
+        is_tied(&row.rows, SubqueryUse::Values)?;
     }
     Ok(row)
 }
 
 /// An aggregate over all rows, and what must hold for its row to be there.
-struct OneRow {
+struct SingleRow {
     /// The aggregate, and what is made of it: one row.
     rows: LogicalPlan,
     /// Each gives whether a condition holds, as one row.
     conditions: Vec<LogicalPlan>,
 }
 
-impl OneRow {
+impl SingleRow {
     fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
         match plan {
             LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {

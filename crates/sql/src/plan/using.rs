@@ -24,7 +24,7 @@ use datafusion::optimizer::AnalyzerRule;
 const BEFORE_ALL: char = ' ';
 
 /// One column of a join.
-struct Shared {
+struct UsingColumn {
     left: Column,
     right: Column,
     whole: Column,
@@ -32,7 +32,7 @@ struct Shared {
     others: Vec<Column>,
 }
 
-impl Shared {
+impl UsingColumn {
     fn new(
         (table, name): &(Option<String>, String),
         left: &LogicalPlan,
@@ -89,9 +89,9 @@ pub(super) fn joined(
         // NATURAL finds none: every row meets every other.
         return LogicalPlanBuilder::from(left).join_on(right, join_type, [lit(true)])?.build();
     }
-    let shared = names.iter().map(|name| Shared::new(name, &left, &right));
+    let shared = names.iter().map(|name| UsingColumn::new(name, &left, &right));
     let shared = shared.collect::<Result<Vec<_>>>()?;
-    let on = shared.iter().flat_map(Shared::pairs).collect();
+    let on = shared.iter().flat_map(UsingColumn::pairs).collect();
     let mut columns = Vec::new();
     for column in left.schema().columns() {
         if let Some(shared) = shared.iter().find(|shared| shared.left == column) {

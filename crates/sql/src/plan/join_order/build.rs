@@ -6,7 +6,7 @@ use datafusion::common::{DFSchemaRef, NullEquality, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan, Projection};
 
-use super::conditions::Conditions;
+use super::conditions::TreeConditions;
 use super::shape::JoinShape;
 use super::tree::JoinTree;
 use crate::plan::estimate::rows;
@@ -25,7 +25,7 @@ pub(super) fn built(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan>
 
 fn joined(
     relations: &[LogicalPlan],
-    conditions: &Conditions,
+    conditions: &TreeConditions,
     shape: &JoinShape,
 ) -> Result<LogicalPlan> {
     let (left, right) = match shape {

@@ -2,7 +2,7 @@
 
 use datafusion::logical_expr::LogicalPlan;
 
-use super::conditions::{Class, ClassMember, FoundCondition};
+use super::conditions::{ClassMember, EquivalenceClass, FoundCondition};
 use super::shape::{JoinShape, RelationSet};
 use super::tree::JoinTree;
 use crate::plan::estimate::{ColumnSource, rows, selectivity, source};
@@ -12,10 +12,10 @@ const HELD: f64 = 2.0;
 
 /// Which side a join that only keeps rows holds in memory.
 #[derive(Clone, Copy)]
-pub(super) enum Sides {
+pub(super) enum BuildSide {
     /// The rows to keep.
     AsWritten,
-    SmallerHeld,
+    Smaller,
 }
 
 /// Some relations, joined.
@@ -26,7 +26,7 @@ pub(super) struct JoinedPart {
 }
 
 /// What is known of the relations of a tree.
-pub(super) struct Cost<'a> {
+pub(super) struct JoinCost<'a> {
     tree: &'a JoinTree,
     rows: Vec<f64>,
     /// About how many values the columns of each class have in their tables.
@@ -40,7 +40,7 @@ struct ComparedKey {
     rows: f64,
 }
 
-impl<'a> Cost<'a> {
+impl<'a> JoinCost<'a> {
     pub(super) fn of(tree: &'a JoinTree) -> Self {
         let sizes: Vec<f64> = tree.relations.iter().map(rows).collect();
         let values = tree.conditions.classes.iter().map(|class| values(class, tree, &sizes));
@@ -96,12 +96,12 @@ impl<'a> Cost<'a> {
     }
 
     /// What the whole tree costs in an order.
-    pub(super) fn whole(&self, shape: &JoinShape, sides: Sides) -> f64 {
+    pub(super) fn whole(&self, shape: &JoinShape, sides: BuildSide) -> f64 {
         let (mut whole, mut cost) = self.of_shape(shape);
         for semi in self.tree.semis.iter().rev() {
             let held = match sides {
-                Sides::AsWritten => whole.rows,
-                Sides::SmallerHeld => whole.rows.min(rows(&semi.plan)),
+                BuildSide::AsWritten => whole.rows,
+                BuildSide::Smaller => whole.rows.min(rows(&semi.plan)),
             };
             cost += whole.rows + HELD * held;
             whole.rows *= semi.kept(&self.tree.relations);
@@ -120,7 +120,7 @@ impl<'a> Cost<'a> {
     }
 }
 
-fn is_between(class: &Class, left: &JoinedPart, right: &JoinedPart) -> bool {
+fn is_between(class: &EquivalenceClass, left: &JoinedPart, right: &JoinedPart) -> bool {
     let is_in =
         |part: &JoinedPart| class.iter().any(|member| part.relations & (1 << member.relation) != 0);
     is_in(left) && is_in(right)
@@ -129,7 +129,7 @@ fn is_between(class: &Class, left: &JoinedPart, right: &JoinedPart) -> bool {
 /// About how many values the columns of a class have in their tables: as many as the one with the
 /// most, for a key has all that refer to it. Where nothing is known, the smallest table has one in
 /// each row.
-fn values(class: &Class, tree: &JoinTree, sizes: &[f64]) -> f64 {
+fn values(class: &EquivalenceClass, tree: &JoinTree, sizes: &[f64]) -> f64 {
     let of = |member: &ClassMember| source(&tree.relations[member.relation], &member.column);
     let known = class.iter().filter_map(|member| of(member)?.values()).reduce(f64::max);
     let size = |member: &ClassMember| {

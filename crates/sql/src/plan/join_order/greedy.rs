@@ -1,12 +1,12 @@
 //! The order that joins the smallest first.
 
-use super::cost::{Cost, JoinedPart};
+use super::cost::{JoinCost, JoinedPart};
 use super::shape::JoinShape;
 use super::tree::JoinTree;
 
 /// Joins the two parts whose join is smallest, until there is one. Parts that nothing joins wait
 /// until nothing else is left.
-pub(super) fn shape(tree: &JoinTree, cost: &Cost) -> JoinShape {
+pub(super) fn shape(tree: &JoinTree, cost: &JoinCost) -> JoinShape {
     let mut parts: Vec<(JoinedPart, JoinShape)> = (0..tree.relations.len())
         .map(|relation| (cost.relation(relation), JoinShape::Relation(relation)))
         .collect();
@@ -21,7 +21,7 @@ pub(super) fn shape(tree: &JoinTree, cost: &Cost) -> JoinShape {
 }
 
 /// The places of the two parts to join next, the lower one first, and what they become.
-fn smallest(parts: &[(JoinedPart, JoinShape)], cost: &Cost) -> (usize, usize, JoinedPart) {
+fn smallest(parts: &[(JoinedPart, JoinShape)], cost: &JoinCost) -> (usize, usize, JoinedPart) {
     let pairs =
         (0..parts.len()).flat_map(|one| (one + 1..parts.len()).map(move |other| (one, other)));
     let joined = pairs.map(|(one, other)| {

@@ -9,14 +9,14 @@
 //! A hash join holds its left side in memory. That is the smaller one, of outer joins as well.
 
 mod build;
+mod build_side;
+mod column_relations;
 mod conditions;
 mod cost;
 mod greedy;
-mod homes;
-mod lowered;
 mod semi;
+mod semi_pushdown;
 mod shape;
-mod sides;
 mod tree;
 
 use std::sync::Arc;
@@ -28,8 +28,8 @@ use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 use build::built;
-use cost::{Cost, Sides};
-use lowered::with_lowered;
+use cost::{BuildSide, JoinCost};
+use semi_pushdown::with_lowered;
 use tree::JoinTree;
 
 /// Another order must cost less than this part of what the present one does.
@@ -62,7 +62,7 @@ fn in_subquery(
 
 fn ordered(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let Some(mut tree) = JoinTree::of(&plan) else {
-        return plan.map_children(ordered)?.transform_data(sides::smaller_held);
+        return plan.map_children(ordered)?.transform_data(build_side::smaller_held);
     };
     let mut is_changed = false;
     for part in tree.parts_mut() {
@@ -80,11 +80,11 @@ fn ordered(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 
 /// The same tree in an order that costs less, if that is worth it.
 fn better(tree: &JoinTree) -> Option<JoinTree> {
-    let cost = Cost::of(tree);
-    let present = cost.whole(&tree.shape, Sides::AsWritten);
+    let cost = JoinCost::of(tree);
+    let present = cost.whole(&tree.shape, BuildSide::AsWritten);
     let plain = in_order(tree.clone(), &cost);
     let lowered = with_lowered(tree).map(|(lowered, tested)| {
-        let (whole, lowered) = in_order(lowered.clone(), &Cost::of(&lowered));
+        let (whole, lowered) = in_order(lowered.clone(), &JoinCost::of(&lowered));
         (tested + whole, lowered)
     });
     let ordered = lowered.into_iter().chain([plain]);
@@ -93,7 +93,7 @@ fn better(tree: &JoinTree) -> Option<JoinTree> {
 }
 
 /// A tree in the order that joins the smallest first, and what it costs then.
-fn in_order(tree: JoinTree, cost: &Cost) -> (f64, JoinTree) {
+fn in_order(tree: JoinTree, cost: &JoinCost) -> (f64, JoinTree) {
     let shape = greedy::shape(&tree, cost);
-    (cost.whole(&shape, Sides::SmallerHeld), JoinTree { shape, ..tree })
+    (cost.whole(&shape, BuildSide::Smaller), JoinTree { shape, ..tree })
 }

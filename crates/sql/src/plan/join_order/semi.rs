@@ -3,7 +3,7 @@
 use datafusion::common::{NullEquality, Result};
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan};
 
-use super::homes::Homes;
+use super::column_relations::ColumnRelations;
 use crate::plan::estimate::{kept, rows};
 
 /// Above this part of the rows that are kept, a join stays above the others.
@@ -11,14 +11,14 @@ pub(super) const KEPT_MAX: f64 = 0.5;
 
 /// A join that keeps the rows of a tree whose keys a plan has.
 #[derive(Clone, Debug)]
-pub(super) struct Semi {
+pub(super) struct SemiJoin {
     pub(super) plan: LogicalPlan,
     on: Vec<(Expr, Expr)>,
     /// The relation that has all its keys.
     pub(super) home: Option<usize>,
 }
 
-impl Semi {
+impl SemiJoin {
     pub(super) fn is_one(join: &Join) -> bool {
         join.join_type == JoinType::LeftSemi
             && join.null_equality == NullEquality::NullEqualsNothing
@@ -30,7 +30,7 @@ impl Semi {
         Self { plan: join.right.as_ref().clone(), on: join.on.clone(), home: None }
     }
 
-    pub(super) fn find_home(&mut self, homes: &Homes) {
+    pub(super) fn find_home(&mut self, homes: &ColumnRelations) {
         let home = |(key, _): &(Expr, Expr)| match key {
             Expr::Column(column) => Some(homes.get(column)?.relation),
             _ => None,

@@ -6,19 +6,19 @@ use datafusion::common::NullEquality;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
 
-use super::conditions::{Conditions, FoundCondition};
-use super::homes::{Home, Homes};
-use super::semi::Semi;
+use super::column_relations::{ColumnRelation, ColumnRelations};
+use super::conditions::{FoundCondition, TreeConditions};
+use super::semi::SemiJoin;
 use super::shape::{JoinShape, RELATIONS_MAX};
 
 /// Inner joins, and joins above them that only keep rows.
 #[derive(Clone, Debug)]
 pub(super) struct JoinTree {
     pub(super) relations: Vec<LogicalPlan>,
-    pub(super) conditions: Conditions,
+    pub(super) conditions: TreeConditions,
     pub(super) shape: JoinShape,
     /// The lowest comes last.
-    pub(super) semis: Vec<Semi>,
+    pub(super) semis: Vec<SemiJoin>,
 }
 
 impl JoinTree {
@@ -27,8 +27,8 @@ impl JoinTree {
         let (mut semis, mut node) = (Vec::new(), plan);
         loop {
             node = match node {
-                LogicalPlan::Join(join) if Semi::is_one(join) => {
-                    semis.push(Semi::of(join));
+                LogicalPlan::Join(join) if SemiJoin::is_one(join) => {
+                    semis.push(SemiJoin::of(join));
                     &join.left
                 }
                 LogicalPlan::Projection(projection) if !semis.is_empty() => {
@@ -38,10 +38,10 @@ impl JoinTree {
                 _ => return None,
             };
         }
-        let mut taken = TakenApart::default();
+        let mut taken = JoinTreeBuilder::default();
         let shape = taken.apart(node);
         let homes = taken.homes()?;
-        let conditions = Conditions::of(&taken.found, &homes)?;
+        let conditions = TreeConditions::of(&taken.found, &homes)?;
         semis.iter_mut().for_each(|semi| semi.find_home(&homes));
         Some(Self { relations: taken.relations, conditions, shape, semis })
     }
@@ -53,12 +53,12 @@ impl JoinTree {
 }
 
 #[derive(Default)]
-struct TakenApart {
+struct JoinTreeBuilder {
     relations: Vec<LogicalPlan>,
     found: Vec<FoundCondition>,
 }
 
-impl TakenApart {
+impl JoinTreeBuilder {
     fn apart(&mut self, plan: &LogicalPlan) -> JoinShape {
         match inner_join(plan) {
             Some(join) => {
@@ -79,11 +79,12 @@ impl TakenApart {
     }
 
     /// The relation of each column, if no two go by one name.
-    fn homes(&self) -> Option<Homes> {
+    fn homes(&self) -> Option<ColumnRelations> {
         if self.relations.len() > RELATIONS_MAX {
             return None;
         }
-        let (mut homes, mut names, mut bare) = (Homes::new(), HashSet::new(), HashSet::new());
+        let (mut homes, mut names, mut bare) =
+            (ColumnRelations::new(), HashSet::new(), HashSet::new());
         for (relation, plan) in self.relations.iter().enumerate() {
             for (column, field) in plan.schema().columns().into_iter().zip(plan.schema().fields()) {
                 let is_new = names.insert(column.name.clone());
@@ -93,7 +94,7 @@ impl TakenApart {
                 if !is_new && bare.contains(&column.name) {
                     return None;
                 }
-                let home = Home { relation, data_type: field.data_type().clone() };
+                let home = ColumnRelation { relation, data_type: field.data_type().clone() };
                 if homes.insert(column, home).is_some() {
                     return None;
                 }
