@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tonnage::{Error, Outcome, Result};
 
-use crate::access::declared;
+use crate::access::declared_schema;
 use crate::distinct_names::with_distinct_names;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
@@ -111,7 +111,7 @@ impl Rows {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
         guard: Guard,
     ) -> Self {
-        Self { schema: declared(schema), source: Source::Batches(Box::new(batches)), guard }
+        Self { schema: declared_schema(schema), source: Source::Batches(Box::new(batches)), guard }
     }
 
     /// Rows that are there already.
@@ -143,7 +143,7 @@ impl Rows {
             }
         });
         let running = Running { batches, task, _engine: engine.clone() };
-        Self { schema: declared(&schema), source: Source::Plan(running), guard }
+        Self { schema: declared_schema(&schema), source: Source::Plan(running), guard }
     }
 
     /// The same with columns of which no two are called alike.

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
-use crate::access::declared;
+use crate::access::declared_schema;
 use crate::cache::CachedStatement;
 use crate::direct::Work;
 use crate::planner::Types;
@@ -114,7 +114,7 @@ impl Sql {
                 Work::Rows(schema) => schema,
                 Work::Aggregates(work) => &work.schema,
             };
-            return Ok((Some(declared(schema)), Types::new()));
+            return Ok((Some(declared_schema(schema)), Types::new()));
         }
         let (rows, mut types) = self.planner().described(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {

@@ -17,7 +17,7 @@ use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
 use tonnage::{Error, Result};
 
-use crate::access::{declared, scalar_of};
+use crate::access::{declared_schema, scalar_of};
 use crate::answer::Rows;
 use crate::cache::{CachedPlan, CachedStatement};
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
@@ -150,7 +150,7 @@ impl Planner {
         let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
         let types =
             fields.into_iter().filter_map(|(name, field)| Some((name, plain(field?.as_ref()))));
-        Ok((declared(&physical.schema()), types.collect()))
+        Ok((declared_schema(&physical.schema()), types.collect()))
     }
 
     fn physical(

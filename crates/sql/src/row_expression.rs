@@ -23,7 +23,7 @@ use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
 use futures::StreamExt;
 use tonnage::{Error, Result};
 
-use crate::access::{declared, folded};
+use crate::access::{declared_schema, folded_field};
 use crate::catalog::StoreCatalog;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
@@ -101,7 +101,7 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
         wait(state.query_planner().create_physical_plan(&logical, &state))
     };
     let plan = plan().map_err(|error| with_location(from_datafusion(error), &piece))?;
-    let field = match &declared(&plan.schema()).fields()[..] {
+    let field = match &declared_schema(&plan.schema()).fields()[..] {
         [field] => Arc::new(plain(field)),
         _ => return Err(several()),
     };
@@ -124,7 +124,7 @@ fn several() -> Error {
 
 /// The fields under the names that SQL finds them by.
 fn records_of(schema: &Schema) -> Result<SchemaRef> {
-    let fields = schema.fields().iter().map(|field| folded(field.as_ref().clone()));
+    let fields = schema.fields().iter().map(|field| folded_field(field.as_ref().clone()));
     let fields: Vec<_> = fields.map(|field| field.with_nullable(true)).collect();
     for (at, field) in fields.iter().enumerate() {
         if fields[..at].iter().any(|before| before.name() == field.name()) {

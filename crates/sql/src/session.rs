@@ -18,7 +18,7 @@ use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
-use crate::statistics::{StatisticsCache, analysed};
+use crate::statistics::{StatisticsCache, analyse_tables};
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
 use crate::{function_list, session_statement, show, summary, write};
@@ -189,7 +189,7 @@ impl Sql {
                 }
             }
             Kind::Analyze => {
-                analysed(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
+                analyse_tables(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
             }
             Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
                 write::Copied::From(changes) => Answer::Changed(changes),

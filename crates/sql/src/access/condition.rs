@@ -59,14 +59,14 @@ impl ColumnCondition {
             DataType::Float32 | DataType::Float64 => {
                 let plain =
                     |value: Option<f64>| value.is_none_or(|value| value != 0.0 && !value.is_nan());
-                doubles(array).is_some_and(|values| values.into_iter().all(plain))
+                as_doubles(array).is_some_and(|values| values.into_iter().all(plain))
             }
             _ => true,
         }
     }
 }
 
-fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
+fn as_doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
     use arrow::datatypes::Float64Type;
     let array = arrow::compute::cast(array, &DataType::Float64).ok()?;
     Some(array.as_primitive::<Float64Type>().iter().collect())
@@ -92,8 +92,8 @@ impl ColumnDomain {
                     Some(others) => intersection(others, &values)?,
                 });
             }
-            ColumnTest::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
-            ColumnTest::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
+            ColumnTest::Low(bound) => narrow_bound(&mut self.low, bound, Ordering::Greater)?,
+            ColumnTest::High(bound) => narrow_bound(&mut self.high, bound, Ordering::Less)?,
             ColumnTest::Null => self.is_null = true,
         }
         Ok(())
@@ -135,7 +135,7 @@ impl ColumnDomain {
 }
 
 /// Takes the bound when it is the narrower one: when it lies on that side of the one before.
-fn replace_if(
+fn narrow_bound(
     place: &mut Option<Bound>,
     bound: &Bound,
     narrower: Ordering,
@@ -160,7 +160,7 @@ fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<Comparator, ArrowErro
 }
 
 fn sorted_unique(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let values = comparable(values)?;
+    let values = non_null_values(values)?;
     if values.len() < 2 {
         return Ok(values);
     }
@@ -193,6 +193,6 @@ fn intersection(left: &ArrayRef, right: &ArrayRef) -> Result<ArrayRef, ArrowErro
 }
 
 /// Values that take part in comparisons: those that are not NULL.
-pub(crate) fn comparable(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn non_null_values(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if values.null_count() > 0 { filter(values, &is_not_null(values)?) } else { Ok(values.clone()) }
 }

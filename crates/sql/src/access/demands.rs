@@ -9,7 +9,7 @@ use super::condition::{Bound, ColumnCondition, ColumnDomain};
 use super::value_of;
 
 /// What is demanded of each column.
-pub(super) fn gather(
+pub(super) fn column_domains(
     schema: &TableSchema,
     conditions: &[ColumnCondition],
 ) -> std::result::Result<Vec<Option<ColumnDomain>>, ArrowError> {
@@ -22,7 +22,7 @@ pub(super) fn gather(
 }
 
 /// The range that is demanded of a column, where no values are.
-pub(super) fn range(
+pub(super) fn domain_range(
     schema: &TableSchema,
     column: usize,
     demands: Option<&ColumnDomain>,
@@ -36,7 +36,7 @@ pub(super) fn range(
 }
 
 /// A failed comparison, which no condition that was accepted should lead to.
-pub(super) fn broken(error: ArrowError) -> Error {
+pub(super) fn comparison_error(error: ArrowError) -> Error {
     Error::internal(format!("the conditions on the key could not be compared: {error}"))
         .with_source(error)
 }

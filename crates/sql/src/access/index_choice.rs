@@ -14,8 +14,8 @@ use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 
 use super::SqlTable;
 use super::condition::ColumnCondition;
-use super::demands::{broken, gather};
-use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, counted, used};
+use super::demands::{column_domains, comparison_error};
+use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, columns_used, count_with_noun};
 use super::index_ranges::ranges_of;
 use super::json_path::JsonPathCondition;
 use super::path::AccessPath;
@@ -51,13 +51,13 @@ pub(crate) fn choose_index(
     if table.indexes.is_empty() || *key_path == AccessPath::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
-    let demands = gather(table.schema(), conditions).map_err(broken)?;
+    let demands = column_domains(table.schema(), conditions).map_err(comparison_error)?;
     let mut best: Option<IndexPath> = None;
     // An index that is still being made lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
         let Some((ranges, values)) = ranges_of(table, index, &demands, places)? else { continue };
         if !table.may_change_by(index, &ranges, values)
-            || !adds_to(key_path, index, used(&ranges, values))
+            || !adds_to_key(key_path, index, columns_used(&ranges, values))
         {
             continue;
         }
@@ -70,12 +70,12 @@ pub(crate) fn choose_index(
             is_index_only: table.is_answered_by(index, columns),
             order: None,
         };
-        if best.as_ref().is_none_or(|best| cost(&path) < cost(best)) {
+        if best.as_ref().is_none_or(|best| cost_in_rows(&path) < cost_in_rows(best)) {
             best = Some(path);
         }
     }
     let Some(path) = best else { return Ok(IndexChoice::None) };
-    if let Some(reason) = reason_against(table, &path, key_path)? {
+    if let Some(reason) = reason_to_reject(table, &path, key_path)? {
         return Ok(IndexChoice::Left(reason));
     }
     // What the keys decide otherwise than SQL is never taken off the filters above.
@@ -89,13 +89,13 @@ pub(crate) fn choose_index(
 }
 
 /// What the entries of a path cost, in rows of a scan.
-fn cost(path: &IndexPath) -> u64 {
+fn cost_in_rows(path: &IndexPath) -> u64 {
     let rows = if path.is_index_only { ROWS_PER_ENTRY_ALONE } else { ROWS_PER_ENTRY };
     path.entries.saturating_mul(rows)
 }
 
 /// Whether an index answers something that the key does not.
-fn adds_to(key_path: &AccessPath, index: &Index, used: usize) -> bool {
+fn adds_to_key(key_path: &AccessPath, index: &Index, used: usize) -> bool {
     let AccessPath::Keys { keys, range, .. } = key_path else { return true };
     let is_answered = |name: &String| {
         keys.schema_ref().field_with_name(name).is_ok()
@@ -107,18 +107,19 @@ fn adds_to(key_path: &AccessPath, index: &Index, used: usize) -> bool {
 }
 
 /// Why an index does not pay.
-fn reason_against(
+fn reason_to_reject(
     table: &SqlTable,
     path: &IndexPath,
     key_path: &AccessPath,
 ) -> Result<Option<String>> {
     let name = path.index.name();
     if let AccessPath::Keys { .. } = key_path {
-        let is_better = path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost(path))?;
+        let is_better =
+            path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost_in_rows(path))?;
         return Ok((!is_better).then(|| {
             format!(
                 "index {name} not used: {} beside the key",
-                counted(path.entries, "entry", "entries")
+                count_with_noun(path.entries, "entry", "entries")
             )
         }));
     }
@@ -129,7 +130,7 @@ fn reason_against(
         AccessPath::Range { rows, .. } => *rows,
         _ => table.table.rows_estimate()?,
     };
-    let pays = cost(path) <= rows;
+    let pays = cost_in_rows(path) <= rows;
     Ok((!pays).then(|| format!("index {name} not used: {} entries for {rows} rows", path.entries)))
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
 use super::condition::{ColumnCondition, ColumnDomain};
-use super::demands::{broken, gather, range};
+use super::demands::{column_domains, comparison_error, domain_range};
 use super::index_path::IndexPath;
 use super::ordered::ColumnOrder;
 use super::{SqlTable, value_of};
@@ -34,14 +34,14 @@ pub(crate) fn index_in_order(
     if !is_as_sql || !conditions.iter().all(|condition| condition.is_decided_by_keys(schema)) {
         return Ok(None);
     }
-    let demands = gather(schema, conditions).map_err(broken)?;
+    let demands = column_domains(schema, conditions).map_err(comparison_error)?;
     // Of one value there is no order, and a list has no range.
     let has_values = |demand: &ColumnDomain| demand.values.is_some() || demand.is_null;
     if demands[order.column].as_ref().is_some_and(has_values) {
         return Ok(None);
     }
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
-        let Some(prefix) = values_before(table, index, &demands, order.column)? else { continue };
+        let Some(prefix) = prefix_values(table, index, &demands, order.column)? else { continue };
         let named = |condition: &ColumnCondition| {
             let name = &schema.columns[condition.column].name;
             index.columns()[..=prefix.len()].iter().any(|indexed| indexed.column == *name)
@@ -53,11 +53,11 @@ pub(crate) fn index_in_order(
         let values = prefix.len();
         let name = index.columns()[values].to_string();
         let demand = demands[order.column].as_ref();
-        let range = range(schema, order.column, demand)?;
+        let range = domain_range(schema, order.column, demand)?;
         let present = FieldRange { column: name.clone(), ..range.unwrap_or(FieldRange::of(&name)) };
         let has_null =
             with_null && demand.is_none() && table.arrow.field(order.column).is_nullable();
-        let ranges = ranges(prefix, present, has_null, order.descending);
+        let ranges = ranges_with_null(prefix, present, has_null, order.descending);
         return Ok(Some(IndexPath {
             index: index.clone(),
             values,
@@ -72,7 +72,7 @@ pub(crate) fn index_in_order(
 }
 
 /// The values of an index's columns before the one of the order, if each has one.
-fn values_before(
+fn prefix_values(
     table: &SqlTable,
     index: &Index,
     demands: &[Option<ColumnDomain>],
@@ -94,7 +94,7 @@ fn values_before(
 }
 
 /// The entries with values behind the prefix, and those with NULL before or behind these.
-fn ranges(
+fn ranges_with_null(
     prefix: Vec<Value>,
     present: FieldRange,
     has_null: bool,

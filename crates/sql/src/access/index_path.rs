@@ -35,7 +35,7 @@ pub(crate) struct IndexPath {
 }
 
 /// How many leading columns of an index take part in ranges.
-pub(super) fn used(ranges: &[IndexRange], values: usize) -> usize {
+pub(super) fn columns_used(ranges: &[IndexRange], values: usize) -> usize {
     values + usize::from(ranges.iter().any(|range| range.range.is_some()))
 }
 
@@ -107,7 +107,7 @@ impl IndexPath {
         let mut text = format!(
             "index {} of {}",
             self.index.name(),
-            counted(self.ranges.len() as u64, "range", "ranges")
+            count_with_noun(self.ranges.len() as u64, "range", "ranges")
         );
         if !names.is_empty() {
             text.push_str(&format!(" ({})", names.join(", ")));
@@ -124,12 +124,12 @@ impl IndexPath {
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),
         }
         let alone = if self.is_index_only { ", index only" } else { "" };
-        format!("{text}, {}{alone}", counted(self.entries, "entry", "entries"))
+        format!("{text}, {}{alone}", count_with_noun(self.entries, "entry", "entries"))
     }
 }
 
 /// A number with its noun.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+pub(super) fn count_with_noun(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

@@ -3,7 +3,7 @@
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
 use super::condition::ColumnDomain;
-use super::demands::range;
+use super::demands::domain_range;
 use super::json_path::{IndexCells, JsonPathCondition, cells_of};
 use super::{SqlTable, value_of};
 
@@ -21,13 +21,13 @@ pub(super) fn ranges_of(
     let mut ranges = vec![IndexRange::default()];
     let mut values = 0;
     for place in 0..index.columns().len() {
-        let Some(cells) = cells(table, index, place, demands, places)? else { break };
+        let Some(cells) = cells_of_column(table, index, place, demands, places)? else { break };
         if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
             break;
         }
         ranges = ranges
             .iter()
-            .flat_map(|range| cells.iter().map(|cell| followed_by(range, cell)))
+            .flat_map(|range| cells.iter().map(|cell| with_cell(range, cell)))
             .collect();
         if cells.iter().any(|cell| matches!(cell, IndexCells::Range(_))) {
             return Ok(Some((ranges, values)));
@@ -37,7 +37,7 @@ pub(super) fn ranges_of(
     Ok((values > 0).then_some((ranges, values)))
 }
 
-fn followed_by(range: &IndexRange, cell: &IndexCells) -> IndexRange {
+fn with_cell(range: &IndexRange, cell: &IndexCells) -> IndexRange {
     let mut range = range.clone();
     match cell {
         IndexCells::Point(value) => range.prefix.push(value.clone()),
@@ -47,7 +47,7 @@ fn followed_by(range: &IndexRange, cell: &IndexCells) -> IndexRange {
 }
 
 /// The cells of one column of an index that may meet the demands on it.
-fn cells(
+fn cells_of_column(
     table: &SqlTable,
     index: &Index,
     place: usize,
@@ -77,7 +77,7 @@ fn cells(
         if is_floating && (demand.low.is_none() || demand.high.is_none()) {
             return Ok(None);
         }
-        let range = range(table.schema(), column, Some(demand))?;
+        let range = domain_range(table.schema(), column, Some(demand))?;
         return Ok(range.map(|range| {
             vec![IndexCells::Range(FieldRange { column: indexed.to_string(), ..range })]
         }));

@@ -2,7 +2,7 @@
 //!
 //! 1. What a statement demands of single columns becomes [`ColumnCondition`]s, whoever wrote them down:
 //!    the parser of simple statements, a plan of DataFusion, or a join that knows its keys by now.
-//! 2. [`choose`] finds the [`AccessPath`] through the primary key that answers as many of them as
+//! 2. [`choose_access_path`] finds the [`AccessPath`] through the primary key that answers as many of them as
 //!    possible: whole keys, partial keys with a range on the column that follows, or everything. It
 //!    tells which conditions the path answers by itself.
 //! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it
@@ -27,7 +27,7 @@ mod rows;
 mod spec;
 mod table;
 
-pub(crate) use condition::{Bound, ColumnCondition, ColumnTest, comparable};
+pub(crate) use condition::{Bound, ColumnCondition, ColumnTest, non_null_values};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
@@ -35,8 +35,8 @@ pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordered::ColumnOrder;
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
-pub(crate) use path::{AccessPath, choose};
+pub(crate) use path::{AccessPath, choose_access_path};
 pub(crate) use read::TableReader;
-pub(crate) use rows::{batch_of, keys_of};
+pub(crate) use rows::{rows_to_batch, rows_to_keys};
 pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded, note_names};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared_schema, folded_field, note_names};

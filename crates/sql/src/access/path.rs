@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
 use super::condition::{ColumnCondition, ColumnDomain};
-use super::demands::{RangeText, broken, gather, range};
+use super::demands::{RangeText, column_domains, comparison_error, domain_range};
 use super::{IndexPath, SqlTable, value_of};
 
 /// The most keys that lists of several columns may multiply to.
@@ -68,26 +68,29 @@ pub(crate) struct PathChoice {
 }
 
 /// Finds the path that answers the most.
-pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<PathChoice> {
+pub(crate) fn choose_access_path(
+    table: &SqlTable,
+    conditions: &[ColumnCondition],
+) -> Result<PathChoice> {
     let schema = table.schema().as_ref();
-    let demands = gather(schema, conditions).map_err(broken)?;
-    // Demands that exclude each other end the search here: `product` divides by the number of
+    let demands = column_domains(schema, conditions).map_err(comparison_error)?;
+    // Demands that exclude each other end the search here: `key_combinations` divides by the number of
     // values, which must not be zero.
     for demand in demands.iter().flatten() {
-        if demand.is_impossible().map_err(broken)? {
+        if demand.is_impossible().map_err(comparison_error)? {
             return Ok(PathChoice {
                 path: AccessPath::Nothing,
                 answered: vec![true; conditions.len()],
             });
         }
     }
-    let prefix = prefix(schema, &demands);
+    let prefix = key_prefix(schema, &demands);
     // A bulk get needs the whole shard key. With less of it a range of the first column is left.
     if prefix.len() < schema.shard_key_len {
         let is_answered = |condition: &ColumnCondition| {
             condition.is_decided_by_keys(schema) && schema.key.first() == Some(&condition.column)
         };
-        return Ok(match range_of_first(table, &demands)? {
+        return Ok(match first_column_range(table, &demands)? {
             Some(path) => {
                 PathChoice { path, answered: conditions.iter().map(is_answered).collect() }
             }
@@ -95,7 +98,7 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
         });
     }
     let range = match schema.key.get(prefix.len()) {
-        Some(column) => range(schema, *column, demands[*column].as_ref())?,
+        Some(column) => domain_range(schema, *column, demands[*column].as_ref())?,
         None => None,
     };
     let ranged = range.is_some().then(|| schema.key[prefix.len()]);
@@ -107,13 +110,17 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
         .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
     Ok(PathChoice {
-        path: AccessPath::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
+        path: AccessPath::Keys {
+            keys: key_combinations(schema, &prefix).map_err(comparison_error)?,
+            constant,
+            range,
+        },
         answered,
     })
 }
 
 /// The range of the first key column that is demanded, in a store that keeps the order of keys.
-fn range_of_first(
+fn first_column_range(
     table: &SqlTable,
     demands: &[Option<ColumnDomain>],
 ) -> Result<Option<AccessPath>> {
@@ -130,7 +137,7 @@ fn range_of_first(
             Some(FieldRange { column, low: end.clone(), high: end })
         }
         Some(_) => None,
-        None => range(schema, first, Some(demand))?,
+        None => domain_range(schema, first, Some(demand))?,
     };
     let Some(range) = range.filter(|range| range.low.is_some() || range.high.is_some()) else {
         return Ok(None);
@@ -140,7 +147,7 @@ fn range_of_first(
 }
 
 /// The values of the leading key columns that have such.
-fn prefix(schema: &TableSchema, demands: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
+fn key_prefix(schema: &TableSchema, demands: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
     for column in &schema.key {
         let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone())
@@ -157,7 +164,7 @@ fn prefix(schema: &TableSchema, demands: &[Option<ColumnDomain>]) -> Vec<ArrayRe
 }
 
 /// Every combination of the values, the last column changing fastest.
-fn product(
+fn key_combinations(
     schema: &TableSchema,
     prefix: &[ArrayRef],
 ) -> std::result::Result<RecordBatch, ArrowError> {

@@ -120,7 +120,7 @@ impl Iterator for ShapedBatches {
 }
 
 /// Some columns of batches, given as places among those that they have.
-pub(super) fn projected(
+pub(super) fn project_batch(
     batch: &RecordBatch,
     columns: &[usize],
     schema: &SchemaRef,

@@ -10,7 +10,7 @@ use tonnage::{
     TableScanOptions,
 };
 
-use super::read::{ShapedBatches, SqlBatches, StoredBatches, projected};
+use super::read::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
 use super::{AccessPath, IndexPath, SqlTable, TableReader};
 use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
 use crate::guard::Guard;
@@ -222,7 +222,7 @@ impl ReadSpec {
             let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
             let batch = move |batch: usize| {
                 let batch = kept.parts[part].get(batch)?;
-                Some(projected(batch, &places, &schema))
+                Some(project_batch(batch, &places, &schema))
             };
             Box::new((0..).map_while(batch)) as SqlBatches
         };
@@ -236,7 +236,7 @@ impl ReadSpec {
         rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> SqlBatches {
         let (schema, places) = (self.schema(), self.places_in(&wide.columns));
-        Box::new(rows.map(move |batch| projected(&batch?, &places, &schema)))
+        Box::new(rows.map(move |batch| project_batch(&batch?, &places, &schema)))
     }
 
     /// Where the columns stand among others.
@@ -371,7 +371,7 @@ impl ReadSpec {
         let is_whole = keys.num_columns() == self.table.schema().key.len();
         // The store turns the rows of a key round, but answers keys in the order given.
         let keys =
-            if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
+            if self.direction() == Direction::Reverse { reverse_keys(keys)? } else { keys.clone() };
         let options = BulkGetOptions {
             max_concurrent_requests: Some(self.workers),
             direction: self.direction(),
@@ -392,7 +392,7 @@ impl ReadSpec {
     }
 }
 
-fn reversed(keys: &RecordBatch) -> Result<RecordBatch> {
+fn reverse_keys(keys: &RecordBatch) -> Result<RecordBatch> {
     if keys.num_rows() < 2 {
         return Ok(keys.clone());
     }

@@ -18,32 +18,34 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
             Some([low, high].concat())
         }
         Expr::InList(InList { expr, list, negated: false }) => {
-            let column = column(table, expr)?;
+            let column = column_index(table, expr)?;
             let values = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
             let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-            fitting(table, column, values, ColumnTest::In)
+            typed_condition(table, column, values, ColumnTest::In)
         }
         Expr::IsNull(inner) => {
-            let column = column(table, inner)?;
+            let column = column_index(table, inner)?;
             Some(vec![ColumnCondition { column, test: ColumnTest::Null }])
         }
-        Expr::Like(like) => beginning(table, like),
+        Expr::Like(like) => prefix_condition(table, like),
         // A column of truth values is a condition by itself.
-        Expr::Column(_) => truth(table, expr, true),
-        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => truth(table, inner, false),
+        Expr::Column(_) => boolean_condition(table, expr, true),
+        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => {
+            boolean_condition(table, inner, false)
+        }
         _ => {
             let (tested, values) = key_set_of(expr)?;
-            let column = column(table, tested)?;
+            let column = column_index(table, tested)?;
             let values = listed(values, table.arrow.field(column).data_type()).ok()?;
-            fitting(table, column, values, ColumnTest::In)
+            typed_condition(table, column, values, ColumnTest::In)
         }
     }
 }
 
-fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnCondition>> {
-    fitting(
+fn boolean_condition(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnCondition>> {
+    typed_condition(
         table,
-        column(table, expr)?,
+        column_index(table, expr)?,
         ScalarValue::Boolean(Some(value)).to_array().ok()?,
         ColumnTest::In,
     )
@@ -60,12 +62,12 @@ fn comparison(
         return Some([left, right].concat());
     }
     if op == Operator::Or {
-        return either(condition_of(table, left)?, condition_of(table, right)?);
+        return union_of_values(condition_of(table, left)?, condition_of(table, right)?);
     }
     // An operator that has no mirror is no condition on the column either.
     let (left, op, right) =
         if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
-    let column = column(table, left)?;
+    let column = column_index(table, left)?;
     let value = literal(right)?;
     // As a bound NULL would be ordered among the values, though no row compares with it.
     if value.is_null() {
@@ -75,21 +77,21 @@ fn comparison(
     let low = |inclusive| move |value| ColumnTest::Low(Bound { value, inclusive });
     let high = |inclusive| move |value| ColumnTest::High(Bound { value, inclusive });
     match op {
-        Operator::Eq => fitting(table, column, value, ColumnTest::In),
-        Operator::GtEq => fitting(table, column, value, low(true)),
-        Operator::Gt => fitting(table, column, value, low(false)),
-        Operator::LtEq => fitting(table, column, value, high(true)),
-        Operator::Lt => fitting(table, column, value, high(false)),
+        Operator::Eq => typed_condition(table, column, value, ColumnTest::In),
+        Operator::GtEq => typed_condition(table, column, value, low(true)),
+        Operator::Gt => typed_condition(table, column, value, low(false)),
+        Operator::LtEq => typed_condition(table, column, value, high(true)),
+        Operator::Lt => typed_condition(table, column, value, high(false)),
         _ => None,
     }
 }
 
 /// `a LIKE 'x%'`: all texts from `x` up to the first one behind those that begin so.
-fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
+fn prefix_condition(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
     if like.negated || like.case_insensitive || like.escape_char.is_some() {
         return None;
     }
-    let column = column(table, &like.expr)?;
+    let column = column_index(table, &like.expr)?;
     let beginning = literal(&like.pattern)?.try_as_str()??.strip_suffix('%')?;
     if beginning.is_empty() || beginning.contains(['%', '_', '\\']) {
         return None;
@@ -99,8 +101,9 @@ fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
         Some(Bound { value, inclusive })
     };
     let low = bound(beginning, true)?;
-    let mut conditions = fitting(table, column, low.value.clone(), |_| ColumnTest::Low(low))?;
-    if let Some(behind) = behind(beginning) {
+    let mut conditions =
+        typed_condition(table, column, low.value.clone(), |_| ColumnTest::Low(low))?;
+    if let Some(behind) = prefix_end(beginning) {
         let high = bound(&behind, false)?;
         conditions.push(ColumnCondition { column, test: ColumnTest::High(high) });
     }
@@ -108,7 +111,7 @@ fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
 }
 
 /// The first text behind all that begin with this one; none behind the last characters of all.
-fn behind(beginning: &str) -> Option<String> {
+fn prefix_end(beginning: &str) -> Option<String> {
     let mut text = beginning.to_owned();
     while let Some(last) = text.pop() {
         let next = match last {
@@ -124,7 +127,10 @@ fn behind(beginning: &str) -> Option<String> {
 }
 
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
-fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec<ColumnCondition>> {
+fn union_of_values(
+    left: Vec<ColumnCondition>,
+    right: Vec<ColumnCondition>,
+) -> Option<Vec<ColumnCondition>> {
     let [ColumnCondition { column, test: ColumnTest::In(values) }] = left.as_slice() else {
         return None;
     };
@@ -138,7 +144,7 @@ fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec
 
 /// A condition whose values are of the column's own type: others are compared after a conversion
 /// that keys know nothing of.
-fn fitting(
+fn typed_condition(
     table: &SqlTable,
     column: usize,
     values: ArrayRef,
@@ -148,7 +154,7 @@ fn fitting(
         .then(|| vec![ColumnCondition { column, test: test(values) }])
 }
 
-fn column(table: &SqlTable, expr: &Expr) -> Option<usize> {
+fn column_index(table: &SqlTable, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = expr else { return None };
     let place = table.arrow.index_of(&column.name).ok()?;
     (place < table.schema().columns.len()).then_some(place)
@@ -163,15 +169,15 @@ fn literal(expr: &Expr) -> Option<&ScalarValue> {
 
 #[cfg(test)]
 mod tests {
-    use super::behind;
+    use super::prefix_end;
 
     #[test]
     fn what_lies_behind_a_beginning_is_the_next_text() {
-        let next = |text| behind(text).unwrap();
+        let next = |text| prefix_end(text).unwrap();
         assert_eq!(next("ab"), "ac");
         assert_eq!(next("a\u{7F}"), "a\u{80}");
         assert_eq!(next("\u{D7FF}"), "\u{E000}");
         assert_eq!(next("a\u{10FFFF}"), "b");
-        assert!(behind("\u{10FFFF}").is_none());
+        assert!(prefix_end("\u{10FFFF}").is_none());
     }
 }

@@ -109,24 +109,24 @@ impl StoreCatalog {
     }
 
     fn below(&self, name: &str, default: &str) -> Arc<Self> {
-        let prefix = below(self.prefix.as_deref(), name, default);
+        let prefix = child_prefix(self.prefix.as_deref(), name, default);
         Arc::new(Self { prefix, ..self.clone() })
     }
 
     fn path(&self, name: &str) -> String {
-        path_below(self.prefix.as_deref(), name)
+        child_path(self.prefix.as_deref(), name)
     }
 }
 
 /// The prefix of what is below a name; the names that stand for "nothing given" add nothing.
-fn below(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
+fn child_prefix(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
     match prefix {
         None if name == default => None,
-        prefix => Some(path_below(prefix, name)),
+        prefix => Some(child_path(prefix, name)),
     }
 }
 
-fn path_below(prefix: Option<&str>, name: &str) -> String {
+fn child_path(prefix: Option<&str>, name: &str) -> String {
     prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}.{name}"))
 }
 
@@ -140,8 +140,8 @@ pub(crate) fn path_of_parts(parts: &[String]) -> String {
         // Deeper ones are one name by now.
         _ => return parts.join("."),
     };
-    let prefix = below(None, catalog, CATALOG);
-    path_below(below(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
+    let prefix = child_prefix(None, catalog, CATALOG);
+    child_path(child_prefix(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
 }
 
 impl CatalogProviderList for StoreCatalog {
@@ -201,7 +201,7 @@ impl SchemaProvider for StoreCatalog {
                     None => stored.with_cache(&self.context.columns),
                 };
                 match changed {
-                    Some(changed) => overlay::overlaid(stored, &changed).map(Some),
+                    Some(changed) => overlay::overlay_table(stored, &changed).map(Some),
                     None => Ok(Some(Arc::new(stored))),
                 }
             }

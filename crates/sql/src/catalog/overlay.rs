@@ -22,7 +22,7 @@ use datafusion::physical_plan::union::UnionExec;
 use tonnage::Row;
 
 use super::StoreTable;
-use crate::access::{SqlTable, batch_of, keys_of};
+use crate::access::{SqlTable, rows_to_batch, rows_to_keys};
 use crate::error::into_datafusion;
 use crate::transaction::Changed;
 
@@ -39,8 +39,8 @@ impl OverlaidTable {
     pub(crate) fn new(stored: StoreTable, changed: &Changed) -> tonnage::Result<Self> {
         let table = stored.table();
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
-        let rows = with_notes(batch_of(table, &rows)?, table)?;
-        let keys = keys_of(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
+        let rows = with_row_notes(rows_to_batch(table, &rows)?, table)?;
+        let keys = rows_to_keys(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
         let unchanged = UnchangedKeys::new(&keys).map_err(crate::error::from_datafusion)?;
         Ok(Self { unchanged: Arc::new(ScalarUDF::from(unchanged)), stored, rows })
     }
@@ -48,7 +48,7 @@ impl OverlaidTable {
 
 /// The batch with what the store notes of a row, where the table shows that: nothing of it is
 /// stored yet.
-fn with_notes(batch: RecordBatch, table: &SqlTable) -> tonnage::Result<RecordBatch> {
+fn with_row_notes(batch: RecordBatch, table: &SqlTable) -> tonnage::Result<RecordBatch> {
     let mut columns = batch.columns().to_vec();
     let none: ArrayRef = Arc::new(UInt64Array::from(vec![0; batch.num_rows()]));
     columns.resize(table.arrow.fields().len(), none);
@@ -168,7 +168,7 @@ impl ScalarUDFImpl for UnchangedKeys {
 }
 
 /// The table as a transaction sees it.
-pub(super) fn overlaid(
+pub(super) fn overlay_table(
     stored: StoreTable,
     changed: &Changed,
 ) -> std::result::Result<Arc<dyn TableProvider>, DataFusionError> {

@@ -16,7 +16,7 @@ use tonnage::{Consistency, Direction};
 use super::{condition_of, json_conditions_of};
 use crate::access::{
     AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, Latest,
-    ROWS_PER_ENTRY, ReadSpec, SqlTable, choose, choose_index, index_in_order,
+    ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
@@ -112,8 +112,9 @@ impl StoreTable {
             return Ok((AccessPath::All, vec![false; filters.len()]));
         }
         let parts = self.conditions(filters);
-        let choice = choose(&self.table, &flat(&parts)).map_err(into_datafusion)?;
-        Ok((choice.path, answered(&parts, choice.answered)))
+        let choice = choose_access_path(&self.table, &flatten_conditions(&parts))
+            .map_err(into_datafusion)?;
+        Ok((choice.path, answered_filters(&parts, choice.answered)))
     }
 
     /// The path of a read, which of the filters it answers by itself, and why no index is used, if
@@ -135,11 +136,11 @@ impl StoreTable {
             .flatten()
             .collect();
         Ok(
-            match choose_index(&self.table, &flat(&parts), &places, &path, columns)
+            match choose_index(&self.table, &flatten_conditions(&parts), &places, &path, columns)
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Taken { path, answered: by_index } => {
-                    (AccessPath::Index(path), answered(&parts, by_index), None)
+                    (AccessPath::Index(path), answered_filters(&parts, by_index), None)
                 }
                 IndexChoice::Left(remark) => (path, by_key, Some(remark)),
                 IndexChoice::None => (path, by_key, None),
@@ -200,7 +201,8 @@ impl StoreTable {
         if !parts.iter().all(Option::is_some) {
             return Ok(None);
         }
-        index_in_order(&self.table, &flat(&parts), order, true).map_err(into_datafusion)
+        index_in_order(&self.table, &flatten_conditions(&parts), order, true)
+            .map_err(into_datafusion)
     }
 
     /// The columns that filters are on.
@@ -235,12 +237,12 @@ impl StoreTable {
     }
 }
 
-fn flat(parts: &[Option<Vec<ColumnCondition>>]) -> Vec<ColumnCondition> {
+fn flatten_conditions(parts: &[Option<Vec<ColumnCondition>>]) -> Vec<ColumnCondition> {
     parts.iter().flatten().flatten().cloned().collect()
 }
 
 /// Which filters are answered, of whose conditions these are.
-fn answered(parts: &[Option<Vec<ColumnCondition>>], answered: Vec<bool>) -> Vec<bool> {
+fn answered_filters(parts: &[Option<Vec<ColumnCondition>>], answered: Vec<bool>) -> Vec<bool> {
     let mut answered = answered.into_iter();
     let is_answered = |part: &Option<Vec<ColumnCondition>>| match part {
         None => false,

@@ -10,7 +10,7 @@ use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
 use crate::access::{
     AccessPath, Bound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec, SqlTable,
-    choose, choose_index, direction_for,
+    choose_access_path, choose_index, direction_for,
 };
 use crate::catalog::CatalogContext;
 use crate::engine::Engine;
@@ -89,7 +89,7 @@ fn path(
     columns: &[usize],
 ) -> Result<Option<AccessPath>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
-    let choice = choose(table, conditions)?;
+    let choice = choose_access_path(table, conditions)?;
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }

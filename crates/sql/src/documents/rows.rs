@@ -34,7 +34,7 @@ fn entry() -> Fields {
     ])
 }
 
-const fn rows(
+const fn list_function(
     name: &'static str,
     form: &'static str,
     data_type: fn() -> DataType,
@@ -44,16 +44,16 @@ const fn rows(
 }
 
 pub(super) const ALL: [Scalar; 4] = [
-    rows(ITEMS, "json_array_elements(document)", list_type, |arguments| {
+    list_function(ITEMS, "json_array_elements(document)", list_type, |arguments| {
         all_items(arguments, |item| Ok(Some(item.to_owned())))
     }),
-    rows(TEXT_ITEMS, "json_array_elements_text(document)", list_type, |arguments| {
+    list_function(TEXT_ITEMS, "json_array_elements_text(document)", list_type, |arguments| {
         all_items(arguments, text)
     }),
-    rows(ENTRIES, "json_each(document)", entries_type, |arguments| {
+    list_function(ENTRIES, "json_each(document)", entries_type, |arguments| {
         all_entries(arguments, |value| Ok(Some(value.to_owned())))
     }),
-    rows(TEXT_ENTRIES, "json_each_text(document)", entries_type, |arguments| {
+    list_function(TEXT_ENTRIES, "json_each_text(document)", entries_type, |arguments| {
         all_entries(arguments, text)
     }),
 ];
@@ -89,7 +89,7 @@ fn all_items(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
         lengths.push(values.len() - before);
     }
     let field = Arc::new(Field::new_list_field(DataType::Utf8, true));
-    listed(field, Arc::new(StringArray::from(values)), lengths, are_there)
+    list_array(field, Arc::new(StringArray::from(values)), lengths, are_there)
 }
 
 fn all_entries(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
@@ -119,10 +119,10 @@ fn all_entries(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
         vec![Arc::new(StringArray::from(keys)), Arc::new(StringArray::from(values))];
     let entries = Arc::new(StructArray::try_new(entry(), parts, None)?);
     let field = Arc::new(Field::new_list_field(DataType::Struct(entry()), true));
-    listed(field, entries, lengths, are_there)
+    list_array(field, entries, lengths, are_there)
 }
 
-fn listed(
+fn list_array(
     field: Arc<Field>,
     items: ArrayRef,
     lengths: Vec<usize>,

@@ -15,7 +15,8 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
 use crate::access::{
-    AccessPath, Bound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec, choose, choose_index,
+    AccessPath, Bound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec, choose_access_path,
+    choose_index,
 };
 use crate::error::into_datafusion;
 
@@ -66,7 +67,7 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
             split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)),
         );
     }
-    let choice = choose(&spec.table, &conditions).map_err(into_datafusion)?;
+    let choice = choose_access_path(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
         AccessPath::All if !is_ordered => {

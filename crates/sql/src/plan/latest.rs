@@ -25,7 +25,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
 use super::above_scan::{origin, over, scan_of, store_scan, store_table, unaliased};
-use crate::access::{AccessPath, Latest, choose, is_ordered_as_sql};
+use crate::access::{AccessPath, Latest, choose_access_path, is_ordered_as_sql};
 use crate::catalog::condition_of;
 
 /// Puts a limit per shard key on reads that need no more.
@@ -219,7 +219,7 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             .iter()
             .map(|filter| condition_of(table.table(), filter))
             .collect::<Option<Vec<_>>>()?;
-        let choice = choose(table.table(), &conditions.concat()).ok()?;
+        let choice = choose_access_path(table.table(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
             AccessPath::Keys { keys, .. } => {
                 keys.num_columns() == table.table().schema().shard_key_len

@@ -17,7 +17,7 @@ use tonnage::{ColumnType, Value};
 
 use super::moments::count_of_text;
 use super::numbers::digits_of_text;
-use crate::access::comparable;
+use crate::access::non_null_values;
 use crate::interval::{INTERVAL, lengths};
 
 /// The values that are looked for among those of a type, in the type that [`compared`] gives.
@@ -35,7 +35,7 @@ pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef
             other => return exec_err!("{other} is compared with a list of numbers"),
         },
     };
-    Ok(comparable(&found)?)
+    Ok(non_null_values(&found)?)
 }
 
 /// What is held against the values of a list, in the type that they are compared in.

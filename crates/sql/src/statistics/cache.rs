@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Store, Table, TableEntry};
 
-use super::stored::{TABLE, read};
+use super::stored::{TABLE, read_statistics};
 use super::table::TableStatistics;
 
 /// How many tables are noted.
@@ -76,7 +76,7 @@ impl StatisticsCache {
         {
             return note.found.clone();
         }
-        let found = read(&stored, table).ok().flatten();
+        let found = read_statistics(&stored, table).ok().flatten();
         let found = found.map(|found| Arc::new(found.of(table)));
         let entry = table.entry().clone();
         let note = StatisticsNote { entry, version, read: Instant::now(), found: found.clone() };

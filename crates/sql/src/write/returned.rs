@@ -16,7 +16,7 @@ use tonnage::{Error, Result, Row, Table, TableSchema};
 
 use super::keys::key_text;
 use super::tokens::{quoted, word};
-use crate::access::{SqlTable, batch_of};
+use crate::access::{SqlTable, rows_to_batch};
 use crate::answer::Rows;
 use crate::catalog::StoreCatalog;
 use crate::error::from_datafusion;
@@ -128,7 +128,7 @@ impl Written {
     /// Brings the rows gathered last into columns.
     fn pack(&mut self) -> Result<()> {
         let Some(table) = &self.schema else { return Ok(()) };
-        let batch = batch_of(table, &self.rows.iter().collect::<Vec<_>>())?;
+        let batch = rows_to_batch(table, &self.rows.iter().collect::<Vec<_>>())?;
         self.bytes += batch.get_array_memory_size();
         self.rows.clear();
         self.batches.push(batch);
