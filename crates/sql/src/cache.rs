@@ -68,7 +68,7 @@ impl CachedStatement {
         lock(&self.plan).clone().filter(|plan| plan.tables.iter().all(is_as_it_was))
     }
 
-    pub(crate) fn keep(&self, plan: CachedPlan) {
+    pub(crate) fn keep_plan(&self, plan: CachedPlan) {
         *lock(&self.plan) = Some(plan);
     }
 }
@@ -123,13 +123,13 @@ impl CachedTexts {
 
     fn insert(&mut self, text: &str, statements: &CachedStatements, texts_max: usize) {
         if self.by_text.len() >= texts_max {
-            self.make_room();
+            self.evict_older_half();
         }
         self.by_text.insert(text.to_owned(), (self.clock, statements.clone()));
     }
 
     /// Forgets the older half, so that making room is rare.
-    fn make_room(&mut self) {
+    fn evict_older_half(&mut self) {
         let mut used: Vec<u64> = self.by_text.values().map(|(used, _)| *used).collect();
         used.sort_unstable();
         let median = used[used.len() / 2];

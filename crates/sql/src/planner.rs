@@ -230,7 +230,7 @@ impl Planner {
         let tables = tables.unwrap_or_default();
         let plan = CachedPlan { tables, logical, is_optimised: is_lasting, statistics };
         if keeps {
-            statement.keep(plan.clone());
+            statement.keep_plan(plan.clone());
         }
         Ok(plan)
     }

@@ -100,7 +100,7 @@ impl ColumnDomain {
     }
 
     /// Values within the bounds, once all demands are known.
-    pub(super) fn settle(&mut self) -> Result<(), ArrowError> {
+    pub(super) fn restrict_values_to_bounds(&mut self) -> Result<(), ArrowError> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut keep: Vec<u32> = (0..values.len() as u32).collect();
         for (bound, outside) in [(&self.low, Ordering::Less), (&self.high, Ordering::Greater)] {

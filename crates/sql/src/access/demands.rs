@@ -17,7 +17,7 @@ pub(super) fn column_domains(
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
         demands[condition.column].get_or_insert_default().add(&condition.test)?;
     }
-    demands.iter_mut().flatten().try_for_each(ColumnDomain::settle)?;
+    demands.iter_mut().flatten().try_for_each(ColumnDomain::restrict_values_to_bounds)?;
     Ok(demands)
 }
 

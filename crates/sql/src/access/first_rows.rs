@@ -30,7 +30,7 @@ impl ReadSpec {
     ) -> Result<TableReader> {
         for _ in 0..ATTEMPTS {
             let before = self.table.table.change_count()?;
-            let rows = self.plain(self.index_scan(path)?);
+            let rows = self.sql_batches(self.index_scan(path)?);
             let rows = TableReader::new(Some(rows), self.limit, guard.clone());
             let rows = rows.collect::<Result<Vec<RecordBatch>>>()?;
             if before.is_some() && before == self.table.table.change_count()? {
@@ -57,8 +57,8 @@ impl ReadSpec {
             exactly_once: !path.pays_for(self.table.table.rows_estimate()?),
             ..self.index_options(path)
         };
-        let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index())?;
-        let rows = TableReader::new(Some(self.plain(Box::new(rows))), None, guard.clone());
+        let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index_error())?;
+        let rows = TableReader::new(Some(self.sql_batches(Box::new(rows))), None, guard.clone());
         let mut first = RecordBatch::new_empty(self.schema());
         let (mut gathered, mut count) = (Vec::new(), 0);
         for batch in rows {

@@ -27,13 +27,13 @@ const ROWS_PER_ENTRY_ALONE: u64 = 2;
 /// What came of the search for an index.
 pub(crate) enum IndexChoice {
     /// This one pays.
-    Taken {
+    Chosen {
         path: IndexPath,
         /// Which of the conditions on columns it answers by itself.
         answered: Vec<bool>,
     },
     /// There is one, but it does not pay; this says why.
-    Left(String),
+    Rejected(String),
     /// No index is of use.
     None,
 }
@@ -76,7 +76,7 @@ pub(crate) fn choose_index(
     }
     let Some(path) = best else { return Ok(IndexChoice::None) };
     if let Some(reason) = reason_to_reject(table, &path, key_path)? {
-        return Ok(IndexChoice::Left(reason));
+        return Ok(IndexChoice::Rejected(reason));
     }
     // What the keys decide otherwise than SQL is never taken off the filters above.
     let answered = conditions
@@ -85,7 +85,7 @@ pub(crate) fn choose_index(
             condition.is_decided_by_keys(table.schema()) && path.answers(table, condition)
         })
         .collect();
-    Ok(IndexChoice::Taken { path, answered })
+    Ok(IndexChoice::Chosen { path, answered })
 }
 
 /// What the entries of a path cost, in rows of a scan.

@@ -22,13 +22,13 @@ const PARALLEL_ROWS_MIN: u64 = 100_000;
 const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
-const KEPT_ROWS_PER_KEY: u64 = 500;
+const CACHED_ROWS_PER_KEY: u64 = 500;
 /// The same costs as much as this many rows that the readers of a scan pass by.
 const SCANNED_ROWS_PER_KEY: u64 = 20;
 /// The same of one that a scan passes by.
-const KEPT_ROWS_PER_ROW: u64 = 30;
+const CACHED_ROWS_PER_ROW: u64 = 30;
 /// The same of an entry whose row is not looked up.
-const KEPT_ROWS_PER_ENTRY: u64 = 50;
+const CACHED_ROWS_PER_ENTRY: u64 = 50;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,15 +100,15 @@ impl ReadSpec {
     }
 
     /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
-    pub(crate) fn is_faster_kept(&self, path: &AccessPath) -> bool {
+    pub(crate) fn is_faster_from_cache(&self, path: &AccessPath) -> bool {
         let (found, cost) = match path {
             AccessPath::Nothing | AccessPath::All => return false,
-            AccessPath::Range { rows, .. } => (*rows, KEPT_ROWS_PER_ROW),
-            AccessPath::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
+            AccessPath::Range { rows, .. } => (*rows, CACHED_ROWS_PER_ROW),
+            AccessPath::Keys { keys, .. } => (keys.num_rows() as u64, CACHED_ROWS_PER_KEY),
             AccessPath::Index(path) if path.is_index_only() => {
-                (path.entries(), KEPT_ROWS_PER_ENTRY)
+                (path.entries(), CACHED_ROWS_PER_ENTRY)
             }
-            AccessPath::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
+            AccessPath::Index(path) => (path.entries(), CACHED_ROWS_PER_KEY),
         };
         let is_kept = |cache: &Arc<ColumnCache>| cache.keeps(&self.table.table, &self.columns);
         let all = || match self.table.rows_estimate {
@@ -122,18 +122,18 @@ impl ReadSpec {
 
     /// Whether a scan of columns that are kept would cost less than this range, or than reading
     /// through this index. They are these columns, and others that conditions are on.
-    pub(crate) fn is_slower_than_kept(&self, others: &[usize]) -> bool {
+    pub(crate) fn is_slower_than_cache(&self, others: &[usize]) -> bool {
         let scan = || {
             let columns = self.columns.iter().chain(others).copied().collect();
             Self { path: AccessPath::All, columns, ..self.clone() }
         };
         self.latest.is_none()
             && matches!(self.path, AccessPath::Index(_) | AccessPath::Range { .. })
-            && scan().is_faster_kept(&self.path)
+            && scan().is_faster_from_cache(&self.path)
     }
 
     /// Whether a scan costs little more than a path: it has more readers, and may keep columns.
-    pub(crate) fn is_long(&self, path: &AccessPath) -> bool {
+    pub(crate) fn is_near_full_scan(&self, path: &AccessPath) -> bool {
         let all = self.table.rows_estimate.unwrap_or(u64::MAX);
         match path {
             AccessPath::Range { rows, .. } => rows.saturating_mul(4) > all,
@@ -170,7 +170,7 @@ impl ReadSpec {
                 None => Some(self.index_scan(path)?),
             },
         };
-        Ok(TableReader::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
+        Ok(TableReader::new(rows.map(|rows| self.sql_batches(rows)), self.limit, guard))
     }
 
     /// Starts to read in parts for so many readers; in one where that is not possible, or too little
@@ -181,16 +181,19 @@ impl ReadSpec {
         }
         let read = |rows| TableReader::new(Some(rows), None, guard.clone());
         let rows: Vec<SqlBatches> = match self.look_up() {
-            Lookup::Kept(kept) => self.kept(&kept),
+            Lookup::Kept(kept) => self.cached_batches(&kept),
             Lookup::Fill(fill) => {
                 let wide = Self { columns: fill.columns.clone(), ..self.clone() };
                 let parts = wide.parts(readers)?;
                 let fills = fill.into_parts(parts.len());
-                let filled =
-                    |(part, fill)| self.narrow(&wide, Filling::new(wide.shaped(part), fill));
+                let filled = |(part, fill)| {
+                    self.project_batches(&wide, Filling::new(wide.shaped_batches(part), fill))
+                };
                 parts.into_iter().zip(fills).map(filled).collect()
             }
-            Lookup::Pass => self.parts(readers)?.into_iter().map(|part| self.plain(part)).collect(),
+            Lookup::Pass => {
+                self.parts(readers)?.into_iter().map(|part| self.sql_batches(part)).collect()
+            }
         };
         Ok(rows.into_iter().map(read).collect())
     }
@@ -216,8 +219,8 @@ impl ReadSpec {
     }
 
     /// The columns out of those that are kept.
-    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<SqlBatches> {
-        let (schema, places) = (self.schema(), self.places_in(&kept.columns));
+    fn cached_batches(&self, kept: &Arc<KeptColumns>) -> Vec<SqlBatches> {
+        let (schema, places) = (self.schema(), self.positions_in(&kept.columns));
         let part = |part: usize| {
             let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
             let batch = move |batch: usize| {
@@ -230,27 +233,27 @@ impl ReadSpec {
     }
 
     /// The columns out of a read of more.
-    fn narrow(
+    fn project_batches(
         &self,
         wide: &Self,
         rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> SqlBatches {
-        let (schema, places) = (self.schema(), self.places_in(&wide.columns));
+        let (schema, places) = (self.schema(), self.positions_in(&wide.columns));
         Box::new(rows.map(move |batch| project_batch(&batch?, &places, &schema)))
     }
 
     /// Where the columns stand among others.
-    fn places_in(&self, columns: &[usize]) -> Vec<usize> {
+    fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
         let place = |wanted: &usize| columns.iter().position(|column| column == wanted);
         self.columns.iter().filter_map(place).collect()
     }
 
-    fn shaped(&self, rows: StoredBatches) -> ShapedBatches {
+    fn shaped_batches(&self, rows: StoredBatches) -> ShapedBatches {
         ShapedBatches::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
     }
 
-    pub(super) fn plain(&self, rows: StoredBatches) -> SqlBatches {
-        Box::new(self.shaped(rows).map(|batch| batch.map(|(batch, _)| batch)))
+    pub(super) fn sql_batches(&self, rows: StoredBatches) -> SqlBatches {
+        Box::new(self.shaped_batches(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
     /// How the read is told of by EXPLAIN.
@@ -350,10 +353,10 @@ impl ReadSpec {
             // More rows than the index named do no harm there.
             return Ok(Box::new(self.scan()?));
         }
-        Err(self.dropped_index())
+        Err(self.dropped_index_error())
     }
 
-    pub(super) fn dropped_index(&self) -> Error {
+    pub(super) fn dropped_index_error(&self) -> Error {
         Error::unavailable(format!(
             "an index of {} was dropped as the statement began: try again",
             self.table.table.path()

@@ -66,7 +66,7 @@ impl SqlTable {
     }
 
     /// About how many rows there are, without those of its relatives if ANALYZE told of them.
-    pub(crate) fn rows_about(&self) -> Option<u64> {
+    pub(crate) fn own_rows_estimate(&self) -> Option<u64> {
         match &self.statistics {
             Some(statistics) => Some(statistics.rows_now(self.rows_estimate)),
             None => self.rows_estimate,
@@ -85,7 +85,7 @@ impl SqlTable {
     }
 
     /// The same for rows that may lack what the store fills in.
-    pub(crate) fn with_gaps(mut self) -> Self {
+    pub(crate) fn with_nullable_columns(mut self) -> Self {
         let fields = self.arrow.fields().iter();
         let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
         let fields: Vec<Field> = fields.collect();

@@ -122,7 +122,7 @@ impl FileTable {
     }
 
     /// The names of the columns that the files have, of those that are wanted.
-    pub(crate) fn columns_there(&self) -> Result<Vec<String>> {
+    pub(crate) fn columns_present(&self) -> Result<Vec<String>> {
         let options = ReadOptions {
             format: self.format,
             schema: Some(self.read.clone()),

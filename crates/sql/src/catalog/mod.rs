@@ -70,7 +70,7 @@ pub(crate) enum WriteTarget {
 
 impl WriteTarget {
     /// A table as the statement sees it.
-    fn seen(target: Option<&WriteTarget>, table: SqlTable) -> SqlTable {
+    fn table_for(target: Option<&WriteTarget>, table: SqlTable) -> SqlTable {
         match target {
             Some(WriteTarget::Changed { path, written }) if path == table.table.path() => {
                 table.with_versions(written)
@@ -99,7 +99,7 @@ impl StoreCatalog {
     }
 
     /// The same for a statement that changes a table, by what is stored last.
-    pub(crate) fn changing(context: CatalogContext, target: WriteTarget) -> Self {
+    pub(crate) fn for_write(context: CatalogContext, target: WriteTarget) -> Self {
         Self { context, prefix: None, target: Some(target), given: None }
     }
 
@@ -108,7 +108,7 @@ impl StoreCatalog {
         Self { given, ..self }
     }
 
-    fn below(&self, name: &str, default: &str) -> Arc<Self> {
+    fn child(&self, name: &str, default: &str) -> Arc<Self> {
         let prefix = child_prefix(self.prefix.as_deref(), name, default);
         Arc::new(Self { prefix, ..self.clone() })
     }
@@ -158,7 +158,7 @@ impl CatalogProviderList for StoreCatalog {
     }
 
     fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        Some(self.below(name, CATALOG))
+        Some(self.child(name, CATALOG))
     }
 }
 
@@ -168,7 +168,7 @@ impl CatalogProvider for StoreCatalog {
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        Some(self.below(name, SCHEMA))
+        Some(self.child(name, SCHEMA))
     }
 }
 
@@ -192,11 +192,11 @@ impl SchemaProvider for StoreCatalog {
                 let changed = transaction.and_then(|open| open.changed(&table.table));
                 let statistics = self.context.statistics.look_up(&table.table);
                 let table = table.with_estimate().with_statistics(statistics);
-                let table = WriteTarget::seen(self.target.as_ref(), table);
+                let table = WriteTarget::table_for(self.target.as_ref(), table);
                 let stored = StoreTable::new(table, self.context.options.clone());
                 // What a statement changes it changes by what is stored last.
                 let stored = match self.target {
-                    Some(_) => stored.at_its_latest(),
+                    Some(_) => stored.with_absolute_consistency(),
                     None if transaction.is_some() => stored,
                     None => stored.with_cache(&self.context.columns),
                 };

@@ -92,7 +92,7 @@ impl StoreTable {
     }
 
     /// The same table for a statement that changes rows by what it reads.
-    pub(crate) fn at_its_latest(self) -> Self {
+    pub(crate) fn with_absolute_consistency(self) -> Self {
         Self { at_its_latest: true, ..self }
     }
 
@@ -139,10 +139,10 @@ impl StoreTable {
             match choose_index(&self.table, &flatten_conditions(&parts), &places, &path, columns)
                 .map_err(into_datafusion)?
             {
-                IndexChoice::Taken { path, answered: by_index } => {
+                IndexChoice::Chosen { path, answered: by_index } => {
                     (AccessPath::Index(path), answered_filters(&parts, by_index), None)
                 }
-                IndexChoice::Left(remark) => (path, by_key, Some(remark)),
+                IndexChoice::Rejected(remark) => (path, by_key, Some(remark)),
                 IndexChoice::None => (path, by_key, None),
             },
         )
@@ -179,7 +179,7 @@ impl StoreTable {
     }
 
     /// A read of all rows in any order.
-    fn plain_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
+    fn full_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
         ReadSpec {
             table: self.table.clone(),
             path: AccessPath::All,
@@ -212,7 +212,7 @@ impl StoreTable {
     }
 
     /// A read that also holds filters against its rows.
-    fn filtered(
+    fn filtered_scan(
         &self,
         state: &dyn Session,
         spec: ReadSpec,
@@ -296,7 +296,7 @@ impl TableProvider for StoreTable {
                 path: AccessPath::Index(path),
                 direction: first.order.direction(),
                 limit: Some(first.rows as u64),
-                ..self.plain_read(state, columns)
+                ..self.full_read(state, columns)
             })));
         }
         let (path, mut answered, remark) = self.choose_with_indexes(&filters, &columns)?;
@@ -305,9 +305,9 @@ impl TableProvider for StoreTable {
             limit: limit.map(|limit| limit as u64),
             latest: self.latest,
             remark,
-            ..self.plain_read(state, columns)
+            ..self.full_read(state, columns)
         };
-        if spec.is_slower_than_kept(&self.columns_of(&filters)?) {
+        if spec.is_slower_than_cache(&self.columns_of(&filters)?) {
             let remark = match &spec.path {
                 AccessPath::Index(path) => {
                     format!("index {} not used: columns are kept", path.name())
@@ -326,6 +326,6 @@ impl TableProvider for StoreTable {
         let Some(left) = conjunction(left.map(|(filter, _)| (*filter).clone())) else {
             return Ok(Arc::new(StoreScan::new(spec)));
         };
-        self.filtered(state, ReadSpec { limit: None, latest: None, ..spec }, left)
+        self.filtered_scan(state, ReadSpec { limit: None, latest: None, ..spec }, left)
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn bind(
         cache: Some(context.columns.clone()),
         remark: None,
     };
-    if spec.is_slower_than_kept(&[]) {
+    if spec.is_slower_than_cache(&[]) {
         return Ok(None);
     }
     Ok(match &simple.items {
@@ -94,7 +94,7 @@ fn path(
         return Ok(Some(choice.path));
     }
     Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
-        IndexChoice::Taken { path, answered } if all(&answered) => {
+        IndexChoice::Chosen { path, answered } if all(&answered) => {
             Some(AccessPath::Index(path.unchecked()))
         }
         _ => None,

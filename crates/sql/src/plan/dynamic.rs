@@ -74,13 +74,13 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
             match choose_index(&spec.table, &conditions, &[], &AccessPath::All, &spec.columns)
                 .map_err(into_datafusion)?
             {
-                IndexChoice::Taken { path, .. } => AccessPath::Index(path),
-                IndexChoice::Left(_) | IndexChoice::None => AccessPath::All,
+                IndexChoice::Chosen { path, .. } => AccessPath::Index(path),
+                IndexChoice::Rejected(_) | IndexChoice::None => AccessPath::All,
             }
         }
         path => path,
     };
-    let is_left = spec.is_faster_kept(&path) || spec.is_long(&path);
+    let is_left = spec.is_faster_from_cache(&path) || spec.is_near_full_scan(&path);
     Ok(if is_left { spec } else { ReadSpec { path, ..spec } })
 }
 

@@ -38,7 +38,7 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
     if spec.table.statistics.is_none() {
         return rows;
     }
-    let all = spec.table.rows_about()?;
+    let all = spec.table.own_rows_estimate()?;
     match spec.path {
         AccessPath::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
         _ => rows.map(|rows| rows.min(all.max(1))),
@@ -48,9 +48,9 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
 fn column_of(spec: &ReadSpec, column: usize, rows: u64) -> Option<ColumnStatistics> {
     let statistics = spec.table.statistics.as_ref()?;
     let found = statistics.column(column)?;
-    let all = spec.table.rows_about()?;
-    let (_, distinct) = found.among(statistics.rows(), all);
-    let (nulls, _) = found.among(statistics.rows(), rows);
+    let all = spec.table.own_rows_estimate()?;
+    let (_, distinct) = found.scaled_counts(statistics.rows(), all);
+    let (nulls, _) = found.scaled_counts(statistics.rows(), rows);
     Some(ColumnStatistics {
         null_count: Precision::Inexact(nulls as usize),
         // A part of the rows may have all the values, or be as many; none at all would make a join

@@ -28,12 +28,12 @@ pub(crate) fn analyse_tables(planner: &Planner, piece: &Piece, guard: &Guard) ->
     let statement = AnalyzeStatement::read(piece)?;
     let analysis = Analysis::new(planner, guard);
     let told = match statement.tables.is_empty() {
-        true => analysis.all()?,
+        true => analysis.analyse_all()?,
         false => {
-            let named = statement.tables.iter().map(|named| analysis.named(named));
+            let named = statement.tables.iter().map(|named| analysis.resolve(named));
             let tables = named.collect::<Result<Vec<_>>>()?;
             create_statistics_table(&planner.context.store, guard.time_left())?;
-            let each = tables.iter().map(|(table, columns)| analysis.table(table, columns));
+            let each = tables.iter().map(|(table, columns)| analysis.analyse_table(table, columns));
             each.collect::<Result<Vec<_>>>()?
         }
     };
@@ -82,7 +82,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Analyses all tables, and forgets those that are gone.
-    fn all(&self) -> Result<Vec<AnalysisSummary>> {
+    fn analyse_all(&self) -> Result<Vec<AnalysisSummary>> {
         let store = &self.planner.context.store;
         let mut tables = store.tables();
         tables.retain(|table| !table.path().eq_ignore_ascii_case(TABLE));
@@ -93,19 +93,19 @@ impl<'a> Analysis<'a> {
         let mut told = Vec::with_capacity(tables.len());
         for table in &tables {
             let columns: Vec<usize> = (0..table.schema().columns.len()).collect();
-            match self.table(table, &columns) {
+            match self.analyse_table(table, &columns) {
                 Ok(analysed) => told.push(analysed),
                 // It was dropped meanwhile, or is another one now.
                 Err(_) if !is_unchanged(store.known_table(table.path()).as_ref(), table) => {}
                 Err(error) => return Err(error),
             }
         }
-        delete_dropped_statistics(store, &self.terms())?;
+        delete_dropped_statistics(store, &self.write_options())?;
         Ok(told)
     }
 
     /// A table that is named, with the places of its columns that are.
-    fn named(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
+    fn resolve(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
         let table = store.table(&named.path).map_err(|error| {
             match views::query_of(store, &named.path) {
@@ -144,7 +144,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Reads a table, and keeps what it finds of these columns.
-    fn table(&self, table: &Table, columns: &[usize]) -> Result<AnalysisSummary> {
+    fn analyse_table(&self, table: &Table, columns: &[usize]) -> Result<AnalysisSummary> {
         let store = &self.planner.context.store;
         let schema = table.schema();
         let columns = columns.iter().map(|column| &schema.columns[*column]);
@@ -153,7 +153,7 @@ impl<'a> Analysis<'a> {
         let estimate = table.rows_estimate()?;
         let (mut rows, mut figures) = (None, Vec::with_capacity(columns.len()));
         for columns in columns.chunks(COLUMNS_MAX) {
-            let (counted, more) = self.figures(table, columns)?;
+            let (counted, more) = self.query_figures(table, columns)?;
             rows.get_or_insert(counted);
             figures.extend(more);
         }
@@ -173,13 +173,17 @@ impl<'a> Analysis<'a> {
         let analysed_ms = self.now_ms();
         let found = StoredStatistics { analysed_ms, rows, estimate, columns: figures };
         self.guard.check()?;
-        write_statistics(store, table, &found, &self.terms())?;
-        self.planner.context.statistics.has_changed();
+        write_statistics(store, table, &found, &self.write_options())?;
+        self.planner.context.statistics.note_change();
         Ok(AnalysisSummary { path: table.path().to_owned(), rows, columns: told })
     }
 
     /// The number of rows, and the figures of some columns, by one read of the table.
-    fn figures(&self, table: &Table, columns: &[&Column]) -> Result<(u64, Vec<StoredColumn>)> {
+    fn query_figures(
+        &self,
+        table: &Table,
+        columns: &[&Column],
+    ) -> Result<(u64, Vec<StoredColumn>)> {
         let piece = single(&query(&name_of(table)?, columns))?;
         let tokens = piece.tokens.iter().map(|token| made(token.token.clone()));
         let parsed = parse(tokens.collect(), piece.end)?;
@@ -194,7 +198,7 @@ impl<'a> Analysis<'a> {
         read_figures(columns, &answer)
     }
 
-    fn terms(&self) -> WriteOptions {
+    fn write_options(&self) -> WriteOptions {
         WriteOptions { timeout: self.guard.time_left(), ..self.guard.terms().options() }
     }
 

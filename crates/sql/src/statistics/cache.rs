@@ -72,12 +72,12 @@ impl StatisticsCache {
         let stored = self.store.known_table(TABLE)?;
         let version = self.version_of(&stored);
         if let Some(note) = self.notes().get(table.path())
-            && note.holds(table, version)
+            && note.is_current(table, version)
         {
             return note.found.clone();
         }
         let found = read_statistics(&stored, table).ok().flatten();
-        let found = found.map(|found| Arc::new(found.of(table)));
+        let found = found.map(|found| Arc::new(found.for_plans(table)));
         let entry = table.entry().clone();
         let note = StatisticsNote { entry, version, read: Instant::now(), found: found.clone() };
         let mut notes = self.notes();
@@ -89,7 +89,7 @@ impl StatisticsCache {
     }
 
     /// Tells that this session has changed what is stored.
-    pub(crate) fn has_changed(&self) {
+    pub(crate) fn note_change(&self) {
         self.analysed.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -99,7 +99,7 @@ impl StatisticsCache {
 }
 
 impl StatisticsNote {
-    fn holds(&self, table: &Table, version: StatisticsVersion) -> bool {
+    fn is_current(&self, table: &Table, version: StatisticsVersion) -> bool {
         let is_counted = matches!(version.stored, Some((_, Some(_))));
         self.version == version
             && Arc::ptr_eq(&self.entry, table.entry())

@@ -24,12 +24,13 @@ pub(crate) fn list_statistics(store: &Store, of_table: Option<&str>) -> Result<R
     let wanted = |path: &str| of_table.is_none_or(|wanted| wanted == path);
     for table in store.tables().iter().filter(|table| wanted(table.path())) {
         let Some(stored) = &stored else { break };
-        let Some(statistics) = read_statistics(stored, table)?.map(|found| found.of(table)) else {
+        let Some(statistics) = read_statistics(stored, table)?.map(|found| found.for_plans(table))
+        else {
             continue;
         };
         for (place, column) in table.schema().columns.iter().enumerate() {
-            // `found` also tells of a table without rows, of which plans learn nothing by `column`.
-            if let Some(found) = statistics.found(place) {
+            // A table without rows is listed too, though `column` hides it from plans.
+            if let Some(found) = statistics.column_even_if_empty(place) {
                 let (table, column) = (table.path().to_owned(), column.name.clone());
                 let (rows, found) = (statistics.rows(), found.clone());
                 listed.push(ListedColumn { table, column, rows, found });

@@ -52,9 +52,9 @@ pub(super) struct StoredColumn {
 
 impl StoredStatistics {
     /// The same as plans see it, column by column of the table.
-    pub(super) fn of(&self, table: &Table) -> TableStatistics {
+    pub(super) fn for_plans(&self, table: &Table) -> TableStatistics {
         let columns = table.schema().columns.iter();
-        let columns = columns.map(|column| Some(self.column(column)?.read(self.rows, column)));
+        let columns = columns.map(|column| Some(self.column(column)?.for_rows(self.rows, column)));
         TableStatistics::new(self.rows, self.estimate, columns.collect())
     }
 
@@ -69,7 +69,7 @@ impl StoredStatistics {
 
 impl StoredColumn {
     /// The same for a table that had so many rows when it was analysed last.
-    fn read(&self, rows: u64, column: &Column) -> ColumnStatistics {
+    fn for_rows(&self, rows: u64, column: &Column) -> ColumnStatistics {
         let data_type: DataType = column.column_type.data_type();
         let end = |text: &Option<String>| scalar_of(text.as_ref()?, &data_type);
         let found = ColumnStatistics {

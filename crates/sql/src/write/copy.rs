@@ -141,7 +141,7 @@ fn fill(
     let format = copy.format.map(Format::label);
     let name = FileName { format, path: &copy.path };
     let file = FileTable::open_for(&name, table.schema(), &planner.context.options)?;
-    let there = file.columns_there()?;
+    let there = file.columns_present()?;
     for name in there.iter().filter(|_| columns.is_empty()) {
         table.schema().require_column(name).map_err(|error| {
             error.at(format_args!("{}: name the columns to take, or load the file", copy.path))

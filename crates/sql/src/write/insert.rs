@@ -135,7 +135,7 @@ impl Insertion {
             take_queries(&mut source)?;
         }
         let target = WriteTarget::Filled { path: table.path().to_owned() };
-        state.register_catalog_list(Arc::new(StoreCatalog::changing(
+        state.register_catalog_list(Arc::new(StoreCatalog::for_write(
             planner.context.clone(),
             target,
         )));

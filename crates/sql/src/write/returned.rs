@@ -82,7 +82,7 @@ impl Written {
         Self {
             gathers: true,
             bytes_max: planner.context.options.memory_bytes_max / 4,
-            schema: Some(Arc::new(table.with_gaps())),
+            schema: Some(Arc::new(table.with_nullable_columns())),
             ..Self::untold()
         }
     }

@@ -329,7 +329,7 @@ impl<'a> RowChange<'a> {
     fn names(&self) -> StoreCatalog {
         let written = self.items.iter().map(|(column, _)| *column).collect();
         let target = WriteTarget::Changed { path: self.table.path().to_owned(), written };
-        let names = StoreCatalog::changing(self.planner.context.clone(), target);
+        let names = StoreCatalog::for_write(self.planner.context.clone(), target);
         names.with_rows(self.given.clone())
     }
 

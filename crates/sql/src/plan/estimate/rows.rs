@@ -98,7 +98,7 @@ fn of_scan(scan: &TableScan, above: &[&Expr]) -> f64 {
     let (found, left): (f64, Vec<&Expr>) = match table.rows_found(&handed_down) {
         Some(rows) => (rows as f64, others.copied().collect()),
         None => {
-            let all = table.table().rows_about().map_or(UNKNOWN_ROWS, |rows| rows as f64);
+            let all = table.table().own_rows_estimate().map_or(UNKNOWN_ROWS, |rows| rows as f64);
             (all, others.chain(&handed_down).copied().collect())
         }
     };

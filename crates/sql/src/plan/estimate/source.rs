@@ -62,7 +62,7 @@ fn of_expression(input: &LogicalPlan, expr: &Expr) -> Option<ColumnSource> {
 impl ColumnSource {
     /// About how many rows the table has.
     pub(in crate::plan) fn rows(&self) -> Option<f64> {
-        self.table.table().rows_about().map(|rows| rows as f64)
+        self.table.table().own_rows_estimate().map(|rows| rows as f64)
     }
 
     /// What ANALYZE found of the column.
@@ -80,7 +80,7 @@ impl ColumnSource {
     fn found_values(&self) -> Option<f64> {
         let table = self.table.table();
         let analysed = table.statistics.as_ref()?.rows();
-        let (_, values) = self.statistics()?.among(analysed, table.rows_about()?);
+        let (_, values) = self.statistics()?.scaled_counts(analysed, table.own_rows_estimate()?);
         Some(values.max(1) as f64)
     }
 

@@ -154,5 +154,5 @@ fn key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
     };
     let key = &table.schema().key;
     let classes = key.iter().map(class_of).collect::<Option<Vec<_>>>()?;
-    Some(ComparedKey { classes, rows: table.rows_about()? as f64 })
+    Some(ComparedKey { classes, rows: table.own_rows_estimate()? as f64 })
 }
