@@ -25,8 +25,8 @@ use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::{
-    KeySets, joins_by_hash, or_sorting, with_cheap_conditions_first, with_joins_in_order,
-    with_null_joins,
+    KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_null_joins,
+    with_sort_fallback,
 };
 use crate::request::Parameters;
 use crate::scopes;
@@ -278,7 +278,7 @@ impl Planner {
             return Ok(rows);
         }
         let (planner, mut state) = (self.clone(), state.clone());
-        Ok(or_sorting(rows, move || {
+        Ok(with_sort_fallback(rows, move || {
             let memory = planner.context.options.memory_bytes_max;
             let settings = state.config_mut().options_mut();
             settings.optimizer.prefer_hash_join = false;

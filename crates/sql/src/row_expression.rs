@@ -28,7 +28,7 @@ use crate::catalog::StoreCatalog;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
-use crate::plan::{KeySets, settle};
+use crate::plan::{KeySets, canonicalise_doubles};
 use crate::session::Sql;
 use crate::text::{single, with_location};
 use crate::wait::wait;
@@ -271,6 +271,6 @@ fn column(records: &RecordBatch, field: &Field) -> DataFusionResult<ArrayRef> {
     if array.data_type() != field.data_type() {
         array = cast(&array, field.data_type())?;
     }
-    settle(&mut array);
+    canonicalise_doubles(&mut array);
     Ok(array)
 }

@@ -199,8 +199,8 @@ fn merge_overlapping(cells: Vec<IndexCells>) -> Vec<IndexCells> {
     let (mut kept, mut spans) = (Vec::<IndexCells>::new(), Vec::<(f64, f64, String)>::new());
     for cell in cells {
         match cell {
-            // Only ranges of doubles overlap in part, for `range_around` widens each. All others are
-            // equal or apart.
+            // Only ranges of doubles overlap in part, for `range_around` widens each. All others
+            // are equal or apart.
             IndexCells::Range(FieldRange {
                 column,
                 low: Some((Value::Double(low), _)),

@@ -74,8 +74,8 @@ pub(crate) fn choose_access_path(
 ) -> Result<PathChoice> {
     let schema = table.schema().as_ref();
     let demands = column_domains(schema, conditions).map_err(comparison_error)?;
-    // Demands that exclude each other end the search here: `key_combinations` divides by the number of
-    // values, which must not be zero.
+    // Conditions that exclude each other end the search here: `key_combinations` divides by the
+    // number of values, which must not be zero.
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(comparison_error)? {
             return Ok(PathChoice {

@@ -7,7 +7,7 @@ use arrow::datatypes::SchemaRef;
 use tonnage::{Error, Result, TableBatch};
 
 use crate::guard::Guard;
-use crate::plan::settle;
+use crate::plan::canonicalise_doubles;
 
 /// Where rows of the store come from: a bulk get, a scan, an index.
 pub(super) type StoredBatches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
@@ -88,7 +88,7 @@ impl ShapedBatches {
         let is_own = self.origins.iter().all(|origin| *origin == ColumnOrigin::Own);
         let mut arrays =
             if is_own { batch.rows.columns().to_vec() } else { self.with_notes(batch) };
-        arrays.iter_mut().for_each(settle);
+        arrays.iter_mut().for_each(canonicalise_doubles);
         with_schema(&self.schema, arrays, batch.rows.num_rows())
             .map_err(|error| error.at(format_args!("table {}", batch.table)))
     }

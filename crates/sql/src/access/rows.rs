@@ -36,6 +36,6 @@ fn column_array(column: &Column, rows: &[&Row]) -> Result<ArrayRef> {
     let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
     let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
     let mut array = concat(&cells).map_err(|error| Error::internal(error.to_string()))?;
-    crate::plan::settle(&mut array);
+    crate::plan::canonicalise_doubles(&mut array);
     Ok(array)
 }

@@ -6,7 +6,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 
 use crate::access::{Bound, ColumnCondition, ColumnTest, SqlTable};
-use crate::plan::{key_set_of, listed};
+use crate::plan::{key_set_of, list_values_as};
 
 /// The conditions that an expression consists of, when it consists of nothing else.
 pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCondition>> {
@@ -36,7 +36,7 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
         _ => {
             let (tested, values) = key_set_of(expr)?;
             let column = column_index(table, tested)?;
-            let values = listed(values, table.arrow.field(column).data_type()).ok()?;
+            let values = list_values_as(values, table.arrow.field(column).data_type()).ok()?;
             typed_condition(table, column, values, ColumnTest::In)
         }
     }

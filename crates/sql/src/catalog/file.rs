@@ -22,7 +22,7 @@ use tonnage_files::{
 use crate::access::folded_field;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
-use crate::plan::settle;
+use crate::plan::canonicalise_doubles;
 use crate::text::FileName;
 
 /// Batches that may wait for the reader.
@@ -184,7 +184,7 @@ fn in_schema_order(batch: &RecordBatch, arrow: &SchemaRef) -> Result<RecordBatch
             return (field.clone(), new_null_array(field.data_type(), batch.num_rows()));
         };
         let mut array = batch.column(at).clone();
-        settle(&mut array);
+        canonicalise_doubles(&mut array);
         if array.data_type() == field.data_type() {
             return (field.clone(), array);
         }

@@ -46,7 +46,7 @@ impl OptimizerRule for CorrelatedNamesRule {
     ) -> Result<Transformed<LogicalPlan>> {
         let names = config.alias_generator();
         if let LogicalPlan::Subquery(mut subquery) = plan {
-            let is_changed = settle(&mut subquery, names)?;
+            let is_changed = rename_correlated(&mut subquery, names)?;
             let plan = LogicalPlan::Subquery(subquery);
             return Ok(if is_changed { Transformed::yes(plan) } else { Transformed::no(plan) });
         }
@@ -59,7 +59,7 @@ impl OptimizerRule for CorrelatedNamesRule {
                 else {
                     return Ok(Transformed::no(part));
                 };
-                let is_changed = settle(subquery, names)?;
+                let is_changed = rename_correlated(subquery, names)?;
                 Ok(if is_changed { Transformed::yes(part) } else { Transformed::no(part) })
             })
         })
@@ -67,14 +67,14 @@ impl OptimizerRule for CorrelatedNamesRule {
 }
 
 /// Answers whether names met, and are apart now.
-fn settle(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
-    let tied = tied_columns(&subquery.subquery)?;
-    if !do_names_meet(&subquery.subquery, &tied)? {
+fn rename_correlated(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
+    let tied = correlated_columns(&subquery.subquery)?;
+    if !has_name_clash(&subquery.subquery, &tied)? {
         return Ok(false);
     }
     let plan = subquery.subquery.as_ref().clone().transform_up(|node| match node {
         LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => {
-            own_names(filter, names).map(Transformed::yes)
+            with_renamed_columns(filter, names).map(Transformed::yes)
         }
         node => Ok(Transformed::no(node)),
     })?;
@@ -84,7 +84,7 @@ fn settle(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
 }
 
 /// The columns that are held against the row outside.
-fn tied_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
+fn correlated_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
     let mut tied = BTreeSet::new();
     plan.apply(|node| {
         if let LogicalPlan::Filter(filter) = node {
@@ -98,7 +98,7 @@ fn tied_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
 }
 
 /// Whether two of the columns are called alike, or something else that is given above them is.
-fn do_names_meet(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
+fn has_name_clash(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
     let names: BTreeSet<&str> = tied.iter().map(Column::name).collect();
     if names.len() < tied.len() {
         return Ok(true);
@@ -127,7 +127,7 @@ fn do_names_meet(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
     Ok(do_meet)
 }
 
-fn own_names(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
+fn with_renamed_columns(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
     let mut own: BTreeMap<Column, Column> = BTreeMap::new();
     for part in split_conjunction(&filter.predicate) {
         if part.contains_outer() {

@@ -21,17 +21,17 @@ pub(super) enum SubqueryUse {
 ///
 /// # Errors
 /// For a subquery that would be carried out wrongly.
-pub(super) fn is_tied(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
-    below(plan, asked, true)
+pub(super) fn check_correlation(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
+    check_node(plan, asked, true)
 }
 
 /// `is_last` says that nothing above changes which rows there are.
-fn below(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
+fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let is_own = plan.expressions().iter().any(Expr::contains_outer);
     let tied = match plan {
         LogicalPlan::Join(join) => {
-            let left = below(&join.left, asked, false)?;
-            let right = below(&join.right, asked, false)?;
+            let left = check_node(&join.left, asked, false)?;
+            let right = check_node(&join.right, asked, false)?;
             use JoinType::{Inner, Left, LeftAnti, LeftMark, LeftSemi};
             use JoinType::{Right, RightAnti, RightMark, RightSemi};
             let is_wrong = match join.join_type {
@@ -41,48 +41,48 @@ fn below(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> 
                 JoinType::Full => left || right || is_own,
             };
             if is_wrong {
-                return refused("an outer join whose condition or optional side is tied to it");
+                return refuse("an outer join whose condition or optional side is tied to it");
             }
             left || right
         }
         // What stands beside it may be meant, not the row outside.
         LogicalPlan::Subquery(_) => false,
         LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Sort(_) => {
-            any_below(plan, asked, is_last)?
+            check_inputs(plan, asked, is_last)?
         }
         LogicalPlan::Limit(limit) => {
-            let tied = any_below(plan, asked, false)?;
+            let tied = check_inputs(plan, asked, false)?;
             if tied && !(is_last && asked == SubqueryUse::Existence && keeps_one(limit)) {
-                return refused("LIMIT or OFFSET");
+                return refuse("LIMIT or OFFSET");
             }
             tied
         }
-        LogicalPlan::Window(_) => apart(plan, asked, "a window")?,
-        LogicalPlan::Distinct(Distinct::On(_)) => apart(plan, asked, "DISTINCT ON")?,
-        LogicalPlan::Extension(_) => apart(plan, asked, "an ASOF join")?,
+        LogicalPlan::Window(_) => check_barrier(plan, asked, "a window")?,
+        LogicalPlan::Distinct(Distinct::On(_)) => check_barrier(plan, asked, "DISTINCT ON")?,
+        LogicalPlan::Extension(_) => check_barrier(plan, asked, "an ASOF join")?,
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
-            let tied = any_below(plan, asked, false)?;
+            let tied = check_inputs(plan, asked, false)?;
             if tied && !is_last {
-                return refused("an aggregate further inside");
+                return refuse("an aggregate further inside");
             }
             tied
         }
-        plan => any_below(plan, asked, false)?,
+        plan => check_inputs(plan, asked, false)?,
     };
     Ok(tied || is_own)
 }
 
-fn any_below(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
+fn check_inputs(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let mut tied = false;
     for input in plan.inputs() {
-        tied |= below(input, asked, is_last)?;
+        tied |= check_node(input, asked, is_last)?;
     }
     Ok(tied)
 }
 
 /// What is below a node over which no condition is taken.
-fn apart(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<bool> {
-    if any_below(plan, asked, false)? { refused(what) } else { Ok(false) }
+fn check_barrier(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<bool> {
+    if check_inputs(plan, asked, false)? { refuse(what) } else { Ok(false) }
 }
 
 /// Whether one row at least is left of any.
@@ -95,7 +95,7 @@ pub(super) fn keeps_one(limit: &Limit) -> bool {
     keeps_first && takes_one
 }
 
-fn refused<T>(what: &str) -> Result<T> {
+fn refuse<T>(what: &str) -> Result<T> {
     plan_err!(
         "a subquery that is tied to the row outside has {what}: write it as a join, or aggregate in FROM"
     )

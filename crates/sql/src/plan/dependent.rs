@@ -185,7 +185,7 @@ impl<'a> DependentAggregate<'a> {
             .aggregate
             .aggr_expr
             .iter()
-            .map(|expr| filtered(expr, &found))
+            .map(|expr| filter_aggregates(expr, &found))
             .collect::<Result<Vec<_>>>()?;
         let values = match self.value {
             Expr::AggregateFunction(_) => {
@@ -232,7 +232,7 @@ fn is_simple(condition: &Expr) -> bool {
 }
 
 /// The aggregates in an expression, over rows that were found.
-fn filtered(expr: &Expr, found: &Expr) -> Result<Expr> {
+fn filter_aggregates(expr: &Expr, found: &Expr) -> Result<Expr> {
     let names = NamePreserver::new_for_projection();
     let name = names.save(expr);
     let filtered = expr.clone().transform(|part| match part {

@@ -33,7 +33,7 @@ pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
 pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> bool {
     let mut columns = Vec::new();
     let noted = filter.apply(|part| {
-        columns.extend(column(spec, part));
+        columns.extend(table_column(spec, part));
         Ok(TreeNodeRecursion::Continue)
     });
     if noted.is_err() {
@@ -54,7 +54,7 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
 
 /// The read with what is known by now taken into account. Reading more than that is right as well,
 /// so whatever cannot be used is left.
-pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
+pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
     // A path through keys stays: what is learned later could only be held against the range that it
     // reads.
     if filters.is_empty() || spec.path != AccessPath::All {
@@ -64,7 +64,7 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
     for filter in filters {
         let known = snapshot_physical_expr(filter.clone())?;
         conditions.extend(
-            split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)),
+            split_conjunction(&known).into_iter().filter_map(|part| column_condition(&spec, part)),
         );
     }
     let choice = choose_access_path(&spec.table, &conditions).map_err(into_datafusion)?;
@@ -85,32 +85,38 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
 }
 
 /// An expression as a condition on one column of the table.
-fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
+fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
     if let Some(list) = expr.downcast_ref::<InListExpr>() {
-        let column = column(spec, list.expr())?;
+        let column = table_column(spec, list.expr())?;
         let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;
         let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-        return (!list.negated()).then(|| fitting(spec, column, values, ColumnTest::In))?;
+        return (!list.negated()).then(|| typed_condition(spec, column, values, ColumnTest::In))?;
     }
     let compared = expr.downcast_ref::<BinaryExpr>()?;
-    let column = column(spec, compared.left())?;
+    let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
     let bound = |inclusive| move |value| Bound { value, inclusive };
     match compared.op() {
-        Operator::Eq => fitting(spec, column, value, ColumnTest::In),
-        Operator::GtEq => fitting(spec, column, value, |value| ColumnTest::Low(bound(true)(value))),
-        Operator::Gt => fitting(spec, column, value, |value| ColumnTest::Low(bound(false)(value))),
-        Operator::LtEq => {
-            fitting(spec, column, value, |value| ColumnTest::High(bound(true)(value)))
+        Operator::Eq => typed_condition(spec, column, value, ColumnTest::In),
+        Operator::GtEq => {
+            typed_condition(spec, column, value, |value| ColumnTest::Low(bound(true)(value)))
         }
-        Operator::Lt => fitting(spec, column, value, |value| ColumnTest::High(bound(false)(value))),
+        Operator::Gt => {
+            typed_condition(spec, column, value, |value| ColumnTest::Low(bound(false)(value)))
+        }
+        Operator::LtEq => {
+            typed_condition(spec, column, value, |value| ColumnTest::High(bound(true)(value)))
+        }
+        Operator::Lt => {
+            typed_condition(spec, column, value, |value| ColumnTest::High(bound(false)(value)))
+        }
         _ => None,
     }
 }
 
 /// A condition whose values are of the column's type. The other side of a join that holds nothing
 /// but NULL tells NULL for its ends.
-fn fitting(
+fn typed_condition(
     spec: &ReadSpec,
     column: usize,
     values: ArrayRef,
@@ -122,7 +128,7 @@ fn fitting(
 }
 
 /// The column of the table that an expression is: what the store notes of rows is none.
-fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+fn table_column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     let column = *spec.columns.get(expr.downcast_ref::<Column>()?.index())?;
     (column < spec.table.schema().columns.len()).then_some(column)
 }

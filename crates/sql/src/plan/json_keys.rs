@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable};
 use crate::functions::json_key;
 
 /// An expression whose parts are done.
-pub(super) fn checked(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn check_json_keys(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut part else {
         return Transformed::no(part);
     };

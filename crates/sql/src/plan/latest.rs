@@ -24,7 +24,9 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
-use super::above_scan::{origin, over, scan_of, store_scan, store_table, unaliased};
+use super::above_scan::{
+    scan_with_table, store_scan, store_table, table_column, unaliased, with_input,
+};
 use crate::access::{AccessPath, Latest, choose_access_path, is_ordered_as_sql};
 use crate::catalog::condition_of;
 
@@ -47,8 +49,8 @@ impl OptimizerRule for LatestRule {
         _: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         let rewritten = match &plan {
-            LogicalPlan::Filter(filter) => numbered(filter),
-            LogicalPlan::Aggregate(aggregate) => grouped(aggregate),
+            LogicalPlan::Filter(filter) => rewrite_row_number(filter),
+            LogicalPlan::Aggregate(aggregate) => rewrite_groups(aggregate),
             _ => None,
         };
         Ok(rewritten.map_or_else(|| Transformed::no(plan), Transformed::yes))
@@ -56,7 +58,7 @@ impl OptimizerRule for LatestRule {
 }
 
 /// Rows numbered within their group, and a filter on the number.
-fn numbered(filter: &Filter) -> Option<LogicalPlan> {
+fn rewrite_row_number(filter: &Filter) -> Option<LogicalPlan> {
     let LogicalPlan::Window(window) = filter.input.as_ref() else { return None };
     let [expr] = window.window_expr.as_slice() else { return None };
     let Expr::WindowFunction(function) = unaliased(expr) else { return None };
@@ -77,7 +79,7 @@ fn numbered(filter: &Filter) -> Option<LogicalPlan> {
         .min()?;
     let input = &window.input;
     let direction = order_within(input, &params.partition_by, &params.order_by)?;
-    let input = limited(input, Latest { rows, direction })?;
+    let input = with_latest(input, Latest { rows, direction })?;
     let window = Window { input: Arc::new(input), ..window.clone() };
     Some(LogicalPlan::Filter(
         Filter::try_new(filter.predicate.clone(), Arc::new(LogicalPlan::Window(window))).ok()?,
@@ -101,15 +103,15 @@ fn at_most(condition: &Expr, number: &Column) -> Option<u64> {
 }
 
 /// Groups of which one row is wanted.
-fn grouped(aggregate: &Aggregate) -> Option<LogicalPlan> {
+fn rewrite_groups(aggregate: &Aggregate) -> Option<LogicalPlan> {
     let input = &aggregate.input;
     let mut directions =
-        aggregate.aggr_expr.iter().map(|expr| wanted_end(input, &aggregate.group_expr, expr));
+        aggregate.aggr_expr.iter().map(|expr| end_of_group(input, &aggregate.group_expr, expr));
     let direction = directions.next()??;
     if !directions.all(|other| other == Some(direction)) {
         return None;
     }
-    let input = limited(input, Latest { rows: 1, direction })?;
+    let input = with_latest(input, Latest { rows: 1, direction })?;
     let aggregate = Aggregate::try_new(
         Arc::new(input),
         aggregate.group_expr.clone(),
@@ -120,7 +122,7 @@ fn grouped(aggregate: &Aggregate) -> Option<LogicalPlan> {
 }
 
 /// From which end of its group an aggregate takes its one row.
-fn wanted_end(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direction> {
+fn end_of_group(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direction> {
     let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else {
         return None;
     };
@@ -158,7 +160,8 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let (_, table) = store_scan(input)?;
     let schema = table.table().schema();
     let (shard, minor) = schema.key.split_at(schema.shard_key_len);
-    let mut grouped = groups.iter().map(|expr| origin(input, expr)).collect::<Option<Vec<_>>>()?;
+    let mut grouped =
+        groups.iter().map(|expr| table_column(input, expr)).collect::<Option<Vec<_>>>()?;
     grouped.sort_unstable();
     grouped.dedup();
     if grouped.len() != shard.len() || !shard.iter().all(|column| grouped.contains(column)) {
@@ -167,7 +170,7 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let mut minor = minor.iter();
     let mut ascending = None;
     for sort in order {
-        let column = origin(input, &sort.expr)?;
+        let column = table_column(input, &sort.expr)?;
         // Within a group the shard key is constant: it orders nothing.
         if shard.contains(&column) {
             continue;
@@ -184,23 +187,25 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
 
 /// The plan with the limit on its scan; `None` when a filter in between may throw away the very
 /// rows that the limit leaves.
-fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
+fn with_latest(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
     match plan {
-        LogicalPlan::TableScan(scan) => limited_scan(scan, latest),
+        LogicalPlan::TableScan(scan) => scan_with_latest(scan, latest),
         LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
-        | LogicalPlan::Projection(Projection { input, .. }) => over(plan, limited(input, latest)?),
+        | LogicalPlan::Projection(Projection { input, .. }) => {
+            with_input(plan, with_latest(input, latest)?)
+        }
         LogicalPlan::Filter(filter) => {
             let (_, table) = store_scan(&filter.input)?;
             let schema = table.table().schema();
             let is_shard = |column: usize| schema.key[..schema.shard_key_len].contains(&column);
             let columns = filter.predicate.column_refs();
             let by_shard = |column: &&Column| {
-                origin(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard)
+                table_column(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard)
             };
             if !columns.iter().all(by_shard) || filter.predicate.is_volatile() {
                 return None;
             }
-            over(plan, limited(&filter.input, latest)?)
+            with_input(plan, with_latest(&filter.input, latest)?)
         }
         _ => None,
     }
@@ -208,7 +213,7 @@ fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
 
 /// Filters that were pushed into the scan are fine when they choose among shard keys, or are a
 /// range that is read under each of them.
-fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
+fn scan_with_latest(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
     let table = store_table(scan)?;
     if table.latest().is_some() || scan.fetch.is_some() || !table.options().push_down {
         return None;
@@ -232,5 +237,5 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             return None;
         }
     }
-    Some(scan_of(scan, table.with_latest(latest)))
+    Some(scan_with_table(scan, table.with_latest(latest)))
 }

@@ -20,14 +20,14 @@ use super::numbers::digits_of_text;
 use crate::access::non_null_values;
 use crate::interval::{INTERVAL, lengths};
 
-/// The values that are looked for among those of a type, in the type that [`compared`] gives.
+/// The values that are looked for among those of a type, in the type that [`compared_value`] gives.
 ///
 /// # Errors
 /// For text that spells no value of the type, and for numbers beside what is none.
-pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+pub(crate) fn list_values_as(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let found = match values.as_string_opt::<i32>() {
         _ if data_type.is_null() => values.clone(),
-        Some(texts) => of_texts(texts, data_type)?,
+        Some(texts) => values_of_texts(texts, data_type)?,
         None => match data_type {
             data_type if data_type.is_string() => values.clone(),
             data_type if data_type.is_numeric() => cast(values, data_type)?,
@@ -39,31 +39,31 @@ pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef
 }
 
 /// What is held against the values of a list, in the type that they are compared in.
-pub(super) fn compared(array: ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
+pub(super) fn compared_value(array: ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Interval(_) | DataType::Duration(_) => Ok(Arc::new(lengths(&array)?)),
         DataType::Null => Ok(cast(&array, values.data_type())?),
         given if given.is_string() && values.data_type().is_integer() => {
-            strictly(&array, values.data_type())
+            cast_strictly(&array, values.data_type())
         }
         _ => Ok(array),
     }
 }
 
 /// A cast that fails for what the type cannot read.
-fn strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
+fn cast_strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     Ok(cast_with_options(array, data_type, &options)?)
 }
 
-fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
+fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     match data_type {
         DataType::FixedSizeBinary(16) => uuids(texts),
         DataType::Interval(_) | DataType::Duration(_) => {
-            Ok(Arc::new(lengths(&strictly(texts, &INTERVAL)?)?))
+            Ok(Arc::new(lengths(&cast_strictly(texts, &INTERVAL)?)?))
         }
         // A cast would cut what the type cannot hold, and find rows that are not equal. Such a
-        // value is NULL here, which `listed` leaves out.
+        // value is NULL here, which `list_values_as` leaves out.
         DataType::Timestamp(unit, None) => {
             let count = |text: &str| match count_of_text(text, *unit) {
                 Some(count) => Ok(count),
@@ -83,7 +83,7 @@ fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
             let digits = digits.with_precision_and_scale(*precision, *scale)?;
             Ok(cast(&digits, data_type)?)
         }
-        data_type => strictly(texts, data_type),
+        data_type => cast_strictly(texts, data_type),
     }
 }
 

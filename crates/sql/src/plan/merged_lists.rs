@@ -32,7 +32,7 @@ impl AnalyzerRule for MergedListRule {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let rewritten = plan.transform_up_with_subqueries(|node| {
-            let node = map_named(node, |expr| expr.transform_down(kept_apart))?;
+            let node = map_named(node, |expr| expr.transform_down(keep_lists_apart))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         });
         rewritten.map(|rewritten| rewritten.data)
@@ -40,7 +40,7 @@ impl AnalyzerRule for MergedListRule {
 }
 
 /// A chain of ANDs or ORs whose lists the optimizer leaves alone.
-fn kept_apart(mut part: Expr) -> Result<Transformed<Expr>> {
+fn keep_lists_apart(mut part: Expr) -> Result<Transformed<Expr>> {
     let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = part else {
         return Ok(Transformed::no(part));
     };

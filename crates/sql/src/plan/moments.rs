@@ -17,32 +17,34 @@ use tonnage::{ColumnType, Value};
 
 use super::nullable::nullable;
 use super::numbers::is_compared;
-use super::whole_moments::{per_second, whole};
+use super::whole_moments::{per_second, round_moment};
 
 const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 
 /// An expression whose parts are done.
-pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            let has_days = days(&mut [left.as_mut(), right.as_mut()], schema);
-            rounded(left, op, right, schema) || compared(&mut [left, right], schema) || has_days
+            let has_days = cast_days(&mut [left.as_mut(), right.as_mut()], schema);
+            round_bound(left, op, right, schema)
+                || unify_units(&mut [left, right], schema)
+                || has_days
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            let has_days = days(&mut parts, schema);
-            compared(&mut parts, schema) || has_days
+            let has_days = cast_days(&mut parts, schema);
+            unify_units(&mut parts, schema) || has_days
         }
         Expr::Between(Between { expr, low, high, .. }) => {
-            let has_days = days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
-            let unit = counted_in(expr, schema);
+            let has_days = cast_days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
+            let unit = column_unit(expr, schema);
             let is_rounded = unit.is_some_and(|unit| {
                 let is_low_rounded = round_up(low, unit) || round_constant(low, unit, true, schema);
                 let is_high_rounded =
                     round_down(high, unit) || round_constant(high, unit, false, schema);
                 is_low_rounded || is_high_rounded
             });
-            compared(&mut [expr, low, high], schema) || is_rounded || has_days
+            unify_units(&mut [expr, low, high], schema) || is_rounded || has_days
         }
         // A day of any year is a moment in microseconds.
         Expr::Cast(Cast { expr, field })
@@ -59,7 +61,7 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
 }
 
 /// Days of a column beside timestamps as such. The planner would count both in nanoseconds.
-fn days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn cast_days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     if !parts.iter().any(|part| unit_of(part, schema).is_some()) {
         return false;
     }
@@ -75,11 +77,11 @@ fn days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 }
 
 /// Rounds the bound of `at < bound` and the like where the column does not keep all of its digits.
-fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
+fn round_bound(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
     let is_swapped = !varies(left);
     let Some(plain) = (if is_swapped { op.swap() } else { Some(*op) }) else { return false };
     let (column, bound) = if is_swapped { (right, left) } else { (left, right) };
-    let Some(unit) = counted_in(column, schema) else { return false };
+    let Some(unit) = column_unit(column, schema) else { return false };
     let is_up = match plain {
         Operator::Lt | Operator::GtEq => true,
         Operator::LtEq | Operator::Gt => false,
@@ -102,7 +104,7 @@ fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSche
 }
 
 /// The unit of what varies, if that is a timestamp without a zone.
-fn counted_in(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
+fn column_unit(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
     let (unit, zone) = unit_of(expr, schema)?;
     (varies(expr) && zone.is_none()).then_some(unit)
 }
@@ -123,7 +125,7 @@ fn round_constant(expr: &mut Expr, unit: TimeUnit, is_up: bool, schema: &DFSchem
     if varies(expr) || moment(expr).is_some() || finer_unit(expr, unit, schema).is_none() {
         return false;
     }
-    *expr = whole(std::mem::take(expr), unit, is_up);
+    *expr = round_moment(std::mem::take(expr), unit, is_up);
     true
 }
 
@@ -148,7 +150,7 @@ fn literal(unit: TimeUnit, count: i64) -> ScalarValue {
     }
 }
 
-fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let varying = parts.iter().filter(|part| varies(part)).find_map(|part| unit_of(part, schema));
     let Some((unit, None)) = varying else { return false };
     let moments: Vec<Option<LiteralMoment>> =
@@ -172,7 +174,7 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
             changed = true;
         } else if varies(part) {
             if common != unit && unit_of(part, schema).is_some() {
-                **part = converted(std::mem::take(&mut **part), common);
+                **part = cast_column(std::mem::take(&mut **part), common);
                 changed = true;
             }
         } else if let Some((TimeUnit::Nanosecond, zone)) = unit_of(part, schema)
@@ -189,7 +191,7 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 
 /// A column counted in a finer unit, in such a way that the optimiser does not count the literal in
 /// the coarser one instead: it would cut it.
-fn converted(expr: Expr, unit: TimeUnit) -> Expr {
+fn cast_column(expr: Expr, unit: TimeUnit) -> Expr {
     let cast = Expr::Cast(Cast::new(Box::new(expr), DataType::Timestamp(unit, None)));
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(nullable()), args: vec![cast] })
 }

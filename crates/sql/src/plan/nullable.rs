@@ -14,7 +14,7 @@ pub(super) fn nullable() -> ScalarUDF {
 }
 
 /// The same, which the optimiser does not take away from constants.
-pub(super) fn lastingly_nullable() -> ScalarUDF {
+pub(super) fn volatile_nullable() -> ScalarUDF {
     ScalarUDF::new_from_impl(Nullable { signature: Signature::any(1, Volatility::Volatile) })
 }
 

@@ -55,39 +55,42 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> NumberKind {
 }
 
 /// An expression whose parts are done.
-pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn unify_numbers(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
     // The functions below rewrite, and answer whether they did. Where two must run, the second
     // stands left of `||`: on the right it would be passed by.
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
-            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
-            divided(left, right, schema) || is_signed
+            let is_signed = sign_counts(&mut [left.as_mut(), right.as_mut()], schema);
+            divide_as_doubles(left, right, schema) || is_signed
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            compared(&mut [left, right], schema)
+            unify_compared(&mut [left, right], schema)
         }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => {
-            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
-            unified(&mut [left, right], schema) || is_signed
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_arithmetic(*op) => {
+            let is_signed = sign_counts(&mut [left.as_mut(), right.as_mut()], schema);
+            unify_parts(&mut [left, right], schema) || is_signed
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            compared(&mut parts, schema)
+            unify_compared(&mut parts, schema)
         }
-        Expr::Between(Between { expr, low, high, .. }) => compared(&mut [expr, low, high], schema),
-        Expr::Case(case) => of_case(case, schema),
-        Expr::ScalarFunction(ScalarFunction { args, .. }) => all_unified(args, schema),
+        Expr::Between(Between { expr, low, high, .. }) => {
+            unify_compared(&mut [expr, low, high], schema)
+        }
+        Expr::Case(case) => unify_case(case, schema),
+        Expr::ScalarFunction(ScalarFunction { args, .. }) => unify_arguments(args, schema),
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
             let is_share = func.name().contains("percentile") || func.name().contains("quantile");
-            is_share && approximated(&mut params.args) || all_unified(&mut params.args, schema)
+            is_share && literals_to_doubles(&mut params.args)
+                || unify_arguments(&mut params.args, schema)
         }
         Expr::WindowFunction(function) => {
             let WindowFunction { params, .. } = function.as_mut();
-            all_unified(&mut params.args, schema)
+            unify_arguments(&mut params.args, schema)
         }
         Expr::Cast(Cast { expr: inner, field })
-            if *field.data_type() == DataType::Float64 && number(inner).is_some() =>
+            if *field.data_type() == DataType::Float64 && literal_number(inner).is_some() =>
         {
             expr = to_double(std::mem::take(inner.as_mut()));
             true
@@ -112,19 +115,19 @@ pub(super) fn is_compared(op: Operator) -> bool {
     )
 }
 
-fn is_reckoned(op: Operator) -> bool {
+fn is_arithmetic(op: Operator) -> bool {
     matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Modulo)
 }
 
 /// Values that are compared with each other.
-fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let is_read = read(parts, schema);
-    let is_fitted = fitted(parts, schema);
-    compared_as_kinds(parts, schema) || is_fitted || is_read
+fn unify_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_read = read_texts(parts, schema);
+    let is_fitted = fit_wide_decimals(parts, schema);
+    unify_kinds(parts, schema) || is_fitted || is_read
 }
 
 /// Texts that are written beside decimals as the numbers that they say.
-fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn read_texts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut kinds = parts
         .iter()
         .filter(|part| !matches!(part, Expr::Literal(..)))
@@ -154,7 +157,7 @@ pub(super) fn digits_of_text(text: &str, precision: u8, scale: i8) -> Option<Opt
 
 /// Literals beside decimals of 256 bits of one type as that type, where it holds them: the planner
 /// would widen the column to what holds any whole number, and not look into keys and indexes.
-fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn fit_wide_decimals(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut types = parts
         .iter()
         .filter(|part| !matches!(part, Expr::Literal(..)))
@@ -174,9 +177,9 @@ fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     changed
 }
 
-fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    if !parts.iter().any(|part| number(part).is_some()) {
-        return unified(parts, schema);
+fn unify_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    if !parts.iter().any(|part| literal_number(part).is_some()) {
+        return unify_parts(parts, schema);
     }
     let kinds: Vec<NumberKind> = parts.iter().map(|part| kind_of(part, schema)).collect();
     let is_narrow = parts
@@ -185,7 +188,7 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let is_text = |(part, kind): (&&mut Expr, &NumberKind)| {
         *kind == NumberKind::Text && !matches!(part, Expr::Literal(..))
     };
-    let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
+    let others = || parts.iter().zip(&kinds).filter(|(part, _)| literal_number(part).is_none());
     // A FLOAT is read from the digits: by way of a double it would be rounded twice.
     if is_narrow && others().all(|(_, kind)| *kind == NumberKind::Float) {
         parts.iter_mut().for_each(|part| {
@@ -202,26 +205,26 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         // `k = 5.5` keeps its decimal: no whole number equals it, and rounding would find one.
         for part in parts
             .iter_mut()
-            .filter(|part| number(part).is_some_and(|value| value.whole().is_some()))
+            .filter(|part| literal_number(part).is_some_and(|value| value.whole().is_some()))
         {
             replace(part, |value| value.whole().map(|whole| ScalarValue::Int64(Some(whole))));
             changed = true;
         }
         return changed;
     }
-    unified(parts, schema)
+    unify_parts(parts, schema)
 }
 
 /// Values of which decimals become doubles when there is a double among them.
-fn unified(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let is_widened = widened(parts, schema);
+fn unify_parts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_widened = widen_decimals(parts, schema);
     let mut parts: Vec<(&mut Expr, &DFSchema)> =
         parts.iter_mut().map(|part| (&mut **part, schema)).collect();
     unify(&mut parts) || is_widened
 }
 
 /// Decimals of 128 bits beside those of 256.
-fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn widen_decimals(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let is_wide = |part: &&mut Expr| matches!(part.get_type(schema), Ok(DataType::Decimal256(..)));
     if !parts.iter().any(is_wide) {
         return false;
@@ -242,17 +245,17 @@ fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     changed
 }
 
-fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
+fn unify_arguments(parts: &mut [Expr], schema: &DFSchema) -> bool {
     if parts.len() < 2 {
         return false;
     }
     let mut parts: Vec<&mut Expr> = parts.iter_mut().collect();
-    let is_signed = signed(&mut parts, schema);
-    unified(&mut parts, schema) || is_signed
+    let is_signed = sign_counts(&mut parts, schema);
+    unify_parts(&mut parts, schema) || is_signed
 }
 
 /// Counts among whole numbers as such numbers.
-fn signed(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn sign_counts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let types = parts.iter().map(|part| part.get_type(schema).ok());
     let Some(types) = types.collect::<Option<Vec<DataType>>>() else { return false };
     if !types.iter().all(DataType::is_integer) {
@@ -284,7 +287,7 @@ pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
     true
 }
 
-fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
+fn divide_as_doubles(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     let kinds = [kind_of(left, schema), kind_of(right, schema)];
     if !kinds.contains(&NumberKind::Decimal)
         || kinds.iter().any(|kind| matches!(kind, NumberKind::Text | NumberKind::Other))
@@ -299,7 +302,7 @@ fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     true
 }
 
-fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
+fn unify_case(case: &mut Case, schema: &DFSchema) -> bool {
     let Case { expr, when_then_expr, else_expr } = case;
     let (mut tested, mut given) = (Vec::new(), Vec::new());
     for (when, then) in when_then_expr {
@@ -307,17 +310,19 @@ fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
         given.push(then.as_mut());
     }
     given.extend(else_expr.as_deref_mut());
-    let is_signed = signed(&mut given, schema);
-    let is_given_changed = unified(&mut given, schema) || is_signed;
+    let is_signed = sign_counts(&mut given, schema);
+    let is_given_changed = unify_parts(&mut given, schema) || is_signed;
     let Some(expr) = expr else { return is_given_changed };
     tested.push(expr);
-    compared(&mut tested, schema) || is_given_changed
+    unify_compared(&mut tested, schema) || is_given_changed
 }
 
 /// The literals behind the first argument as doubles.
-fn approximated(arguments: &mut [Expr]) -> bool {
+fn literals_to_doubles(arguments: &mut [Expr]) -> bool {
     let mut changed = false;
-    for argument in arguments.iter_mut().skip(1).filter(|argument| number(argument).is_some()) {
+    for argument in
+        arguments.iter_mut().skip(1).filter(|argument| literal_number(argument).is_some())
+    {
         replace(argument, |value| Some(value.double()));
         changed = true;
     }
@@ -326,7 +331,7 @@ fn approximated(arguments: &mut [Expr]) -> bool {
 
 /// A value as the nearest double.
 pub(super) fn to_double(expr: Expr) -> Expr {
-    match number(&expr) {
+    match literal_number(&expr) {
         // The cast would divide, and miss the nearest one.
         Some(value) => Expr::Literal(value.double(), None),
         None => Expr::Cast(Cast::new(Box::new(expr), DataType::Float64)),
@@ -334,7 +339,7 @@ pub(super) fn to_double(expr: Expr) -> Expr {
 }
 
 fn replace(part: &mut Expr, value: impl Fn(&DecimalLiteral) -> Option<ScalarValue>) {
-    if let Some(value) = number(part).and_then(|number| value(&number)) {
+    if let Some(value) = literal_number(part).and_then(|number| value(&number)) {
         *part = Expr::Literal(value, None);
     }
 }
@@ -345,7 +350,7 @@ struct DecimalLiteral {
     scale: i8,
 }
 
-fn number(expr: &Expr) -> Option<DecimalLiteral> {
+fn literal_number(expr: &Expr) -> Option<DecimalLiteral> {
     match expr {
         Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
             Some(DecimalLiteral { digits: i256::from_i128(*digits), scale: *scale })
@@ -366,7 +371,7 @@ fn any_number(expr: &Expr) -> Option<DecimalLiteral> {
         Expr::Literal(ScalarValue::UInt64(Some(whole)), _) => {
             Some(DecimalLiteral { digits: i256::from_i128((*whole).into()), scale: 0 })
         }
-        _ => number(expr),
+        _ => literal_number(expr),
     }
 }
 

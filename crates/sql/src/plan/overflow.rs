@@ -49,20 +49,20 @@ impl AnalyzerRule for OverflowRule {
             };
             let node = map_named(node, |expr| {
                 expr.transform_up(|part| {
-                    checked(part, &schema)
-                        .transform_data(|part| Ok(doubles::settled(part, &schema)))?
-                        .transform_data(|part| Ok(intervals::settled(part, &schema)))
+                    check_arithmetic(part, &schema)
+                        .transform_data(|part| Ok(doubles::canonicalise_result(part, &schema)))?
+                        .transform_data(|part| Ok(intervals::rewrite_duration_cast(part, &schema)))
                 })
             })?;
             let node =
                 if node.transformed { node.map_data(LogicalPlan::recompute_schema)? } else { node };
-            node.transform_data(doubles::summed)
+            node.transform_data(doubles::canonicalise_sums)
         });
         rewritten.map(|rewritten| rewritten.data)
     }
 }
 
-fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+fn check_arithmetic(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     // A narrower type of a decimal result holds all its results: the planner has widened it.
     let may_overflow = |expr: &Expr| match expr.get_type(schema) {
         Ok(DataType::Decimal128(precision, _)) => precision == DECIMAL128_MAX_PRECISION,

@@ -110,24 +110,24 @@ fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         let is_null_equal = node
             .downcast_ref::<HashJoinExec>()
             .is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
-        let is_projection_of_twins = node.is::<ProjectionExec>() && has_twins(node);
+        let is_projection_of_twins = node.is::<ProjectionExec>() && has_duplicate_names(node);
         misleads |= is_null_equal || is_projection_of_twins;
         Ok(if misleads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    Ok(misleads || hands_down_to_twins(plan, false))
+    Ok(misleads || pushes_to_duplicate_names(plan, false))
 }
 
 /// Whether a node with two columns of one name lies below one that hands something down.
-fn hands_down_to_twins(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
-    if is_below && has_twins(node) {
+fn pushes_to_duplicate_names(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
+    if is_below && has_duplicate_names(node) {
         return true;
     }
     let hands_down = node.is::<HashJoinExec>() || node.is::<SortExec>();
     let is_below = is_below || hands_down;
-    node.children().into_iter().any(|child| hands_down_to_twins(child, is_below))
+    node.children().into_iter().any(|child| pushes_to_duplicate_names(child, is_below))
 }
 
-fn has_twins(node: &Arc<dyn ExecutionPlan>) -> bool {
+fn has_duplicate_names(node: &Arc<dyn ExecutionPlan>) -> bool {
     let schema = node.schema();
     let fields = schema.fields();
     (1..fields.len())

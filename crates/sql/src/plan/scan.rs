@@ -28,7 +28,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tonnage::{Direction, Error};
 
-use super::dynamic::{is_dynamic, may_narrow, narrowed};
+use super::dynamic::{is_dynamic, may_narrow, narrow_read};
 use super::parts::SharedRead;
 use super::scan_statistics::statistics_of;
 use crate::access::{
@@ -190,7 +190,7 @@ impl ExecutionPlan for StoreScan {
         // Nothing is opened before the first row is asked for: by then the other side of a join may
         // have told its keys.
         let rows = stream::once(async move {
-            narrowed(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
+            narrow_read(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
         });
         let rows = rows.try_flatten().inspect_ok(move |batch| {
             metrics.record_output(batch.num_rows());

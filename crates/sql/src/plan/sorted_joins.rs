@@ -21,7 +21,7 @@ pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 /// The rows of a plan, or of that which sorts where memory ends before the first of them.
-pub(crate) fn or_sorting(
+pub(crate) fn with_sort_fallback(
     rows: SendableRecordBatchStream,
     sorting: impl FnOnce() -> PlannedStream + Send + 'static,
 ) -> SendableRecordBatchStream {
@@ -33,25 +33,25 @@ pub(crate) fn or_sorting(
                 // What it holds is given back first.
                 drop(rows);
                 // Where sorting has no room either, that is what more memory is needed for.
-                let sorted = begin(sorting()).await;
+                let sorted = fetch_first(sorting()).await;
                 sorted.map_err(|second| if is_out_of_memory(&second) { second } else { error })
             }
-            first => Ok(behind(first, rows)),
+            first => Ok(prepend(first, rows)),
         }
     };
     Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(begun).try_flatten()))
 }
 
 /// Rows whose first batch is there.
-async fn begin(planned: PlannedStream) -> PlannedStream {
+async fn fetch_first(planned: PlannedStream) -> PlannedStream {
     let mut rows = planned?;
     match rows.next().await {
         Some(Err(error)) => Err(error),
-        first => Ok(behind(first, rows)),
+        first => Ok(prepend(first, rows)),
     }
 }
 
-fn behind(
+fn prepend(
     first: Option<std::result::Result<arrow::array::RecordBatch, DataFusionError>>,
     rest: SendableRecordBatchStream,
 ) -> SendableRecordBatchStream {

@@ -37,7 +37,7 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
     // Marks go from all columns: `as_double` was the last to need them.
     for cell in rows.iter_mut().flatten() {
         let marked = std::mem::take(cell);
-        *cell = marked.transform_up(|part| Ok(unmarked(part)))?.data;
+        *cell = marked.transform_up(|part| Ok(remove_mark(part)))?.data;
     }
     let schema = match is_changed {
         true => Arc::new(DFSchema::try_from(Schema::new(fields))?),
@@ -63,7 +63,7 @@ fn as_double(cell: Expr) -> Expr {
     }
 }
 
-fn unmarked(part: Expr) -> Transformed<Expr> {
+fn remove_mark(part: Expr) -> Transformed<Expr> {
     match part {
         Expr::ScalarFunction(mut call) if call.func.name() == MARK && call.args.len() == 1 => {
             Transformed::yes(call.args.remove(0))

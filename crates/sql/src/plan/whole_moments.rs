@@ -23,7 +23,7 @@ pub(super) fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// A moment in another unit, rounded up or down.
-pub(super) fn whole(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
+pub(super) fn round_moment(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     let func = ScalarUDF::new_from_impl(WholeMoment { unit, is_up, signature });
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(func), args: vec![moment] })

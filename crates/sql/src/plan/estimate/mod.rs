@@ -8,6 +8,6 @@ mod rows;
 mod selectivity;
 mod source;
 
-pub(super) use rows::{kept, rows};
+pub(super) use rows::{estimate_rows, semi_join_selectivity};
 pub(super) use selectivity::selectivity;
-pub(super) use source::{ColumnSource, source};
+pub(super) use source::{ColumnSource, column_source};

@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 
-use super::source::source;
+use super::source::column_source;
 use crate::plan::above_scan::unaliased;
 
 /// A range with one end, and one with two, of a column of which nothing is known.
@@ -72,7 +72,7 @@ impl ColumnRange {
 
     /// The same by where the column begins and ends, as if its values were spread evenly.
     fn known_part(&self, input: &LogicalPlan, column: &Column) -> Option<f64> {
-        let source = source(input, column)?;
+        let source = column_source(input, column)?;
         let found = source.statistics()?;
         let (least, greatest) = (number(&found.least)?, number(&found.greatest)?);
         let end = |given: &Option<ScalarValue>, open: f64| match given {

@@ -9,13 +9,13 @@ use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan
 use super::conditions::TreeConditions;
 use super::shape::JoinShape;
 use super::tree::JoinTree;
-use crate::plan::estimate::rows;
+use crate::plan::estimate::estimate_rows;
 
 /// The plan of a tree, with the columns that the one before it had.
-pub(super) fn built(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
-    let mut plan = joined(&tree.relations, &tree.conditions, &tree.shape)?;
+pub(super) fn build_plan(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
+    let mut plan = build_joins(&tree.relations, &tree.conditions, &tree.shape)?;
     for semi in tree.semis.into_iter().rev() {
-        let is_smaller = rows(&semi.plan) < rows(&plan);
+        let is_smaller = estimate_rows(&semi.plan) < estimate_rows(&plan);
         plan = semi.over(plan, is_smaller)?;
     }
     let columns = schema.columns().into_iter().map(Expr::Column).collect();
@@ -23,7 +23,7 @@ pub(super) fn built(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan>
     Ok(LogicalPlan::Projection(projection))
 }
 
-fn joined(
+fn build_joins(
     relations: &[LogicalPlan],
     conditions: &TreeConditions,
     shape: &JoinShape,
@@ -34,8 +34,8 @@ fn joined(
     };
     let between = conditions.between(left.relations(), right.relations());
     let join = Join::try_new(
-        Arc::new(joined(relations, conditions, left)?),
-        Arc::new(joined(relations, conditions, right)?),
+        Arc::new(build_joins(relations, conditions, left)?),
+        Arc::new(build_joins(relations, conditions, right)?),
         between.on,
         conjunction(between.filters),
         JoinType::Inner,

@@ -60,10 +60,10 @@ impl TreeConditions {
         for one in found {
             match equality(one, homes) {
                 Some(members) => equalities.push((members, one)),
-                None => conditions.others.push(other(one, homes)?),
+                None => conditions.others.push(other_condition(one, homes)?),
             }
         }
-        for (class, of) in classes(&equalities) {
+        for (class, of) in equivalence_classes(&equalities) {
             let mut relations: Vec<usize> = class.iter().map(|member| member.relation).collect();
             relations.sort_unstable();
             if relations.windows(2).all(|pair| pair[0] != pair[1]) {
@@ -71,7 +71,7 @@ impl TreeConditions {
                 continue;
             }
             for equality in of {
-                conditions.others.push(other(equalities[equality].1, homes)?);
+                conditions.others.push(other_condition(equalities[equality].1, homes)?);
             }
         }
         Some(conditions)
@@ -142,7 +142,7 @@ fn is_plainly_equal(data_type: &DataType) -> bool {
         || matches!(data_type, DataType::Binary | DataType::FixedSizeBinary(_))
 }
 
-fn other(found: &FoundCondition, homes: &ColumnRelations) -> Option<OtherCondition> {
+fn other_condition(found: &FoundCondition, homes: &ColumnRelations) -> Option<OtherCondition> {
     let relations = match found {
         FoundCondition::Equal(left, right) => {
             [relations_of(left, homes)?, relations_of(right, homes)?]
@@ -175,7 +175,7 @@ fn relations_of(expr: &Expr, homes: &ColumnRelations) -> Option<RelationSet> {
 }
 
 /// Classes of columns that are equal, each with the equalities that tell so.
-fn classes(
+fn equivalence_classes(
     equalities: &[([ClassMember; 2], &FoundCondition)],
 ) -> Vec<(EquivalenceClass, Vec<usize>)> {
     let mut classes: Vec<(EquivalenceClass, Vec<usize>)> = Vec::new();

@@ -5,7 +5,7 @@ use datafusion::logical_expr::LogicalPlan;
 use super::conditions::{ClassMember, EquivalenceClass, FoundCondition};
 use super::shape::{JoinShape, RelationSet};
 use super::tree::JoinTree;
-use crate::plan::estimate::{ColumnSource, rows, selectivity, source};
+use crate::plan::estimate::{ColumnSource, column_source, estimate_rows, selectivity};
 
 /// To hold a row in memory costs as much as to hand on this many.
 const HELD: f64 = 2.0;
@@ -42,10 +42,11 @@ struct ComparedKey {
 
 impl<'a> JoinCost<'a> {
     pub(super) fn of(tree: &'a JoinTree) -> Self {
-        let sizes: Vec<f64> = tree.relations.iter().map(rows).collect();
-        let values = tree.conditions.classes.iter().map(|class| values(class, tree, &sizes));
+        let sizes: Vec<f64> = tree.relations.iter().map(estimate_rows).collect();
+        let values = tree.conditions.classes.iter().map(|class| class_values(class, tree, &sizes));
         let values = values.collect();
-        let keys = (0..tree.relations.len()).filter_map(|relation| key(tree, relation)).collect();
+        let keys =
+            (0..tree.relations.len()).filter_map(|relation| compared_key(tree, relation)).collect();
         Self { tree, rows: sizes, values, keys }
     }
 
@@ -101,7 +102,7 @@ impl<'a> JoinCost<'a> {
         for semi in self.tree.semis.iter().rev() {
             let held = match sides {
                 BuildSide::AsWritten => whole.rows,
-                BuildSide::Smaller => whole.rows.min(rows(&semi.plan)),
+                BuildSide::Smaller => whole.rows.min(estimate_rows(&semi.plan)),
             };
             cost += whole.rows + HELD * held;
             whole.rows *= semi.kept(&self.tree.relations);
@@ -129,8 +130,8 @@ fn is_between(class: &EquivalenceClass, left: &JoinedPart, right: &JoinedPart) -
 /// About how many values the columns of a class have in their tables: as many as the one with the
 /// most, for a key has all that refer to it. Where nothing is known, the smallest table has one in
 /// each row.
-fn values(class: &EquivalenceClass, tree: &JoinTree, sizes: &[f64]) -> f64 {
-    let of = |member: &ClassMember| source(&tree.relations[member.relation], &member.column);
+fn class_values(class: &EquivalenceClass, tree: &JoinTree, sizes: &[f64]) -> f64 {
+    let of = |member: &ClassMember| column_source(&tree.relations[member.relation], &member.column);
     let known = class.iter().filter_map(|member| of(member)?.values()).reduce(f64::max);
     let size = |member: &ClassMember| {
         of(member).and_then(|source| source.rows()).unwrap_or(sizes[member.relation])
@@ -139,10 +140,10 @@ fn values(class: &EquivalenceClass, tree: &JoinTree, sizes: &[f64]) -> f64 {
 }
 
 /// The key of a relation's table, if its columns are all compared.
-fn key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
+fn compared_key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
     let members = tree.conditions.classes.iter().enumerate().filter_map(|(class, members)| {
         let member = members.iter().find(|member| member.relation == relation)?;
-        Some((class, source(&tree.relations[relation], &member.column)?))
+        Some((class, column_source(&tree.relations[relation], &member.column)?))
     });
     let members: Vec<(usize, ColumnSource)> = members.collect();
     let table = members.first()?.1.table.table().clone();

@@ -6,12 +6,12 @@ use super::tree::JoinTree;
 
 /// Joins the two parts whose join is smallest, until there is one. Parts that nothing joins wait
 /// until nothing else is left.
-pub(super) fn shape(tree: &JoinTree, cost: &JoinCost) -> JoinShape {
+pub(super) fn greedy_shape(tree: &JoinTree, cost: &JoinCost) -> JoinShape {
     let mut parts: Vec<(JoinedPart, JoinShape)> = (0..tree.relations.len())
         .map(|relation| (cost.relation(relation), JoinShape::Relation(relation)))
         .collect();
     while parts.len() > 1 {
-        let (one, other, joined) = smallest(&parts, cost);
+        let (one, other, joined) = smallest_join(&parts, cost);
         let (second, first) = (parts.remove(other), parts.remove(one));
         let is_smaller = first.0.rows <= second.0.rows;
         let (left, right) = if is_smaller { (first, second) } else { (second, first) };
@@ -21,7 +21,7 @@ pub(super) fn shape(tree: &JoinTree, cost: &JoinCost) -> JoinShape {
 }
 
 /// The places of the two parts to join next, the lower one first, and what they become.
-fn smallest(parts: &[(JoinedPart, JoinShape)], cost: &JoinCost) -> (usize, usize, JoinedPart) {
+fn smallest_join(parts: &[(JoinedPart, JoinShape)], cost: &JoinCost) -> (usize, usize, JoinedPart) {
     let pairs =
         (0..parts.len()).flat_map(|one| (one + 1..parts.len()).map(move |other| (one, other)));
     let joined = pairs.map(|(one, other)| {

@@ -4,7 +4,7 @@ use datafusion::common::{NullEquality, Result};
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan};
 
 use super::column_relations::ColumnRelations;
-use crate::plan::estimate::{kept, rows};
+use crate::plan::estimate::{estimate_rows, semi_join_selectivity};
 
 /// Above this part of the rows that are kept, a join stays above the others.
 pub(super) const KEPT_MAX: f64 = 0.5;
@@ -46,7 +46,12 @@ impl SemiJoin {
     pub(super) fn kept(&self, relations: &[LogicalPlan]) -> f64 {
         let Some(home) = self.home else { return KEPT_MAX };
         let home = &relations[home];
-        kept(home, rows(home), self.on.iter().map(|(key, _)| key), rows(&self.plan))
+        semi_join_selectivity(
+            home,
+            estimate_rows(home),
+            self.on.iter().map(|(key, _)| key),
+            estimate_rows(&self.plan),
+        )
     }
 
     /// The rows of a plan that it keeps; the smaller side is held in memory.

@@ -2,20 +2,20 @@
 
 use super::semi::KEPT_MAX;
 use super::tree::JoinTree;
-use crate::plan::estimate::rows;
+use crate::plan::estimate::estimate_rows;
 
 /// The tree with these joins right above the relations that have their keys, where they keep few of
 /// the rows, and what that costs: the rows that are held against them.
-pub(super) fn with_lowered(tree: &JoinTree) -> Option<(JoinTree, f64)> {
+pub(super) fn push_down_semi_joins(tree: &JoinTree) -> Option<(JoinTree, f64)> {
     let (mut lowered, mut cost) = (tree.clone(), 0.0);
     lowered.semis.clear();
     for semi in tree.semis.iter().rev() {
         match semi.home.filter(|_| semi.kept(&tree.relations) <= KEPT_MAX) {
             Some(home) => {
                 let relation = lowered.relations[home].clone();
-                let tested = rows(&relation);
+                let tested = estimate_rows(&relation);
                 cost += tested;
-                let is_smaller = rows(&semi.plan) < tested;
+                let is_smaller = estimate_rows(&semi.plan) < tested;
                 lowered.relations[home] = semi.clone().over(relation, is_smaller).ok()?;
             }
             None => lowered.semis.insert(0, semi.clone()),
