@@ -128,7 +128,9 @@ impl ListChain {
     ) -> Result<()> {
         match part {
             Expr::Not(inner) => self.visit(inner, !negated, each),
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if self.joins(*op, negated) => {
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if self.continues_with(*op, negated) =>
+            {
                 self.visit(left, negated, each)?;
                 self.visit(right, negated, each)
             }
@@ -139,7 +141,7 @@ impl ListChain {
     }
 
     /// Whether an operator is that of the chain. NOT makes AND of OR.
-    fn joins(&self, op: Operator, negated: bool) -> bool {
+    fn continues_with(&self, op: Operator, negated: bool) -> bool {
         match op {
             Operator::And | Operator::Or => (op == self.op) != negated,
             _ => false,

@@ -136,7 +136,7 @@ fn finer_unit(expr: &Expr, unit: TimeUnit, schema: &DFSchema) -> Option<TimeUnit
 }
 
 fn round(expr: &mut Expr, unit: TimeUnit, add: i64) -> bool {
-    let Some(count) = moment(expr).and_then(|moment| moment.cut(unit)) else { return false };
+    let Some(count) = moment(expr).and_then(|moment| moment.floor_to(unit)) else { return false };
     *expr = Expr::Literal(literal(unit, count + add), None);
     true
 }
@@ -155,7 +155,7 @@ fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let Some((unit, None)) = varying else { return false };
     let moments: Vec<Option<LiteralMoment>> =
         parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
-    let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
+    let common = moments.iter().flatten().fold(unit, |unit, moment| moment.common_unit(unit));
     // Of a constant nanoseconds are left out, beside a column that reaches over all years.
     let common = parts
         .iter()
@@ -170,7 +170,7 @@ fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
         if let Some(moment) = moment {
-            **part = Expr::Literal(moment.counted(common), None);
+            **part = Expr::Literal(moment.to_scalar(common), None);
             changed = true;
         } else if varies(part) {
             if common != unit && unit_of(part, schema).is_some() {
@@ -275,8 +275,8 @@ fn of_text(text: &str) -> Option<LiteralMoment> {
 /// all for a text that says none.
 pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     let moment = of_text(text)?;
-    let is_told = moment.unit_beside(unit) == unit;
-    match moment.counted(unit) {
+    let is_told = moment.common_unit(unit) == unit;
+    match moment.to_scalar(unit) {
         ScalarValue::TimestampSecond(count, _)
         | ScalarValue::TimestampMillisecond(count, _)
         | ScalarValue::TimestampMicrosecond(count, _)
@@ -287,7 +287,7 @@ pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
 
 impl LiteralMoment {
     /// The unit in which this and what is counted in another can both be counted.
-    fn unit_beside(self, unit: TimeUnit) -> TimeUnit {
+    fn common_unit(self, unit: TimeUnit) -> TimeUnit {
         let is_whole = |units: i64| self.microseconds % units == 0;
         match unit {
             _ if self.nanoseconds.is_some() => TimeUnit::Nanosecond,
@@ -300,7 +300,7 @@ impl LiteralMoment {
         }
     }
 
-    fn counted(self, unit: TimeUnit) -> ScalarValue {
+    fn to_scalar(self, unit: TimeUnit) -> ScalarValue {
         let Self { microseconds, nanoseconds } = self;
         let count = match unit {
             TimeUnit::Second => microseconds / 1_000_000,
@@ -314,8 +314,8 @@ impl LiteralMoment {
 
     /// The count of the last moment before this one that a unit can tell; nothing for one that the
     /// unit can tell itself.
-    fn cut(self, unit: TimeUnit) -> Option<i64> {
-        if self.unit_beside(unit) == unit {
+    fn floor_to(self, unit: TimeUnit) -> Option<i64> {
+        if self.common_unit(unit) == unit {
             return None;
         }
         let per_microsecond = match unit {

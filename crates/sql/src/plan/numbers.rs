@@ -152,7 +152,7 @@ fn read_texts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 /// the number as it is, and nothing at all for a text that says none.
 pub(super) fn digits_of_text(text: &str, precision: u8, scale: i8) -> Option<Option<i256>> {
     let number = DecimalLiteral::parse(text)?;
-    Some(number.at(precision, scale))
+    Some(number.digits_in(precision, scale))
 }
 
 /// Literals beside decimals of 256 bits of one type as that type, where it holds them: the planner
@@ -168,7 +168,8 @@ fn fit_wide_decimals(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     }
     let mut changed = false;
     for part in parts.iter_mut() {
-        if let Some(digits) = any_number(part).and_then(|number| number.at(precision, scale)) {
+        if let Some(digits) = any_number(part).and_then(|number| number.digits_in(precision, scale))
+        {
             let literal = ScalarValue::Decimal256(Some(digits), precision, scale);
             **part = Expr::Literal(literal, None);
             changed = true;
@@ -408,7 +409,7 @@ impl DecimalLiteral {
     }
 
     /// The digits in a column of that many, if it holds the number as it is.
-    fn at(&self, precision: u8, scale: i8) -> Option<i256> {
+    fn digits_in(&self, precision: u8, scale: i8) -> Option<i256> {
         let shift = i16::from(scale) - i16::from(self.scale);
         let power = i256::from_i128(10).checked_pow(shift.unsigned_abs().into())?;
         let digits = match shift >= 0 {

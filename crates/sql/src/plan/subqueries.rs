@@ -69,7 +69,9 @@ fn rewrite_subquery(part: Expr) -> Result<Transformed<Expr>> {
             None => nullable_subquery(subquery),
         },
         Expr::Exists(exists) => match correlated_row(&exists.subquery)? {
-            Some(row) => Ok(Transformed::yes(row.or(boolean_literal(true), exists.negated)?)),
+            Some(row) => {
+                Ok(Transformed::yes(row.or_without_row(boolean_literal(true), exists.negated)?))
+            }
             None => {
                 check_correlation(&exists.subquery.subquery, SubqueryUse::Existence)?;
                 Ok(Transformed::no(Expr::Exists(exists)))
@@ -80,7 +82,7 @@ fn rewrite_subquery(part: Expr) -> Result<Transformed<Expr>> {
                 Some(row) => {
                     let op = if negated { Operator::NotEq } else { Operator::Eq };
                     let same = compare_with_row(expr, op, row.rows.clone());
-                    Ok(Transformed::yes(row.or(same, negated)?))
+                    Ok(Transformed::yes(row.or_without_row(same, negated)?))
                 }
                 None => {
                     check_correlation(&subquery.subquery, SubqueryUse::Values)?;
@@ -92,7 +94,7 @@ fn rewrite_subquery(part: Expr) -> Result<Transformed<Expr>> {
             Some(row) => {
                 let SetComparison { expr, op, quantifier, .. } = comparison;
                 let holds = compare_with_row(expr, op, row.rows.clone());
-                Ok(Transformed::yes(row.or(holds, quantifier == SetQuantifier::All)?))
+                Ok(Transformed::yes(row.or_without_row(holds, quantifier == SetQuantifier::All)?))
             }
             None => {
                 check_correlation(&comparison.subquery.subquery, SubqueryUse::Values)?;
@@ -182,7 +184,7 @@ impl SingleRow {
     /// The value of the row, NULL if there is none.
     fn value(self) -> Result<Expr> {
         let value = scalar_subquery(self.rows.clone());
-        match self.holds() {
+        match self.existence() {
             None => Ok(value),
             Some(holds) => Ok(case_when(holds, value, None)),
         }
@@ -190,17 +192,17 @@ impl SingleRow {
 
     /// An expression of the row; without it, whether a test of no rows holds. EXISTS is such an
     /// expression: `true`.
-    fn or(self, expr: Expr, without: bool) -> Result<Expr> {
+    fn or_without_row(self, expr: Expr, without: bool) -> Result<Expr> {
         let is_exists = matches!(expr, Expr::Literal(..));
         let expr = if is_exists { boolean_literal(!without) } else { expr };
-        Ok(match self.holds() {
+        Ok(match self.existence() {
             None => expr,
             Some(holds) => case_when(holds, expr, Some(boolean_literal(without))),
         })
     }
 
     /// Whether the row is there; nothing if it always is.
-    fn holds(self) -> Option<Expr> {
+    fn existence(self) -> Option<Expr> {
         let each = self.conditions.into_iter().map(scalar_subquery);
         let each = each.map(|condition| Expr::IsTrue(Box::new(condition)));
         each.reduce(Expr::and)

@@ -28,7 +28,7 @@ struct ColumnRange {
 
 impl ColumnRanges {
     /// Notes a condition, if it gives an end of a range.
-    pub(super) fn note(&mut self, condition: &Expr) -> bool {
+    pub(super) fn add(&mut self, condition: &Expr) -> bool {
         let (column, low, high) = match condition {
             Expr::Between(between) if !between.negated => {
                 (&*between.expr, literal(&between.low), literal(&between.high))
@@ -59,19 +59,19 @@ impl ColumnRanges {
     }
 
     /// The part of a plan's rows that is in all of them.
-    pub(super) fn part(&self, input: &LogicalPlan) -> f64 {
-        self.of.iter().map(|(column, range)| range.part(input, column)).product()
+    pub(super) fn selectivity(&self, input: &LogicalPlan) -> f64 {
+        self.of.iter().map(|(column, range)| range.selectivity(input, column)).product()
     }
 }
 
 impl ColumnRange {
-    fn part(&self, input: &LogicalPlan, column: &Column) -> f64 {
+    fn selectivity(&self, input: &LogicalPlan, column: &Column) -> f64 {
         let guess = if self.low.is_some() && self.high.is_some() { CLOSED } else { OPEN };
-        self.known_part(input, column).unwrap_or(guess)
+        self.known_selectivity(input, column).unwrap_or(guess)
     }
 
     /// The same by where the column begins and ends, as if its values were spread evenly.
-    fn known_part(&self, input: &LogicalPlan, column: &Column) -> Option<f64> {
+    fn known_selectivity(&self, input: &LogicalPlan, column: &Column) -> Option<f64> {
         let source = column_source(input, column)?;
         let found = source.statistics()?;
         let (least, greatest) = (number(&found.least)?, number(&found.greatest)?);

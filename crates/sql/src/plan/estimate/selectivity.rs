@@ -25,9 +25,9 @@ pub(in crate::plan) fn selectivity_of_all<'a>(
 ) -> f64 {
     let mut ranges = ColumnRanges::default();
     let others: Vec<&Expr> =
-        conditions.into_iter().filter(|condition| !ranges.note(unaliased(condition))).collect();
+        conditions.into_iter().filter(|condition| !ranges.add(unaliased(condition))).collect();
     let others = others.into_iter().map(|condition| condition_selectivity(condition, input));
-    ranges.part(input) * others.product::<f64>()
+    ranges.selectivity(input) * others.product::<f64>()
 }
 
 /// The part of a plan's rows for which a condition is true.

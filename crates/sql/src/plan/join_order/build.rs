@@ -16,7 +16,7 @@ pub(super) fn build_plan(tree: JoinTree, schema: &DFSchemaRef) -> Result<Logical
     let mut plan = build_joins(&tree.relations, &tree.conditions, &tree.shape)?;
     for semi in tree.semis.into_iter().rev() {
         let is_smaller = estimate_rows(&semi.plan) < estimate_rows(&plan);
-        plan = semi.over(plan, is_smaller)?;
+        plan = semi.join_onto(plan, is_smaller)?;
     }
     let columns = schema.columns().into_iter().map(Expr::Column).collect();
     let projection = Projection::try_new_with_schema(columns, Arc::new(plan), schema.clone())?;

@@ -54,13 +54,16 @@ pub(super) struct JoinConditions {
 
 impl TreeConditions {
     /// Puts conditions in order; `None` where one must stay where it is.
-    pub(super) fn of(found: &[FoundCondition], homes: &ColumnRelations) -> Option<Self> {
+    pub(super) fn of(
+        found: &[FoundCondition],
+        relations_by_column: &ColumnRelations,
+    ) -> Option<Self> {
         let mut conditions = Self::default();
         let mut equalities = Vec::new();
         for one in found {
-            match equality(one, homes) {
+            match equality(one, relations_by_column) {
                 Some(members) => equalities.push((members, one)),
-                None => conditions.others.push(other_condition(one, homes)?),
+                None => conditions.others.push(other_condition(one, relations_by_column)?),
             }
         }
         for (class, of) in equivalence_classes(&equalities) {
@@ -71,7 +74,9 @@ impl TreeConditions {
                 continue;
             }
             for equality in of {
-                conditions.others.push(other_condition(equalities[equality].1, homes)?);
+                conditions
+                    .others
+                    .push(other_condition(equalities[equality].1, relations_by_column)?);
             }
         }
         Some(conditions)
@@ -123,9 +128,12 @@ impl OtherCondition {
 }
 
 /// Two columns whose equality may be carried on to others: a = b and b = c tell that a = c.
-fn equality(found: &FoundCondition, homes: &ColumnRelations) -> Option<[ClassMember; 2]> {
+fn equality(
+    found: &FoundCondition,
+    relations_by_column: &ColumnRelations,
+) -> Option<[ClassMember; 2]> {
     let FoundCondition::Equal(Expr::Column(left), Expr::Column(right)) = found else { return None };
-    let (one, two) = (homes.get(left)?, homes.get(right)?);
+    let (one, two) = (relations_by_column.get(left)?, relations_by_column.get(right)?);
     let is_carried_on = one.relation != two.relation
         && one.data_type == two.data_type
         && is_plainly_equal(&one.data_type);
@@ -142,12 +150,15 @@ fn is_plainly_equal(data_type: &DataType) -> bool {
         || matches!(data_type, DataType::Binary | DataType::FixedSizeBinary(_))
 }
 
-fn other_condition(found: &FoundCondition, homes: &ColumnRelations) -> Option<OtherCondition> {
+fn other_condition(
+    found: &FoundCondition,
+    relations_by_column: &ColumnRelations,
+) -> Option<OtherCondition> {
     let relations = match found {
         FoundCondition::Equal(left, right) => {
-            [relations_of(left, homes)?, relations_of(right, homes)?]
+            [relations_of(left, relations_by_column)?, relations_of(right, relations_by_column)?]
         }
-        FoundCondition::Filter(filter) => [relations_of(filter, homes)?; 2],
+        FoundCondition::Filter(filter) => [relations_of(filter, relations_by_column)?; 2],
     };
     let all = relations[0] | relations[1];
     // One on a single relation has its place below, unless something holds it.
@@ -155,7 +166,7 @@ fn other_condition(found: &FoundCondition, homes: &ColumnRelations) -> Option<Ot
 }
 
 /// The relations of an expression that may be evaluated anywhere.
-fn relations_of(expr: &Expr, homes: &ColumnRelations) -> Option<RelationSet> {
+fn relations_of(expr: &Expr, relations_by_column: &ColumnRelations) -> Option<RelationSet> {
     let holds = |part: &Expr| {
         let is_held = matches!(
             part,
@@ -171,7 +182,9 @@ fn relations_of(expr: &Expr, homes: &ColumnRelations) -> Option<RelationSet> {
         return None;
     }
     let columns = expr.column_refs();
-    columns.iter().try_fold(0, |all, column| Some(all | 1 << homes.get(*column)?.relation))
+    columns
+        .iter()
+        .try_fold(0, |all, column| Some(all | 1 << relations_by_column.get(*column)?.relation))
 }
 
 /// Classes of columns that are equal, each with the equalities that tell so.

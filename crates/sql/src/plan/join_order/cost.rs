@@ -64,7 +64,7 @@ impl<'a> JoinCost<'a> {
                 .any(|other| other.is_key_of(left.relations, right.relations))
     }
 
-    pub(super) fn joined(&self, left: &JoinedPart, right: &JoinedPart) -> JoinedPart {
+    pub(super) fn join(&self, left: &JoinedPart, right: &JoinedPart) -> JoinedPart {
         let conditions = &self.tree.conditions;
         let between: Vec<usize> = (0..conditions.classes.len())
             .filter(|class| is_between(&conditions.classes[*class], left, right))
@@ -73,7 +73,7 @@ impl<'a> JoinCost<'a> {
             .others
             .iter()
             .filter(|other| other.is_between(left.relations, right.relations))
-            .map(|other| self.part_of(&other.found, left.rows.min(right.rows)));
+            .map(|other| self.condition_selectivity(&other.found, left.rows.min(right.rows)));
         let rows = left.rows * right.rows / self.values_of(&between) * others.product::<f64>();
         JoinedPart { relations: left.relations | right.relations, rows: rows.max(1.0) }
     }
@@ -88,7 +88,7 @@ impl<'a> JoinCost<'a> {
         (key.map_or(1.0, |key| key.rows) * left.product::<f64>()).max(1.0)
     }
 
-    fn part_of(&self, found: &FoundCondition, rows: f64) -> f64 {
+    fn condition_selectivity(&self, found: &FoundCondition, rows: f64) -> f64 {
         match found {
             FoundCondition::Equal(..) => 1.0 / rows.max(1.0),
             // Its columns come from several relations, none of which tells of all.
@@ -97,26 +97,26 @@ impl<'a> JoinCost<'a> {
     }
 
     /// What the whole tree costs in an order.
-    pub(super) fn whole(&self, shape: &JoinShape, sides: BuildSide) -> f64 {
-        let (mut whole, mut cost) = self.of_shape(shape);
+    pub(super) fn total(&self, shape: &JoinShape, sides: BuildSide) -> f64 {
+        let (mut whole, mut cost) = self.shape_cost(shape);
         for semi in self.tree.semis.iter().rev() {
             let held = match sides {
                 BuildSide::AsWritten => whole.rows,
                 BuildSide::Smaller => whole.rows.min(estimate_rows(&semi.plan)),
             };
             cost += whole.rows + HELD * held;
-            whole.rows *= semi.kept(&self.tree.relations);
+            whole.rows *= semi.selectivity(&self.tree.relations);
         }
         cost
     }
 
-    fn of_shape(&self, shape: &JoinShape) -> (JoinedPart, f64) {
+    fn shape_cost(&self, shape: &JoinShape) -> (JoinedPart, f64) {
         let (left, right) = match shape {
             JoinShape::Relation(relation) => return (self.relation(*relation), 0.0),
             JoinShape::Join(left, right) => (left, right),
         };
-        let ((one, left_cost), (two, right_cost)) = (self.of_shape(left), self.of_shape(right));
-        let joined = self.joined(&one, &two);
+        let ((one, left_cost), (two, right_cost)) = (self.shape_cost(left), self.shape_cost(right));
+        let joined = self.join(&one, &two);
         (joined, left_cost + right_cost + joined.rows + HELD * one.rows)
     }
 }

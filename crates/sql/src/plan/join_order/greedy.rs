@@ -26,7 +26,7 @@ fn smallest_join(parts: &[(JoinedPart, JoinShape)], cost: &JoinCost) -> (usize, 
         (0..parts.len()).flat_map(|one| (one + 1..parts.len()).map(move |other| (one, other)));
     let joined = pairs.map(|(one, other)| {
         let (left, right) = (&parts[one].0, &parts[other].0);
-        (cost.is_cross(left, right), left.rows + right.rows, one, other, cost.joined(left, right))
+        (cost.is_cross(left, right), left.rows + right.rows, one, other, cost.join(left, right))
     });
     let least = joined.min_by(|one, other| {
         let by_rows = one.4.rows.total_cmp(&other.4.rows);

@@ -81,7 +81,7 @@ fn reorder_joins(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 /// The same tree in an order that costs less, if that is worth it.
 fn cheaper_tree(tree: &JoinTree) -> Option<JoinTree> {
     let cost = JoinCost::of(tree);
-    let present = cost.whole(&tree.shape, BuildSide::AsWritten);
+    let present = cost.total(&tree.shape, BuildSide::AsWritten);
     let plain = in_greedy_order(tree.clone(), &cost);
     let lowered = push_down_semi_joins(tree).map(|(lowered, tested)| {
         let (whole, lowered) = in_greedy_order(lowered.clone(), &JoinCost::of(&lowered));
@@ -95,5 +95,5 @@ fn cheaper_tree(tree: &JoinTree) -> Option<JoinTree> {
 /// A tree in the order that joins the smallest first, and what it costs then.
 fn in_greedy_order(tree: JoinTree, cost: &JoinCost) -> (f64, JoinTree) {
     let shape = greedy::greedy_shape(&tree, cost);
-    (cost.whole(&shape, BuildSide::Smaller), JoinTree { shape, ..tree })
+    (cost.total(&shape, BuildSide::Smaller), JoinTree { shape, ..tree })
 }

@@ -15,11 +15,11 @@ pub(super) struct SemiJoin {
     pub(super) plan: LogicalPlan,
     on: Vec<(Expr, Expr)>,
     /// The relation that has all its keys.
-    pub(super) home: Option<usize>,
+    pub(super) relation: Option<usize>,
 }
 
 impl SemiJoin {
-    pub(super) fn is_one(join: &Join) -> bool {
+    pub(super) fn is_semi_join(join: &Join) -> bool {
         join.join_type == JoinType::LeftSemi
             && join.null_equality == NullEquality::NullEqualsNothing
             && join.filter.is_none()
@@ -27,35 +27,35 @@ impl SemiJoin {
     }
 
     pub(super) fn of(join: &Join) -> Self {
-        Self { plan: join.right.as_ref().clone(), on: join.on.clone(), home: None }
+        Self { plan: join.right.as_ref().clone(), on: join.on.clone(), relation: None }
     }
 
-    pub(super) fn find_home(&mut self, homes: &ColumnRelations) {
-        let home = |(key, _): &(Expr, Expr)| match key {
-            Expr::Column(column) => Some(homes.get(column)?.relation),
+    pub(super) fn find_relation(&mut self, relations_by_column: &ColumnRelations) {
+        let relation = |(key, _): &(Expr, Expr)| match key {
+            Expr::Column(column) => Some(relations_by_column.get(column)?.relation),
             _ => None,
         };
-        let found: Option<Vec<usize>> = self.on.iter().map(home).collect();
-        self.home = found.and_then(|found| {
+        let found: Option<Vec<usize>> = self.on.iter().map(relation).collect();
+        self.relation = found.and_then(|found| {
             let first = *found.first()?;
             found.iter().all(|one| *one == first).then_some(first)
         });
     }
 
     /// The part of the rows that it keeps, about.
-    pub(super) fn kept(&self, relations: &[LogicalPlan]) -> f64 {
-        let Some(home) = self.home else { return KEPT_MAX };
-        let home = &relations[home];
+    pub(super) fn selectivity(&self, relations: &[LogicalPlan]) -> f64 {
+        let Some(relation) = self.relation else { return KEPT_MAX };
+        let relation = &relations[relation];
         semi_join_selectivity(
-            home,
-            estimate_rows(home),
+            relation,
+            estimate_rows(relation),
             self.on.iter().map(|(key, _)| key),
             estimate_rows(&self.plan),
         )
     }
 
     /// The rows of a plan that it keeps; the smaller side is held in memory.
-    pub(super) fn over(self, plan: LogicalPlan, is_smaller: bool) -> Result<LogicalPlan> {
+    pub(super) fn join_onto(self, plan: LogicalPlan, is_smaller: bool) -> Result<LogicalPlan> {
         let (left, right, on, kind) = match is_smaller {
             true => {
                 let on = self.on.into_iter().map(|(left, right)| (right, left)).collect();

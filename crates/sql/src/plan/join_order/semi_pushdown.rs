@@ -10,13 +10,13 @@ pub(super) fn push_down_semi_joins(tree: &JoinTree) -> Option<(JoinTree, f64)> {
     let (mut lowered, mut cost) = (tree.clone(), 0.0);
     lowered.semis.clear();
     for semi in tree.semis.iter().rev() {
-        match semi.home.filter(|_| semi.kept(&tree.relations) <= KEPT_MAX) {
-            Some(home) => {
-                let relation = lowered.relations[home].clone();
+        match semi.relation.filter(|_| semi.selectivity(&tree.relations) <= KEPT_MAX) {
+            Some(place) => {
+                let relation = lowered.relations[place].clone();
                 let tested = estimate_rows(&relation);
                 cost += tested;
                 let is_smaller = estimate_rows(&semi.plan) < tested;
-                lowered.relations[home] = semi.clone().over(relation, is_smaller).ok()?;
+                lowered.relations[place] = semi.clone().join_onto(relation, is_smaller).ok()?;
             }
             None => lowered.semis.insert(0, semi.clone()),
         }

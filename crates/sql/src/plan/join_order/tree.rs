@@ -27,7 +27,7 @@ impl JoinTree {
         let (mut semis, mut node) = (Vec::new(), plan);
         loop {
             node = match node {
-                LogicalPlan::Join(join) if SemiJoin::is_one(join) => {
+                LogicalPlan::Join(join) if SemiJoin::is_semi_join(join) => {
                     semis.push(SemiJoin::of(join));
                     &join.left
                 }
@@ -39,10 +39,10 @@ impl JoinTree {
             };
         }
         let mut taken = JoinTreeBuilder::default();
-        let shape = taken.apart(node);
-        let homes = taken.homes()?;
-        let conditions = TreeConditions::of(&taken.found, &homes)?;
-        semis.iter_mut().for_each(|semi| semi.find_home(&homes));
+        let shape = taken.add(node);
+        let relations_by_column = taken.column_relations()?;
+        let conditions = TreeConditions::of(&taken.found, &relations_by_column)?;
+        semis.iter_mut().for_each(|semi| semi.find_relation(&relations_by_column));
         Some(Self { relations: taken.relations, conditions, shape, semis })
     }
 
@@ -59,10 +59,10 @@ struct JoinTreeBuilder {
 }
 
 impl JoinTreeBuilder {
-    fn apart(&mut self, plan: &LogicalPlan) -> JoinShape {
+    fn add(&mut self, plan: &LogicalPlan) -> JoinShape {
         match inner_join(plan) {
             Some(join) => {
-                let (left, right) = (self.apart(&join.left), self.apart(&join.right));
+                let (left, right) = (self.add(&join.left), self.add(&join.right));
                 let equal = |(left, right): &(Expr, Expr)| {
                     FoundCondition::Equal(left.clone(), right.clone())
                 };
@@ -79,11 +79,11 @@ impl JoinTreeBuilder {
     }
 
     /// The relation of each column, if no two go by one name.
-    fn homes(&self) -> Option<ColumnRelations> {
+    fn column_relations(&self) -> Option<ColumnRelations> {
         if self.relations.len() > RELATIONS_MAX {
             return None;
         }
-        let (mut homes, mut names, mut bare) =
+        let (mut relations_by_column, mut names, mut bare) =
             (ColumnRelations::new(), HashSet::new(), HashSet::new());
         for (relation, plan) in self.relations.iter().enumerate() {
             for (column, field) in plan.schema().columns().into_iter().zip(plan.schema().fields()) {
@@ -95,12 +95,12 @@ impl JoinTreeBuilder {
                     return None;
                 }
                 let home = ColumnRelation { relation, data_type: field.data_type().clone() };
-                if homes.insert(column, home).is_some() {
+                if relations_by_column.insert(column, home).is_some() {
                     return None;
                 }
             }
         }
-        Some(homes)
+        Some(relations_by_column)
     }
 }
 
