@@ -6,11 +6,11 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
 use crate::access::declared_schema;
-use crate::cache::CachedStatement;
 use crate::direct::Work;
 use crate::planner::Types;
 use crate::request::{Parameters, Request};
 use crate::session::{Prepared, Sql};
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::{show, summary, write};
 

@@ -4,10 +4,10 @@ use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 
 use crate::answer::{Answer, Changes};
-use crate::cache::CachedStatement;
 use crate::describe::count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
+use crate::statement_cache::CachedStatement;
 use crate::text::Kind;
 use crate::write::{repeated, tells};
 

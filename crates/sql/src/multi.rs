@@ -19,12 +19,12 @@ use tonnage::{Error, Result};
 
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};
-use crate::cache::CachedStatement;
 use crate::direct::{Aggregates, Direct, Work, aggregate, explained};
 use crate::guard::Guard;
 use crate::request::Request;
 use crate::session::Sql;
 use crate::show;
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Kind};
 
 /// Looking at so many statements takes about as long as starting a thread.

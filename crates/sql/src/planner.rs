@@ -19,7 +19,6 @@ use tonnage::{Error, Result};
 
 use crate::access::{declared_schema, scalar_of};
 use crate::answer::Rows;
-use crate::cache::{CachedPlan, CachedStatement};
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
@@ -30,6 +29,7 @@ use crate::plan::{
 };
 use crate::request::Parameters;
 use crate::scopes;
+use crate::statement_cache::{CachedPlan, CachedStatement};
 use crate::text::{CATALOG, FileName, Kind, Looker, SCHEMA, folded, walk};
 use crate::views;
 use crate::wait::wait;

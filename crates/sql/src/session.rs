@@ -8,7 +8,6 @@ use tonnage::ddl::Statement as Definition;
 use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
 use crate::answer::{Answer, Rows};
-use crate::cache::{CachedStatement, CachedStatements, StatementCache};
 use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{Direct, bind};
@@ -18,6 +17,7 @@ use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
+use crate::statement_cache::{CachedStatement, CachedStatements, StatementCache};
 use crate::statistics::{StatisticsCache, analyse_tables};
 use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::transaction::{Transaction, TransactionStatement};

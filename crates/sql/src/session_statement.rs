@@ -5,7 +5,6 @@ use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
-use crate::cache::CachedStatement;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -13,6 +12,7 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::settings::Settings;
 use crate::show::texts;
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Kind, Piece, parse};
 use crate::write::word;
 

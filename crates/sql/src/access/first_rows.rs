@@ -11,8 +11,8 @@ use arrow::array::RecordBatch;
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};
 use tonnage::{Direction, Error, IndexScanOptions, Result};
 
-use super::ordered::ColumnOrder;
-use super::read::TableReader;
+use super::column_order::ColumnOrder;
+use super::table_reader::TableReader;
 use super::{IndexPath, ReadSpec};
 use crate::guard::Guard;
 

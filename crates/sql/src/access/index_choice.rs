@@ -13,12 +13,12 @@ use std::sync::Arc;
 use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 
 use super::SqlTable;
+use super::access_path::AccessPath;
 use super::condition::ColumnCondition;
-use super::demands::{column_domains, comparison_error};
+use super::domains::{column_domains, comparison_error};
 use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, columns_used, count_with_noun};
 use super::index_ranges::ranges_of;
 use super::json_path::JsonPathCondition;
-use super::path::AccessPath;
 
 /// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
 /// more readers.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
+use super::column_order::ColumnOrder;
 use super::condition::{ColumnCondition, ColumnDomain};
-use super::demands::{column_domains, comparison_error, domain_range};
+use super::domains::{column_domains, comparison_error, domain_range};
 use super::index_path::IndexPath;
-use super::ordered::ColumnOrder;
 use super::{SqlTable, value_of};
 
 /// The path through an index that meets all conditions, in this order. Without NULL for what asks for

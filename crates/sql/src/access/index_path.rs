@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tonnage::{FieldRange, Index, IndexRange, IndexRows, IndexScanOptions, Result};
 
 use super::SqlTable;
+use super::column_order::ColumnOrder;
 use super::condition::ColumnCondition;
-use super::demands::RangeText;
-use super::ordered::ColumnOrder;
+use super::domains::RangeText;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 pub(crate) const ENTRIES_FEW: u64 = 256;

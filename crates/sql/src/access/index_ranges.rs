@@ -3,7 +3,7 @@
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
 use super::condition::ColumnDomain;
-use super::demands::domain_range;
+use super::domains::domain_range;
 use super::json_path::{IndexCells, JsonPathCondition, cells_of};
 use super::{SqlTable, value_of};
 

@@ -10,8 +10,10 @@
 //! 4. [`index_in_order`] finds one that gives rows in the order of a column, for what wants few of them.
 //! 5. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
+mod access_path;
+mod column_order;
 mod condition;
-mod demands;
+mod domains;
 mod first_rows;
 mod index_choice;
 mod index_order;
@@ -19,24 +21,22 @@ mod index_path;
 mod index_ranges;
 mod json_path;
 mod literal;
-mod ordered;
 mod ordering;
-mod path;
-mod read;
 mod rows;
 mod spec;
 mod table;
+mod table_reader;
 
+pub(crate) use access_path::{AccessPath, choose_access_path};
+pub(crate) use column_order::ColumnOrder;
 pub(crate) use condition::{Bound, ColumnCondition, ColumnTest, non_null_values};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
-pub(crate) use ordered::ColumnOrder;
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
-pub(crate) use path::{AccessPath, choose_access_path};
-pub(crate) use read::TableReader;
 pub(crate) use rows::{rows_to_batch, rows_to_keys};
 pub(crate) use spec::{Latest, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared_schema, folded_field, note_names};
+pub(crate) use table_reader::TableReader;

@@ -2,7 +2,7 @@
 
 use tonnage::{ColumnType, Direction, TableSchema};
 
-use super::ordered::ColumnOrder;
+use super::column_order::ColumnOrder;
 use super::{AccessPath, ReadSpec};
 
 /// The direction in which a read must go to give its rows in this order, if there is one.

@@ -10,7 +10,7 @@ use tonnage::{
     TableScanOptions,
 };
 
-use super::read::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
+use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
 use super::{AccessPath, IndexPath, SqlTable, TableReader};
 use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
 use crate::guard::Guard;

@@ -22,7 +22,7 @@ use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value};
 
 use super::listed_values::{compared_value, list_values_as};
-use super::lists::{VALUES_MIN, extract_long_lists, placeholder};
+use super::long_lists::{VALUES_MIN, extract_long_lists, placeholder};
 use crate::text::{self, Piece, Rewriter, call, walk_mut};
 
 /// The long lists of one statement.

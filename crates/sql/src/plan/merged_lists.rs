@@ -18,7 +18,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::nullable::nullable;
 
 /// Runs after types are settled.

@@ -26,7 +26,7 @@ use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
 
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::{doubles, intervals};
 
 /// Runs after types are brought together.

@@ -28,7 +28,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tonnage::{Direction, Error};
 
-use super::dynamic::{is_dynamic, may_narrow, narrow_read};
+use super::dynamic_filters::{is_dynamic, may_narrow, narrow_read};
 use super::parts::SharedRead;
 use super::scan_statistics::statistics_of;
 use crate::access::{

@@ -24,7 +24,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::correlation::{SubqueryUse, check_correlation, keeps_one};
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::nullable::volatile_nullable;
 
 /// Runs before types are brought together.

@@ -1,7 +1,7 @@
 //! Values brought to the types that they are compared and reckoned with in, before the planner does
 //! so by rules of its own.
 //!
-//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `frames.rs`, `patterns.rs` and
+//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs` and
 //! `numbers.rs`, each a function from one expression whose parts are done to that expression.
 //! `interval_groups.rs` has one of nodes.
 
@@ -19,11 +19,11 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::intervals::as_length;
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
-    casts, frames, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested,
-    patterns, uuid, values,
+    casts, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested_values,
+    patterns, uuid, values, window_frames,
 };
 use crate::interval::is_interval;
 
@@ -52,7 +52,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
-    let node = nested::sort_nested(intervals::sort_by_length(node, &schema)?, &schema);
+    let node = nested_values::sort_nested(intervals::sort_by_length(node, &schema)?, &schema);
     let rewritten =
         map_named(node, |expr| expr.transform_up(|part| rewrite_expression(part, &schema)))?;
     // An input may have other types than before; what only hands its columns on has them too.
@@ -80,12 +80,12 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
     let part = part.transform_data(|part| Ok(moments::compare_with_columns(part, schema)))?;
     let part = part.transform_data(|part| intervals::compare_by_length(part, schema))?;
     let part = part.transform_data(|part| rewrite_membership(part, schema))?;
-    let part = part.transform_data(|part| Ok(frames::range_to_groups(part, schema)))?;
+    let part = part.transform_data(|part| Ok(window_frames::range_to_groups(part, schema)))?;
     let part = part.transform_data(|part| Ok(patterns::protect_pattern(part)))?;
     let part = part.transform_data(|part| Ok(json_keys::check_json_keys(part, schema)))?;
     let part = part.transform_data(|part| map_keys::rewrite_map_lookup(part, schema))?;
     let part = part.transform_data(|part| Ok(list_calls::without_null_items(part, schema)))?;
-    let part = part.transform_data(|part| nested::compare_nested(part, schema))?;
+    let part = part.transform_data(|part| nested_values::compare_nested(part, schema))?;
     part.transform_data(|part| Ok(numbers::unify_numbers(part, schema)))
 }
 

@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
 use super::condition::{ColumnCondition, ColumnDomain};
-use super::demands::{RangeText, column_domains, comparison_error, domain_range};
+use super::domains::{RangeText, column_domains, comparison_error, domain_range};
 use super::{IndexPath, SqlTable, value_of};
 
 /// The most keys that lists of several columns may multiply to.
