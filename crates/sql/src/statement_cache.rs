@@ -1,4 +1,4 @@
-//! Statements kept for the next time they come.
+//! Parsed statements and their plans, kept for the next time that the same text comes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

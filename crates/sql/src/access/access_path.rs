@@ -1,4 +1,4 @@
-//! Ways through a table, and those through its primary key.
+//! Access paths through a table, and the choice of one through its primary key.
 
 use std::sync::Arc;
 
@@ -73,24 +73,24 @@ pub(crate) fn choose_access_path(
     conditions: &[ColumnCondition],
 ) -> Result<PathChoice> {
     let schema = table.schema().as_ref();
-    let demands = column_domains(schema, conditions).map_err(comparison_error)?;
+    let domains = column_domains(schema, conditions).map_err(comparison_error)?;
     // Conditions that exclude each other end the search here: `key_combinations` divides by the
     // number of values, which must not be zero.
-    for demand in demands.iter().flatten() {
-        if demand.is_impossible().map_err(comparison_error)? {
+    for domain in domains.iter().flatten() {
+        if domain.is_impossible().map_err(comparison_error)? {
             return Ok(PathChoice {
                 path: AccessPath::Nothing,
                 answered: vec![true; conditions.len()],
             });
         }
     }
-    let prefix = key_prefix(schema, &demands);
+    let prefix = key_prefix(schema, &domains);
     // A bulk get needs the whole shard key. With less of it a range of the first column is left.
     if prefix.len() < schema.shard_key_len {
         let is_answered = |condition: &ColumnCondition| {
             condition.is_decided_by_keys(schema) && schema.key.first() == Some(&condition.column)
         };
-        return Ok(match first_column_range(table, &demands)? {
+        return Ok(match first_column_range(table, &domains)? {
             Some(path) => {
                 PathChoice { path, answered: conditions.iter().map(is_answered).collect() }
             }
@@ -98,7 +98,7 @@ pub(crate) fn choose_access_path(
         });
     }
     let range = match schema.key.get(prefix.len()) {
-        Some(column) => domain_range(schema, *column, demands[*column].as_ref())?,
+        Some(column) => domain_range(schema, *column, domains[*column].as_ref())?,
         None => None,
     };
     let ranged = range.is_some().then(|| schema.key[prefix.len()]);
@@ -119,17 +119,17 @@ pub(crate) fn choose_access_path(
     })
 }
 
-/// The range of the first key column that is demanded, in a store that keeps the order of keys.
+/// The range of the first key column, in a store that keeps the order of keys.
 fn first_column_range(
     table: &SqlTable,
-    demands: &[Option<ColumnDomain>],
+    domains: &[Option<ColumnDomain>],
 ) -> Result<Option<AccessPath>> {
     let schema = table.schema().as_ref();
     let first = schema.key.first().filter(|_| table.total_order);
-    let Some((first, Some(demand))) = first.map(|first| (*first, &demands[*first])) else {
+    let Some((first, Some(domain))) = first.map(|first| (*first, &domains[*first])) else {
         return Ok(None);
     };
-    let range = match &demand.values {
+    let range = match &domain.values {
         // A part of a shard key of several columns.
         Some(values) if values.len() == 1 => {
             let end = Some((value_of(values.as_ref())?, true));
@@ -137,7 +137,7 @@ fn first_column_range(
             Some(FieldRange { column, low: end.clone(), high: end })
         }
         Some(_) => None,
-        None => domain_range(schema, first, Some(demand))?,
+        None => domain_range(schema, first, Some(domain))?,
     };
     let Some(range) = range.filter(|range| range.low.is_some() || range.high.is_some()) else {
         return Ok(None);
@@ -147,10 +147,10 @@ fn first_column_range(
 }
 
 /// The values of the leading key columns that have such.
-fn key_prefix(schema: &TableSchema, demands: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
+fn key_prefix(schema: &TableSchema, domains: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
     for column in &schema.key {
-        let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone())
+        let Some(values) = domains[*column].as_ref().and_then(|domain| domain.values.clone())
         else {
             break;
         };

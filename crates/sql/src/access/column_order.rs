@@ -1,4 +1,4 @@
-//! A wish for an order.
+//! A column to order rows by, and the direction.
 
 use tonnage::Direction;
 

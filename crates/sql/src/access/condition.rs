@@ -1,4 +1,4 @@
-//! What is demanded of one column, and several such demands taken together.
+//! A condition on one column, and the domain that several conditions leave of it.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use tonnage::{ColumnType, TableSchema};
 
-/// One demand on one column.
+/// One condition on one column.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnCondition {
     /// The column's place in the table.
@@ -16,7 +16,7 @@ pub(crate) struct ColumnCondition {
     pub(crate) test: ColumnTest,
 }
 
-/// What is demanded. Arrays are of the column's own type.
+/// The test of a condition. Arrays are of the column's own type.
 #[derive(Clone, Debug)]
 pub(crate) enum ColumnTest {
     /// One of these.
@@ -39,8 +39,8 @@ pub(crate) struct Bound {
 
 impl ColumnCondition {
     /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
-    /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
-    /// SQL compares them as text.
+    /// not a number: those are left to whoever compares numbers. Keys order symbols by their
+    /// places, SQL compares them as text.
     pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
         if let ColumnTest::Null = self.test {
             return !schema.is_key(self.column);
@@ -72,7 +72,7 @@ fn as_doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
     Some(array.as_primitive::<Float64Type>().iter().collect())
 }
 
-/// Everything that is demanded of one column.
+/// The values that all conditions on one column leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColumnDomain {
     /// Ascending, without duplicates and NULLs.
@@ -99,7 +99,7 @@ impl ColumnDomain {
         Ok(())
     }
 
-    /// Values within the bounds, once all demands are known.
+    /// Drops the values outside the bounds. Call it after the last [`ColumnDomain::add`].
     pub(super) fn restrict_values_to_bounds(&mut self) -> Result<(), ArrowError> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut keep: Vec<u32> = (0..values.len() as u32).collect();
@@ -117,7 +117,7 @@ impl ColumnDomain {
         Ok(())
     }
 
-    /// Whether no value can meet the demands.
+    /// Whether the domain is empty.
     pub(super) fn is_impossible(&self) -> Result<bool, ArrowError> {
         if self.is_null && (self.values.is_some() || self.low.is_some() || self.high.is_some()) {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! What the conditions demand of each column, together.
+//! The domain of each column: the values that all conditions together leave.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 use super::condition::{Bound, ColumnCondition, ColumnDomain};
 use super::value_of;
 
-/// What is demanded of each column.
+/// The domain of each column, `None` where no condition is on it.
 pub(super) fn column_domains(
     schema: &TableSchema,
     conditions: &[ColumnCondition],
 ) -> std::result::Result<Vec<Option<ColumnDomain>>, ArrowError> {
-    let mut demands: Vec<Option<ColumnDomain>> = vec![None; schema.columns.len()];
+    let mut domains: Vec<Option<ColumnDomain>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
-        demands[condition.column].get_or_insert_default().add(&condition.test)?;
+        domains[condition.column].get_or_insert_default().add(&condition.test)?;
     }
-    demands.iter_mut().flatten().try_for_each(ColumnDomain::restrict_values_to_bounds)?;
-    Ok(demands)
+    domains.iter_mut().flatten().try_for_each(ColumnDomain::restrict_values_to_bounds)?;
+    Ok(domains)
 }
 
-/// The range that is demanded of a column, where no values are.
+/// The range of a domain, if it has bounds and no list of values.
 pub(super) fn domain_range(
     schema: &TableSchema,
     column: usize,
-    demands: Option<&ColumnDomain>,
+    domains: Option<&ColumnDomain>,
 ) -> Result<Option<FieldRange>> {
-    let Some(ColumnDomain { values: None, low, high, .. }) = demands else { return Ok(None) };
+    let Some(ColumnDomain { values: None, low, high, .. }) = domains else { return Ok(None) };
     let end = |bound: &Bound| -> Result<(Value, bool)> {
         Ok((value_of(bound.value.as_ref())?, bound.inclusive))
     };

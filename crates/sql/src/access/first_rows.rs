@@ -1,11 +1,11 @@
 //! The first rows in the order of an index, as they are at one moment.
 //!
-//! A row whose column changes while an index is read may be passed over: its entry was not there yet
-//! at its new place, and is no more at its old one. Of a condition such a row is one of many; of
-//! `max(x)` it may be the only one. So rows count if nothing was changed meanwhile.
+//! A row whose column changes while an index is read may be missed: its new entry was not there
+//! yet, and its old one is gone. A condition misses one row of many. `max(x)` may miss the only row
+//! that it wants. So rows count only if nothing changed meanwhile.
 //!
-//! After a few attempts all rows that meet the conditions are read, and sorted: through the index if
-//! that is how conditions alone would be answered, else by a scan, which sees each row once.
+//! After three attempts all rows that meet the conditions are read and sorted. They come through
+//! the index where conditions alone would use it, else by a scan, which sees each row once.
 
 use arrow::array::RecordBatch;
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};

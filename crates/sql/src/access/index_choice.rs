@@ -1,12 +1,12 @@
 //! Which secondary index to read through, and when one pays.
 //!
-//! 1. For each index the demands on its leading columns become ranges of entries: values for some
-//!    columns, a range on the one that follows.
-//! 2. The entries of these ranges are estimated. The index with the fewest is the one to take.
-//!    One that holds all columns wanted, and no stale entry, is read alone: then an entry costs less.
-//! 3. It is taken when it has few entries, or has one for [`ROWS_PER_ENTRY`] rows of the table or
-//!    less: a row costs more when it is looked up than when it is passed by in a scan. Part of a
-//!    primary key is left for an index only if that has few entries and the part many rows.
+//! 1. For each index the domains of its leading columns become ranges of entries: values for some
+//!    columns, a range on the next one.
+//! 2. The index with the fewest entries in its ranges is chosen. An index that holds all wanted
+//!    columns, and no stale entry, is read without the rows. Its entries cost less.
+//! 3. It is used when it has few entries, or at most one for [`ROWS_PER_ENTRY`] rows of the table:
+//!    a lookup costs more than a row of a scan. A partial primary key is left for an index only if
+//!    the index has few entries and the key has many rows.
 
 use std::sync::Arc;
 
@@ -51,11 +51,11 @@ pub(crate) fn choose_index(
     if table.indexes.is_empty() || *key_path == AccessPath::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
-    let demands = column_domains(table.schema(), conditions).map_err(comparison_error)?;
+    let domains = column_domains(table.schema(), conditions).map_err(comparison_error)?;
     let mut best: Option<IndexPath> = None;
     // An index that is still being made lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
-        let Some((ranges, values)) = ranges_of(table, index, &demands, places)? else { continue };
+        let Some((ranges, values)) = ranges_of(table, index, &domains, places)? else { continue };
         if !table.may_change_by(index, &ranges, values)
             || !adds_to_key(key_path, index, columns_used(&ranges, values))
         {

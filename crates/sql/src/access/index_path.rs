@@ -1,4 +1,4 @@
-//! Ways through secondary indexes.
+//! Access paths through secondary indexes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub(crate) struct IndexPath {
     pub(super) entries: u64,
     /// Whether the rows are held against all conditions above.
     pub(super) is_checked_above: bool,
-    /// Whether it was planned to look no row up. Where entries may have become stale since, rows are
-    /// looked up all the same.
+    /// Whether it was planned to look no row up. Where entries may have become stale since, rows
+    /// are looked up all the same.
     pub(super) is_index_only: bool,
     /// The column that rows are to come in the order of, if any.
     pub(super) order: Option<ColumnOrder>,

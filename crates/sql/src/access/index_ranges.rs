@@ -1,4 +1,4 @@
-//! Demands on columns and places as ranges of an index.
+//! The domains of columns and JSON paths as ranges of an index.
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
@@ -10,18 +10,18 @@ use super::{SqlTable, value_of};
 /// The most ranges that lists may multiply to.
 const RANGES_MAX: usize = 1 << 16;
 
-/// The ranges of an index that hold every row that meets the demands, and how many columns have
+/// The ranges of an index that hold every row within the domains, and how many columns have
 /// values in them.
 pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
-    demands: &[Option<ColumnDomain>],
+    domains: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
 ) -> Result<Option<(Vec<IndexRange>, usize)>> {
     let mut ranges = vec![IndexRange::default()];
     let mut values = 0;
     for place in 0..index.columns().len() {
-        let Some(cells) = cells_of_column(table, index, place, demands, places)? else { break };
+        let Some(cells) = cells_of_column(table, index, place, domains, places)? else { break };
         if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
             break;
         }
@@ -46,12 +46,12 @@ fn with_cell(range: &IndexRange, cell: &IndexCells) -> IndexRange {
     range
 }
 
-/// The cells of one column of an index that may meet the demands on it.
+/// The cells of one column of an index that may be within its domain.
 fn cells_of_column(
     table: &SqlTable,
     index: &Index,
     place: usize,
-    demands: &[Option<ColumnDomain>],
+    domains: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
 ) -> Result<Option<Vec<IndexCells>>> {
     let indexed = &index.columns()[place];
@@ -63,21 +63,21 @@ fn cells_of_column(
         let here: Vec<_> = places.iter().filter(is_here).collect();
         return Ok(cells_of(&here, &indexed.to_string()));
     }
-    let Some(demand) = &demands[column] else { return Ok(None) };
-    if demand.is_null {
+    let Some(domain) = &domains[column] else { return Ok(None) };
+    if domain.is_null {
         return Ok(Some(vec![IndexCells::Point(Value::Null)]));
     }
-    let Some(values) = &demand.values else {
+    let Some(values) = &domain.values else {
         // What is no number comes first or last in SQL by its sign, and last in an index: only
         // between two ends there is none.
         let is_floating = matches!(
             table.schema().columns[column].column_type,
             ColumnType::Float | ColumnType::Double
         );
-        if is_floating && (demand.low.is_none() || demand.high.is_none()) {
+        if is_floating && (domain.low.is_none() || domain.high.is_none()) {
             return Ok(None);
         }
-        let range = domain_range(table.schema(), column, Some(demand))?;
+        let range = domain_range(table.schema(), column, Some(domain))?;
         return Ok(range.map(|range| {
             vec![IndexCells::Range(FieldRange { column: indexed.to_string(), ..range })]
         }));

@@ -1,8 +1,8 @@
-//! What is demanded of a place in a JSON column, in the terms of an index.
+//! Conditions on a JSON path as entries of an index.
 //!
-//! SQL reads a place through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
-//! the same. An index keeps the types apart. So a demand becomes all the cells that might meet it,
-//! perhaps more: whoever asks holds the rows that come against the demand itself.
+//! SQL reads a path through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
+//! the same. An index keeps the types apart. So a condition becomes all the cells that might meet
+//! it, perhaps more. The plan tests the rows against the condition itself.
 
 use tonnage::{FieldRange, Value};
 
@@ -27,7 +27,7 @@ pub(crate) enum JsonType {
     Boolean,
 }
 
-/// A demand on a place.
+/// A condition on a JSON path.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPathCondition {
     /// The JSON column's place in the table.
@@ -38,7 +38,7 @@ pub(crate) struct JsonPathCondition {
     pub(crate) test: JsonPathTest,
 }
 
-/// What is demanded.
+/// The test of such a condition.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonPathTest {
     /// One of these.
@@ -56,10 +56,10 @@ pub(super) enum IndexCells {
     Range(FieldRange),
 }
 
-/// The cells that may meet all these demands on one place; nothing when the index is of no use for
-/// them. `name` is what the index calls the place.
+/// The cells that may meet all these conditions on one path; nothing when the index is of no use
+/// for them. `name` is what the index calls the path.
 pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<IndexCells>> {
-    // A list is narrower than a range, and one demand is enough.
+    // A list is narrower than a range, and one condition is enough.
     let list = conditions.iter().find_map(|condition| match &condition.test {
         JsonPathTest::In(values) => Some((condition.reading, values)),
         _ => None,

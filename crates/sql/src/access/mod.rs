@@ -1,13 +1,14 @@
-//! How the store can be asked for the rows of a table.
+//! How SQL reads the rows of a table.
 //!
-//! 1. What a statement demands of single columns becomes [`ColumnCondition`]s, whoever wrote them down:
-//!    the parser of simple statements, a plan of DataFusion, or a join that knows its keys by now.
-//! 2. [`choose_access_path`] finds the [`AccessPath`] through the primary key that answers as many of them as
-//!    possible: whole keys, partial keys with a range on the column that follows, or everything. It
-//!    tells which conditions the path answers by itself.
-//! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it
-//!    does not answer is held against them above.
-//! 4. [`index_in_order`] finds one that gives rows in the order of a column, for what wants few of them.
+//! 1. Conditions on single columns become [`ColumnCondition`]s. They come from the parser of simple
+//!    statements, from a plan of DataFusion, or from a join that knows its keys by now.
+//! 2. [`choose_access_path`] finds the [`AccessPath`] through the primary key that answers as many
+//!    of them as possible: whole keys, partial keys with a range on the next column, or a full
+//!    scan. It says which conditions the path answers by itself.
+//! 3. [`choose_index`] finds a secondary index that leads to fewer rows. The plan tests its rows
+//!    against the conditions that it does not answer.
+//! 4. [`index_in_order`] finds an index that gives rows in the order of a column, for a plan that
+//!    wants few of them.
 //! 5. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod access_path;

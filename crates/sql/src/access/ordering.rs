@@ -1,4 +1,4 @@
-//! In which order rows come out of a path.
+//! The order in which rows come out of an access path.
 
 use tonnage::{ColumnType, Direction, TableSchema};
 

@@ -1,4 +1,4 @@
-//! Rows one by one, brought into columns.
+//! Rows of the store as columns of Arrow.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is read, complete.
+//! The whole of one read: table, access path, columns, order and limits.
 
 use std::sync::Arc;
 
@@ -173,8 +173,8 @@ impl ReadSpec {
         Ok(TableReader::new(rows.map(|rows| self.sql_batches(rows)), self.limit, guard))
     }
 
-    /// Starts to read in parts for so many readers; in one where that is not possible, or too little
-    /// to share.
+    /// Starts to read in parts for so many readers; in one where that is not possible, or too
+    /// little to share.
     pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<TableReader>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);

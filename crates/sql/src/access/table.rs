@@ -110,8 +110,8 @@ impl std::fmt::Debug for SqlTable {
     }
 }
 
-/// What the columns of the version and the expiry are called beside those of a table, which may have
-/// such names itself.
+/// What the columns of the version and the expiry are called beside those of a table, which may
+/// have such names itself.
 pub(crate) fn note_names(schema: &TableSchema) -> [String; 2] {
     [VERSION, EXPIRY].map(|name| {
         let mut name = name.to_owned();

@@ -1,4 +1,4 @@
-//! A read under way.
+//! Batches of a table, read one after another.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Conditions on single columns, out of the expressions of a plan.
+//! Conditions on single columns, taken from the expressions of a plan.
 
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;

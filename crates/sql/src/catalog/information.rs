@@ -1,7 +1,7 @@
-//! `information_schema`: the tables, columns and keys of the store as rows, under the names and
-//! with the columns of the SQL standard that tools ask for.
+//! `information_schema`: the tables, columns and keys of the store as rows. Names and columns are
+//! those of the SQL standard, for tools ask by them.
 //!
-//! A table of the store that has such a path goes before.
+//! A table of the store with such a path takes precedence.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Conditions on places in JSON columns, out of the expressions of a plan.
+//! Conditions on JSON paths, taken from the expressions of a plan.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};

@@ -1,8 +1,8 @@
-//! The tables of the store as DataFusion looks for them.
+//! The tables of the store as DataFusion looks them up.
 //!
-//! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of
-//! two parts is looked up as the path that it is, and one of three parts likewise; of deeper paths
-//! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
+//! SQL has names such as `catalog.schema.table`, the store has paths such as `phones.images`. A
+//! name of two or three parts is looked up as the path that it spells. A longer path becomes one
+//! quoted name before the statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
 mod file;

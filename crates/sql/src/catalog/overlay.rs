@@ -1,5 +1,5 @@
-//! A table as a transaction has changed it: its stored rows but those that the transaction has
-//! changed, and the rows that it has instead. Filters are held against both above.
+//! A table as an open transaction sees it: the stored rows that the transaction has not changed,
+//! and its own rows. The plan tests filters against both.
 
 use std::collections::HashSet;
 use std::sync::Arc;

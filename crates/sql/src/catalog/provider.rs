@@ -24,7 +24,8 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
 
-/// No more rows are looked up by an index in their order: they are gathered before they are handed on.
+/// No more rows are looked up by an index in their order: they are gathered before they are handed
+/// on.
 const FIRST_ROWS_MAX: u64 = 10_000;
 
 /// The first rows in the order of a column.

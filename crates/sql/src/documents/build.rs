@@ -1,4 +1,4 @@
-//! Functions that make documents of values: `to_json`, `json_build_object` and their like.
+//! Functions that build documents from values: `to_json`, `json_build_object` and others.
 //!
 //! `json_agg(x)` is `_json_array(array_agg(to_json(x)))`, `json_object_agg(k, v)` is
 //! `_json_object(array_agg(_json_member(k, v)))`.

@@ -1,4 +1,4 @@
-//! Functions and operators that make a document of another: `jsonb_set`, `||`, `-`, `#-`.
+//! Functions and operators that change documents: `jsonb_set`, `||`, `-`, `#-`.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;

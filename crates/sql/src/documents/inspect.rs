@@ -1,4 +1,4 @@
-//! Functions and operators that ask of documents: their kind, what they contain.
+//! Functions and operators that inspect documents: their kind, and what they contain.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether an object has a member of a name, found in one pass that makes nothing.
+//! Whether an object has a member of some name: one pass over the text that builds no values.
 
 use std::fmt;
 

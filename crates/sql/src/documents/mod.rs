@@ -1,6 +1,6 @@
-//! Functions of JSON documents, beside those of the library that read from them.
+//! Functions on JSON documents. The library has others, which read from documents.
 //!
-//! A document is taken apart as text (`scan.rs`), and what is not touched stays as it is written:
+//! Documents are split as text (`scan.rs`). What a function does not touch stays as it is written:
 //! numbers keep their digits and texts their escapes.
 
 mod build;

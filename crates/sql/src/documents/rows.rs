@@ -1,4 +1,4 @@
-//! What a document is made of, as lists for `unnest`: items of arrays and members of objects.
+//! The items of arrays and the members of objects as lists, for `unnest`.
 
 use std::sync::Arc;
 

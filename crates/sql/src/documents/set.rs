@@ -95,8 +95,8 @@ fn cell((array, field): (&ArrayRef, &FieldRef), row: usize) -> Result<Value> {
     Value::from_array(array.as_ref(), field, row).map_err(into_datafusion)
 }
 
-/// A document with a value where the path leads. What is missing on the way is made: an object's new
-/// member, or the item right behind an array.
+/// A document with a value where the path leads. What is missing on the way is made: an object's
+/// new member, or the item right behind an array.
 fn set(document: &str, path: &[Value], new: &str) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(new.to_owned()) };
     match (Kind::of(document), step) {

@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! SQL values written as JSON.
 
 use arrow::array::{Array, AsArray, MapArray};
 use arrow::datatypes::{DataType, Field, Float32Type, Float64Type};

@@ -1,4 +1,4 @@
-//! What stands above the scan of a table: names, filters, and columns that are handed on.
+//! The nodes between a plan and the scan below it: names, filters, and columns that are passed on.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Casts of text, `length` and BETWEEN, where the library takes them for what nobody means.
+//! Casts of text, `length` and BETWEEN, where the library gives an answer that nobody expects.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -11,8 +11,8 @@ use crate::functions::{
     HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
 };
 
-/// Numbers in text are seconds of an interval and no time, and may have exponents; `length` of a list counts its items. What
-/// would give another answer is refused.
+/// Numbers in text are seconds of an interval and no time, and may have exponents. `length` of a
+/// list counts its items. What would give another answer is refused.
 pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let is_tried = matches!(part, Expr::TryCast(_));
     match &mut part {

@@ -1,10 +1,11 @@
-//! Names of their own for the columns by which a subquery is tied to the row outside.
+//! Unique names for the columns that tie a subquery to the row outside.
 //!
-//! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by their names
-//! alone. Of `a.x = o.x AND b.x = o.y` both become `__correlated_sq_1.x`, and the join gives wrong rows.
-//! A column of the answer that is called so is refused: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.
+//! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by name alone.
+//! Of `a.x = o.x AND b.x = o.y` both columns become `__correlated_sq_1.x`, and the join gives wrong
+//! rows. An output column of that name is an error: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.
 //!
-//! Where names meet, the columns of the condition are given once more, under names that nobody has:
+//! Where names clash, the columns of the condition are added once more, under names that nobody
+//! has:
 //!
 //! ```text
 //! Filter: a.x = outer_ref(o.x)            Projection: a.x, a.y

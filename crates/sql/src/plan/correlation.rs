@@ -1,9 +1,12 @@
-//! Subqueries that are tied to the row outside, looked at before the library makes joins of them.
+//! Correlated subqueries, checked before the library makes joins of them.
 //!
-//! For that it takes the condition that ties a subquery out of it, and puts it above. Over some nodes
-//! that means something else (DataFusion 55), and these are refused here: outer joins of which the
-//! side that may be missing is tied, windows, DISTINCT ON, ASOF joins, OFFSET, a LIMIT further inside,
-//! and an aggregate over all rows that is not the last step.
+//! The library moves the condition that ties a subquery to the row outside up, above the subquery.
+//! Above some nodes the condition means something else (DataFusion 55). These are refused here:
+//!
+//! - outer joins whose optional side is correlated
+//! - windows, DISTINCT ON and ASOF joins
+//! - OFFSET, and a LIMIT further inside
+//! - an aggregate over all rows that is not the last step
 
 use datafusion::common::{JoinType, Result, plan_err};
 use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, SkipType};
@@ -20,7 +23,7 @@ pub(super) enum SubqueryUse {
 /// Whether anything in a subquery is of the row outside.
 ///
 /// # Errors
-/// For a subquery that would be carried out wrongly.
+/// For a correlated subquery that the library would carry out wrongly.
 pub(super) fn check_correlation(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
     check_node(plan, asked, true)
 }

@@ -1,15 +1,15 @@
-//! Aggregates over other rows for each row, compared otherwise than by `=`:
+//! Aggregates over other rows for each row, tied by other comparisons than `=`:
 //! `(SELECT count(*) FROM t b WHERE b.id < a.id)`.
 //!
-//! DataFusion 55 makes a join of such a subquery only where it is tied to the row outside by `=`,
-//! for then its rows can be grouped by that. For others the different values outside are the
-//! groups:
+//! DataFusion 55 makes a join of such a subquery only where `=` ties it to the row outside. Then it
+//! can group the rows of the subquery by that column. For other comparisons the distinct values
+//! outside are the groups:
 //!
-//! 1. The columns that the subquery takes from outside, each combination once.
-//! 2. The subquery's rows are joined to these, on its condition, none being no reason to leave a
-//!    combination out.
-//! 3. They are grouped by the combination; what is aggregated leaves rows out that stand for none.
-//! 4. The results are joined to the rows outside, NULL being equal to NULL.
+//! 1. Take the columns that the subquery uses from outside, each combination once.
+//! 2. Join the rows of the subquery to these on its condition, by an outer join: a combination
+//!    without rows stays.
+//! 3. Group by the combination. The aggregates skip the rows that the outer join has made.
+//! 4. Join the results to the rows outside. NULL is equal to NULL here.
 
 use std::sync::Arc;
 

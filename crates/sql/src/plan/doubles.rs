@@ -1,8 +1,8 @@
-//! Doubles of which each value has one form: zero without a sign, and one NaN.
+//! Doubles in canonical form: zero without a sign, and one NaN.
 //!
-//! Plans order and group doubles by their bits, which tell `-0.0` from `0.0` and set a NaN with a
-//! sign below all numbers. Stored ones lose the sign when they are read. What a statement computes
-//! loses it here: behind each operator, function and cast that may make one, and behind sums.
+//! Plans order and group doubles by their bits. These tell `-0.0` from `0.0`, and put a NaN with a
+//! sign below all numbers. Stored doubles lose the sign when they are read. Computed ones lose it
+//! here: after each operator, function and cast that may make one, and after sums.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const PICKING: [&str; 9] = [
 ];
 pub(crate) const NAME: &str = "_one_double";
 
-/// An expression whose parts are done, and whose types are settled.
+/// An expression in canonical form, whose parts have it, after type coercion.
 pub(super) fn canonicalise_result(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     if !may_be_odd(&expr, schema) || !expr.get_type(schema).is_ok_and(|kind| kind.is_floating()) {
         return Transformed::no(expr);

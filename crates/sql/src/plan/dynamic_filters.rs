@@ -1,4 +1,4 @@
-//! What a plan learns about the rows wanted while it runs.
+//! Filters that a plan learns while it runs, such as the keys of the other side of a join.
 
 use std::sync::Arc;
 

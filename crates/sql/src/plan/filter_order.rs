@@ -1,8 +1,8 @@
 //! The order in which the conditions of a filter are tested.
 //!
-//! Conditions are tested one after the other, and where few rows are left the next ones are tested on
-//! those alone. So what is cheap comes first: numbers and times, then texts, then patterns. These
-//! cannot fail; all others keep their order behind them.
+//! Conditions are tested one after another. Where few rows are left, the next condition is tested
+//! on those alone. So cheap conditions come first: numbers and times, then texts, then patterns.
+//! These cannot fail. All others keep their order after them.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;

@@ -1,7 +1,7 @@
-//! `ORDER BY x LIMIT n` through an index on x: no more than n rows are read.
+//! `ORDER BY x LIMIT n` through an index on x, which reads no more than n rows.
 //!
-//! The rule tells the scan which rows come first, and leaves the sort where it is. A scan that takes
-//! such an index says so of its rows, and the sort goes when the plan is carried out.
+//! The rule tells the scan which rows come first, and leaves the sort where it is. If the scan uses
+//! such an index, it declares the order of its rows, and the physical plan drops the sort.
 
 use std::sync::Arc;
 

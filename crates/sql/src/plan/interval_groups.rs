@@ -1,8 +1,7 @@
-//! Groups of intervals: those of one length are one.
+//! Groups of intervals: intervals of one length are one group.
 //!
-//! GROUP BY an interval, DISTINCT, and sets of rows with intervals among their columns go by the
-//! lengths, and each group shows the first of its intervals. The second plan takes the place of the
-//! first:
+//! GROUP BY an interval, DISTINCT, and set operations on rows with intervals compare the lengths.
+//! Each group shows the first of its intervals. The second plan replaces the first:
 //!
 //! ```text
 //! Aggregate: groupBy=[x, y], aggr=[sum(z)]

@@ -1,10 +1,10 @@
-//! Intervals by their length.
+//! Intervals compared by their length.
 //!
-//! The planner compares months first, then days, then what is left: 25 hours are less than a day to
-//! it, and so is the time between any two moments, which it counts in less than days. So whatever
-//! compares intervals gets their lengths (`interval.rs`). Groups go by lengths in
-//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`. `date_part` gets intervals as
-//! other databases take them apart.
+//! The planner compares months first, then days, then the rest. To it 25 hours are less than a day,
+//! and so is the time between any two moments, which it counts in units below days. So every
+//! comparison of intervals gets their lengths (`interval.rs`). `interval_groups.rs` does the same
+//! for groups, `aggregate/longest.rs` for `min` and `max`. `date_part` splits intervals as other
+//! databases do.
 
 use std::str::FromStr;
 

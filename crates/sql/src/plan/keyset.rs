@@ -1,9 +1,8 @@
 //! Long lists of values, kept out of plans.
 //!
-//! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So
-//! `x IN (...)` with a long list of plain numbers or texts becomes a call of a function that holds
-//! the values as one array, before planning begins; where that can be, before the statement is
-//! parsed.
+//! Every step of planning would copy, compare and rewrite a list of 100,000 values. So `x IN (...)`
+//! with a long list of plain numbers or texts becomes a call of a function that holds the values as
+//! one array. That happens before planning, and where possible before the statement is parsed.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;

@@ -1,13 +1,12 @@
-//! "The latest row of each" read as that, instead of reading everything and throwing most of it
-//! away.
+//! Reads of the latest row of each shard key, which skip all other rows.
 //!
 //! Where a plan groups rows by the whole shard key and wants the first of each group in key order,
-//! the read below it needs no more than these rows. The grouping stays as it is and finds what it
-//! would have found; so nothing depends on the reader keeping to the limit.
+//! the read below needs no other rows. The grouping stays as it is and finds the same rows. So no
+//! answer depends on the reader keeping to the limit.
 //!
 //! 1. `ROW_NUMBER() OVER (PARTITION BY shard ORDER BY minor DESC) <= n`.
-//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which `DISTINCT ON` becomes while it
-//!    is optimised.
+//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which the optimizer makes of
+//!    `DISTINCT ON`.
 //! 3. `max(minor) ... GROUP BY shard`.
 
 use std::sync::Arc;

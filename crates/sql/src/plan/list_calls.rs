@@ -1,4 +1,4 @@
-//! Calls of functions of lists whose NULL the library takes for a value.
+//! Calls of list functions that the library answers wrongly for NULL.
 
 use std::sync::Arc;
 

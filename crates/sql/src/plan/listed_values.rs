@@ -1,9 +1,9 @@
-//! The values of a long list, as they are compared with a value of some type: as those of a short
-//! list are, which the planner reads one by one.
+//! The values of a long list, converted to the type of the value that is compared with them. The
+//! result is that of a short list, whose values the planner converts one by one.
 //!
-//! 1. Values that a type does not hold as they are equal none of its values. They are left out.
-//! 2. Text that a type cannot read at all is an error.
-//! 3. Text beside numbers is read as numbers, and intervals go by their length.
+//! 1. Values that the type cannot hold exactly equal none of its values. They are left out.
+//! 2. Text that the type cannot read at all is an error.
+//! 3. Text beside numbers is read as numbers. Intervals compare by length.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Long lists of plain values among the tokens of a statement: to parse each value as the
-//! expression that it might be takes longer than to read the row that it stands for.
+//! Long lists of plain values, found among the tokens of a statement. To parse each value as an
+//! expression takes longer than to read the row that it names.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! `m[k]` of a map whose keys have another type than `k`.
 //!
-//! The library compares both as they are: of whole numbers of two sizes it makes an error, and of
-//! lists as keys a panic (DataFusion 55). `map_extract` knows such keys.
+//! The library compares both as they are. Whole numbers of two sizes are an error, and lists as
+//! keys a panic (DataFusion 55). `map_extract` handles such keys.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;

@@ -1,13 +1,12 @@
-//! `x IN (subquery)` with its third value.
+//! `x IN (subquery)` with its third value, NULL.
 //!
-//! Where such a test is not a condition by itself, but below OR, NOT, IS or CASE, DataFusion 55
-//! makes a join of it that marks rows, and the mark knows true and false only: NULL is taken for
-//! false, and NOT makes it true. And beside WHERE it knows neither these tests nor EXISTS. So
-//! before it begins:
+//! Below OR, NOT, IS or CASE, DataFusion 55 makes a join of such a test that marks rows. The mark
+//! knows true and false only: NULL counts as false, and NOT makes it true. In projections it
+//! supports neither these tests nor EXISTS. So this rule runs first:
 //!
-//! 1. A test that may be NULL, where NULL is not the same as false, becomes
-//!    `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL) OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`,
-//!    which says the same without a third value below.
+//! 1. A test that may be NULL, where NULL is not the same as false, becomes the following, which
+//!    needs no third value below: `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL)
+//!    OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`.
 //! 2. In a projection EXISTS becomes a count that is compared with zero.
 
 use std::sync::Arc;
@@ -129,8 +128,8 @@ fn is_correlated(test: &InSubquery) -> bool {
     !test.subquery.outer_ref_columns.is_empty()
 }
 
-/// Whether an expression makes NULL of columns that have none, such as `nullif(k, 2)`. The join looks at
-/// columns alone, and would take NULL for a value that is not among the rows.
+/// Whether an expression makes NULL of columns that have none, such as `nullif(k, 2)`. The join
+/// looks at columns alone, and would take NULL for a value that is not among the rows.
 fn hides_null(test: &InSubquery, schema: &DFSchema) -> bool {
     let columns = test.expr.column_refs();
     let mut columns = columns.into_iter();

@@ -1,14 +1,14 @@
-//! Two lists that one value is held against: kept apart where the optimizer would merge them wrongly.
+//! Two lists that test one value, kept apart where the optimizer would merge them wrongly.
 //!
-//! It makes one list of `x NOT IN (1) OR x NOT IN (2)`: that of the values in both. There are none,
-//! so the condition becomes true, even where x is NULL. Likewise `x IN (1) AND x IN (2)` becomes
-//! false instead of NULL, which NOT makes true, and lists with NULL lose it (DataFusion 55,
+//! It merges `x NOT IN (1) OR x NOT IN (2)` into one list of the values in both. There are none, so
+//! the condition becomes true, even where x is NULL. Likewise `x IN (1) AND x IN (2)` becomes false
+//! instead of NULL, which NOT makes true. Lists with NULL lose it (DataFusion 55,
 //! `inlist_intersection` and `inlist_except`).
 //!
-//! Two lists are merged only if they are about the same expression. So in each chain of AND or OR all
-//! but one of such lists get another expression of the same value, `_nullable(x)`. What can be merged
-//! without harm stays: `IN` with OR, `NOT IN` with AND. What the optimizer makes lists of, such as
-//! `x = 1 OR x = 2`, counts as a list.
+//! The optimizer merges two lists only if they test the same expression. So in each chain of AND or
+//! OR all but one of such lists get another expression of the same value, `_nullable(x)`. Harmless
+//! merges stay: `IN` with OR, `NOT IN` with AND. A comparison that the optimizer turns into a list,
+//! such as `x = 1 OR x = 2`, counts as a list.
 
 use std::collections::HashMap;
 
@@ -110,8 +110,8 @@ struct ListCounts {
 }
 
 impl ListCounts {
-    /// Whether there is one list alone, or all of them together are one longer list. A NOT before the
-    /// chain makes no difference: it turns the lists with the operator.
+    /// Whether there is one list alone, or all of them together are one longer list. A NOT before
+    /// the chain makes no difference: it turns the lists with the operator.
     fn is_harmless(&self, op: Operator) -> bool {
         let others = if op == Operator::Or { self.negated } else { self.plain };
         others == 0 || self.plain + self.negated == 1
@@ -156,8 +156,8 @@ impl ListChain {
         Ok(())
     }
 
-    /// Gives a list another expression of its value, unless it is the one that stays: a plain one, for
-    /// keys and indexes answer it.
+    /// Gives a list another expression of its value, unless it is the one that stays: a plain one,
+    /// for keys and indexes answer it.
     fn keep_apart(&mut self, part: &mut Expr, negated: bool) -> Result<()> {
         let Some(list) = ValueList::of(part) else { return Ok(()) };
         let (value, negated) = (list.value.clone(), list.negated != negated);

@@ -1,4 +1,4 @@
-//! The store as a source of DataFusion's plans.
+//! The store as a source of DataFusion's plans, and the rules that correct plans.
 
 mod above_scan;
 mod casts;

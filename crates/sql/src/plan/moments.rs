@@ -1,10 +1,10 @@
-//! Moments as they are compared with columns of timestamps.
+//! Timestamps and dates compared with columns of timestamps.
 //!
 //! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which
-//! reach from 1677 to 2262. A column reaches over all years, and 9999-12-31 is what people write
-//! for "until further notice". So what is constant comes to the column's unit, or to microseconds
-//! where that would cut it. A bound that would be cut is rounded instead: keys and indexes know the
-//! column's unit alone. A column of days beside timestamps is counted in microseconds.
+//! reach from 1677 to 2262. A column covers all years, and people write 9999-12-31 for "until
+//! further notice". So constants get the unit of the column, or microseconds where that unit would
+//! cut them. A bound that would be cut is rounded instead: keys and indexes know the unit of the
+//! column alone. A column of days beside timestamps is counted in microseconds.
 
 use std::sync::Arc;
 
@@ -271,8 +271,8 @@ fn of_text(text: &str) -> Option<LiteralMoment> {
     Some(LiteralMoment { microseconds, nanoseconds })
 }
 
-/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing at
-/// all for a text that says none.
+/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing
+/// at all for a text that says none.
 pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     let moment = of_text(text)?;
     let is_told = moment.common_unit(unit) == unit;

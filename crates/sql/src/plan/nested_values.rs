@@ -1,8 +1,8 @@
 //! NULL within lists and records.
 //!
-//! There it is a value, and greater than all others, as in PostgreSQL. The library takes it for the
-//! least where it compares, and puts it where `NULLS FIRST` and `NULLS LAST` want rows that have no
-//! list at all (DataFusion 55). So comparisons and such orders are written otherwise here.
+//! There NULL is a value, greater than all others, as in PostgreSQL. To the library it is the least
+//! value, and `NULLS FIRST` and `NULLS LAST` place it like a row without a list (DataFusion 55). So
+//! comparisons and orders of such values are rewritten here.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;

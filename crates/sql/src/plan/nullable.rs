@@ -1,4 +1,4 @@
-//! `_nullable`: a value as it is, of which the plan no longer says that it is never NULL.
+//! `_nullable`: a value as it is, but the plan no longer says that it is never NULL.
 
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, exec_err, plan_err};

@@ -1,4 +1,4 @@
-//! Operators that the library has no meaning for, or another one: on documents, dates and intervals.
+//! Operators that the library lacks or understands otherwise: on documents, dates and intervals.
 
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::common::{
@@ -78,9 +78,9 @@ impl ExprPlanner for OperatorPlanner {
     }
 }
 
-/// `doc->'a'` and `doc->>'a'`, named as they are written. The library's own planner names each step,
-/// and then asks for the type of what has a name twice: 20 steps took it 37 seconds (DataFusion 55,
-/// `to_field`).
+/// `doc->'a'` and `doc->>'a'`, named as they are written. The library's own planner names each
+/// step, and then asks for the type of what has a name twice: 20 steps took it 37 seconds
+/// (DataFusion 55, `to_field`).
 fn step(expr: &RawBinaryExpr) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let func = match op {

@@ -1,8 +1,8 @@
-//! Columns of outer queries with the types that they come to have.
+//! Outer columns of subqueries with their final types.
 //!
-//! A subquery remembers the type of an outer column from when it was read. `CASE ... THEN 1 ELSE 1.5
-//! END` is a whole number then, and a decimal once types are brought together. So a comparison with
-//! it in the subquery would cut the decimal, or become a join of columns of different types
+//! A subquery keeps the type that an outer column had when the subquery was planned.
+//! `CASE ... THEN 1 ELSE 1.5 END` is a whole number then, and a decimal after type coercion. So a
+//! comparison in the subquery would cut the decimal, or become a join of columns of different types
 //! (DataFusion 55).
 
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Whole numbers and decimals that grow out of their type: an error, not another number.
+//! Overflow of whole numbers and decimals as an error.
 //!
 //! The operators of plans wrap around. So additions, subtractions and multiplications of whole
-//! numbers, and of decimals that may become too long, become calls of functions that look, once
-//! types are settled.
+//! numbers, and of decimals that may get too many digits, become calls of functions that check.
+//! This happens after type coercion.
 
 use std::sync::Arc;
 

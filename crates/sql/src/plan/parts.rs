@@ -1,8 +1,8 @@
 //! A read that several readers share.
 //!
-//! The first reader opens the read, in more parts than there are readers; then each takes one part
-//! after another until there are none. So readers end at about the same time, and a reader that
-//! never runs leaves nothing behind.
+//! The first reader opens the read in more parts than there are readers. Each reader then takes one
+//! part after another until none is left. So readers end at about the same time, and a reader that
+//! never runs leaves no rows unread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

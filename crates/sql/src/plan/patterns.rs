@@ -1,8 +1,8 @@
 //! Regular expressions that the planner must leave alone.
 //!
-//! It makes LIKE of those that are plain text, and takes a backslash of that text for the escape of
-//! LIKE: to it `s ~ 'a\\c'` was `s LIKE '%a\c%'`, which finds `ac`. In a group it leaves them as
-//! they are.
+//! The planner makes LIKE of a pattern that is plain text, and takes a backslash of that text as
+//! the escape of LIKE: `s ~ 'a\\c'` was `s LIKE '%a\c%'`, which finds `ac`. It leaves a pattern in
+//! a group as it is.
 
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::Transformed;

@@ -1,22 +1,23 @@
-//! Filters on their way down a physical plan.
+//! Filter and projection pushdown in physical plans.
 //!
-//! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In
-//! DataFusion 55 that goes wrong in two ways:
+//! Before a plan runs the library pushes down filters that are learned while it runs
+//! (`FilterPushdown`). In DataFusion 55 that goes wrong in two ways:
 //!
-//! 1. A node with two columns of one name gives a filter on the second to the first. A join whose
-//!    sides were swapped has a projection of such columns, and so has one of tables whose keys are
-//!    called alike.
-//! 2. A join that takes NULL for equal to NULL (INTERSECT, EXCEPT) gives its keys without NULL.
+//! 1. A node with two columns of one name applies a filter on the second to the first. A join whose
+//!    sides were swapped has a projection of such columns, and so has a join of tables whose keys
+//!    have the same name.
+//! 2. A join that takes NULL as equal to NULL (INTERSECT, EXCEPT) pushes its keys down without
+//!    NULL.
 //!
-//! In plans with one of these nothing is handed down. The static filters, which the library would
-//! hand down likewise, are where they belong since the logical plan.
+//! In plans with one of these nothing is pushed down. Static filters were pushed down in the
+//! logical plan already.
 //!
-//! An aggregate is never answered by what is known of the rows beforehand (`AggregateStatistics`):
-//! `count(DISTINCT a), count(DISTINCT b)` of the rows with one value of each is 1 for that, though
-//! there may be no such row. All that the store knows beforehand are estimates.
+//! An aggregate is never answered from statistics (`AggregateStatistics`). Of rows with one value
+//! of each, `count(DISTINCT a), count(DISTINCT b)` is 1 to that rule, though there may be no such
+//! row. All statistics of the store are estimates.
 //!
-//! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a
-//! projection of its own that fails with an internal error; then the plan stays as it is.
+//! Projections are pushed down too (`ProjectionPushdown`), to read fewer columns. Below a filter
+//! with a projection of its own that fails with an internal error. Then the plan stays as it is.
 
 use std::sync::Arc;
 

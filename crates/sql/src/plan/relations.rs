@@ -1,6 +1,6 @@
-//! What stands in FROM and the library has no plan for, or a wrong one: ASOF joins, INTERSECT ALL
-//! and EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and `text/sets.rs` bring them into
-//! the form of a join in parentheses.
+//! Relations in FROM that the library plans wrongly or not at all: ASOF joins, INTERSECT ALL and
+//! EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and
+//! `text/sets.rs` write them as joins in parentheses.
 
 use std::sync::Arc;
 

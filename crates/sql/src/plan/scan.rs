@@ -48,8 +48,8 @@ pub(crate) struct StoreScan {
     /// What other parts of the plan will know of the rows wanted once they run, such as the keys on
     /// the other side of a join.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// The order that the plan requires, which holds, though it may go on behind the last column that
-    /// makes a difference.
+    /// The order that the plan requires, which holds, though it may go on behind the last column
+    /// that makes a difference.
     required_order: Vec<PhysicalSortExpr>,
     shared: Arc<SharedRead>,
     properties: Arc<PlanProperties>,

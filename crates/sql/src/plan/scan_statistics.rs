@@ -1,13 +1,13 @@
-//! What DataFusion may know of a scan before it runs.
+//! Statistics of a scan for DataFusion.
 //!
-//! All of it is said to be inexact, for the table may have changed since it was analysed. In
-//! DataFusion 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not
-//! for the ends of columns, which are kept from it therefore: a filter narrows the range of a
-//! column (`FilterExec::statistics_helper`), and takes what is left for exact.
+//! All of them are declared inexact, for the table may have changed since ANALYZE. In DataFusion
+//! 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not enough for
+//! the least and greatest value of a column, so the scan does not give them. A filter narrows the
+//! range of a column (`FilterExec::statistics_helper`), and takes the rest as exact:
 //!
-//! 1. Where one value is left, as 9 of a range that ended there once, below `a >= 9`, the column is
-//!    a constant for it. Rows that came later then leave a sort as they came.
-//! 2. Where no value is left there are exactly no values, though rows have come there.
+//! 1. Where one value is left, such as 9 of a range that ended there, below `a >= 9`, the column
+//!    counts as a constant. Rows that came later then pass a sort unsorted.
+//! 2. Where no value is left, the filter counts exactly no rows, though rows have come there.
 
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;

@@ -1,7 +1,7 @@
-//! Joins that outgrow the memory of a session, carried out by sorting.
+//! Joins that exceed the memory of a session, run again by sorting.
 //!
-//! A hash join holds one of its sides in memory and cannot spill it (DataFusion 55). Where that
-//! fails before the first row is out, the statement begins anew with sort-merge joins, which spill.
+//! A hash join holds one of its sides in memory and cannot spill it (DataFusion 55). If that fails
+//! before the first row is out, the statement starts again with sort-merge joins, which spill.
 
 use std::sync::Arc;
 

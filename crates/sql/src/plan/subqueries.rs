@@ -1,16 +1,15 @@
-//! Subqueries in expressions, in words that the library carries out rightly (DataFusion 55):
+//! Subqueries in expressions, rewritten so that the library runs them correctly (DataFusion 55):
 //!
-//! 1. A subquery for one value gives NULL when there is no row, even of a column that is never NULL.
-//!    The library says of such a value that it is never NULL, and `IS NULL` becomes false.
-//! 2. An aggregate over all rows gives one row, though there be none. Tied to the row outside it
-//!    becomes a join that finds none. For EXISTS, IN, ANY and ALL it becomes a subquery for one value,
-//!    for which the library knows it.
+//! 1. A scalar subquery gives NULL when there is no row, even for a column that is never NULL. The
+//!    library declares such a value never NULL, and `IS NULL` becomes false.
+//! 2. An aggregate over all rows gives one row, even of no rows. Tied to the row outside it becomes
+//!    a join that finds none. For EXISTS, IN, ANY and ALL it becomes a scalar subquery, which the
+//!    library handles.
 //! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
-//!
-//! 4. ANY and ALL tell a value of the row outside from the rows by the names of their columns. Over one
+//! 4. ANY and ALL tell a value of the row outside from the rows by column name. In a query over one
 //!    table both have one name, so the column of the rows gets another.
 //!
-//! What is left is looked through in `correlation.rs`.
+//! `correlation.rs` checks all other subqueries.
 
 use std::sync::Arc;
 

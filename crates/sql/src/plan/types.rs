@@ -1,9 +1,9 @@
-//! Values brought to the types that they are compared and reckoned with in, before the planner does
-//! so by rules of its own.
+//! Values converted to the types that they are compared and computed in, before the planner
+//! converts them by its own rules.
 //!
-//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs` and
-//! `numbers.rs`, each a function from one expression whose parts are done to that expression.
-//! `interval_groups.rs` has one of nodes.
+//! The rules are in `uuid.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs`,
+//! `numbers.rs` and others. Each is a function that rewrites one expression whose parts are
+//! rewritten. `interval_groups.rs` has a rule that rewrites nodes.
 
 use std::sync::Arc;
 
@@ -90,8 +90,8 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
 }
 
 /// A value and the rows of a subquery that it is held against: intervals by their length, and
-/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the point
-/// of the doubles: `1e-20` would be among rows with 0, and infinity an error.
+/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the
+/// point of the doubles: `1e-20` would be among rows with 0, and infinity an error.
 fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let (Expr::InSubquery(InSubquery { expr: value, subquery, .. })
     | Expr::SetComparison(SetComparison { expr: value, subquery, .. })) = &mut part

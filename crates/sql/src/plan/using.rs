@@ -1,15 +1,15 @@
-//! Joins by USING and NATURAL, whose columns of one name are one column.
+//! Joins by USING and NATURAL, which merge columns of one name.
 //!
-//! The planner takes such a column from the left side, although a row of RIGHT and FULL may have
-//! none, takes `*` from the side whose name comes first in the alphabet, and finds the name
-//! ambiguous above a second join by it (DataFusion 55). So the column is made:
+//! The planner takes such a column from the left side, which has no value in some rows of RIGHT and
+//! FULL. It takes `*` from the side whose name comes first in the alphabet, and finds the name
+//! ambiguous above a second join by it (DataFusion 55). So this module makes the column:
 //!
 //! 1. RIGHT takes it from the right side, FULL from the side that has it, the others from the left.
-//! 2. It stands before those that it is made of, in a table whose name nobody writes. The planner
-//!    takes the first of columns that a join says to be one, and for `*` the one whose table comes
-//!    first; so the join says of the new column that it is one with them.
-//! 3. No side of the join has that column. [`UsingRule`] takes what was said of it out again,
-//!    before any other rule looks at the join.
+//! 2. It stands before the columns that it is made of, in a table whose name nobody writes. Of
+//!    columns that a join declares equal the planner takes the first, and for `*` the one whose
+//!    table comes first. So the join declares the new column equal to them.
+//! 3. No side of the join has that column. [`UsingRule`] removes the declaration before any other
+//!    rule looks at the join.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells;
-//! and as text a UUID is what it is spelled like.
+//! UUIDs and text. Text that is compared with a UUID stands for the UUID that it spells. A UUID as
+//! text is its spelling.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;

@@ -1,8 +1,8 @@
-//! VALUES whose columns have doubles and decimals.
+//! VALUES with doubles and decimals in one column.
 //!
-//! The planner casts the doubles to decimals of 15 digits behind the point: `0.1::DOUBLE / 3` lost
-//! a digit beside `1.5`. Here such a column has doubles, as a union has. What `text/values.rs` has
-//! marked loses its mark.
+//! The planner casts the doubles to decimals with 15 digits after the point: `0.1::DOUBLE / 3` lost
+//! a digit beside `1.5`. Here such a column has doubles, as a union has. Marks of `text/values.rs`
+//! are removed.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ fn kind_of(value: &Expr) -> NumberKind {
     kind.map_or(NumberKind::Other, |kind| NumberKind::of(&kind))
 }
 
-/// A cell as a double, without the cast that the planner has put around it: a written one is marked.
+/// A cell as a double, without the cast that the planner has put around it: a written one is
+/// marked.
 fn as_double(cell: Expr) -> Expr {
     let cell = match cell {
         Expr::Cast(Cast { expr, .. }) => *expr,

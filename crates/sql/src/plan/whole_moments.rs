@@ -1,5 +1,5 @@
-//! `_moment_down` and `_moment_up`: a moment in a unit that may not tell it, as the last one that
-//! is not after it, or the first one that is not before it.
+//! `_moment_down` and `_moment_up`: a timestamp rounded to a coarser unit, to the last one that is
+//! not after it, or to the first one that is not before it.
 
 use std::sync::Arc;
 

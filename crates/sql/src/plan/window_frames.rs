@@ -1,7 +1,7 @@
-//! Windows ordered by what has no distances: UUIDs, binary values, times of the day, intervals.
+//! Windows ordered by types without distances: UUIDs, binary values, times of the day, intervals.
 //!
-//! The planner refuses RANGE over them, and so each window that has an ORDER BY and no frame. But a
-//! frame whose bounds are rows of equal rank needs no distances: GROUPS gives the same rows.
+//! The planner refuses RANGE over them, and with it each window that has an ORDER BY and no frame.
+//! A frame whose bounds are rows of equal rank needs no distances: GROUPS gives the same rows.
 
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;

@@ -1,4 +1,4 @@
-//! ANALYZE carried out: the tables are read, and what was found is kept.
+//! ANALYZE: reads tables, and stores what it finds.
 
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Column, Error, ErrorKind, Result, Table, WriteOptions};

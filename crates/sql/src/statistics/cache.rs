@@ -1,12 +1,12 @@
-//! Statistics that were read, for the next plan.
+//! A cache of statistics for plans.
 //!
-//! Each plan asks for each of its tables, so that must cost next to nothing:
+//! Each plan asks for the statistics of each of its tables, so a lookup must cost next to nothing:
 //!
-//! 1. A store without `_statistics` costs one look for that table.
-//! 2. What was read holds while the count of changes of `_statistics` is the same
-//!    ([`Table::change_count`]) and the table is.
-//! 3. Where the store has no such count, as on a cluster, it holds for ten seconds, or until this
-//!    session analyses a table.
+//! 1. A store without `_statistics` costs one lookup of that table.
+//! 2. A note is valid while the change count of `_statistics` is the same
+//!    ([`Table::change_count`]), and the table is the same.
+//! 3. Where the store counts no changes, as on a cluster, a note is valid for ten seconds, or until
+//!    this session analyses a table.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

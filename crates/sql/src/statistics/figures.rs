@@ -1,4 +1,4 @@
-//! The query that finds the figures of columns, and what it found.
+//! The query that computes the figures of columns, and its result.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt64Type};

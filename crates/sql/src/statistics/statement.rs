@@ -1,4 +1,4 @@
-//! ANALYZE as it is written.
+//! The ANALYZE statement, parsed.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
 use tonnage::Result;

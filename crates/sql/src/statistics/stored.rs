@@ -1,4 +1,4 @@
-//! The table of statistics: a row for each table that was analysed.
+//! The table `_statistics`: one row for each table that was analysed.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
-//! The statistics of one table, as it was when it was analysed.
+//! The statistics of one table, as ANALYZE found it.
 
 use datafusion::common::ScalarValue;
 
-/// A column with more distinct values than one in so many rows gets more of them as its table grows.
+/// A column with more distinct values than one in so many rows gets more of them as its table
+/// grows.
 const ROWS_PER_VALUE_MAX: u64 = 10;
 
 /// What ANALYZE found of a table.

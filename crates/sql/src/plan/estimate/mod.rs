@@ -1,7 +1,7 @@
-//! How many rows a logical plan gives, about.
+//! Estimates of how many rows a logical plan gives.
 //!
-//! Nothing that is estimated here changes an answer: it decides in which order joins are carried
-//! out. What is not known is guessed, as the constants say.
+//! No estimate changes an answer: they decide in which order joins run. Unknown quantities are
+//! guessed, as the constants say.
 
 mod range;
 mod rows;

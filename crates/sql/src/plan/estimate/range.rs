@@ -1,4 +1,4 @@
-//! The part of the rows whose values are in a range.
+//! The share of rows whose values are in a range.
 
 use std::collections::HashMap;
 

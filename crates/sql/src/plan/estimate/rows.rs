@@ -1,4 +1,4 @@
-//! The rows of each node of a plan.
+//! The estimated rows of each node of a plan.
 
 use datafusion::common::Column;
 use datafusion::datasource::source_as_provider;
@@ -123,8 +123,8 @@ fn apply_fetch(scan: &TableScan, rows: f64) -> f64 {
     scan.fetch.map_or(rows, |fetch| rows.min(fetch as f64))
 }
 
-/// The rows of joins that stay where they are. Those of inner joins alone are estimated better where
-/// their order is chosen.
+/// The rows of joins that stay where they are. Those of inner joins alone are estimated better
+/// where their order is chosen.
 fn join_rows(join: &Join) -> f64 {
     let (left, right) = (estimate_rows(&join.left), estimate_rows(&join.right));
     let values = join.on.iter().map(|(one, other)| {

@@ -1,4 +1,4 @@
-//! The part of the rows that a condition leaves.
+//! The selectivity of a condition: the share of rows that it keeps.
 
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::utils::{split_binary, split_conjunction};

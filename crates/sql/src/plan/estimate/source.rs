@@ -1,4 +1,4 @@
-//! The column of a table of the store that a column of a plan comes from.
+//! The column of a stored table that a column of a plan comes from.
 
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan};

@@ -1,4 +1,4 @@
-//! A plan out of a tree.
+//! The plan of a tree of joins.
 
 use std::sync::Arc;
 

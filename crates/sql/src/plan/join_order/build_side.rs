@@ -1,4 +1,4 @@
-//! Which side of a join is held in memory.
+//! The build side of a join, which is held in memory.
 
 use std::sync::Arc;
 

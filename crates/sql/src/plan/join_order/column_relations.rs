@@ -1,4 +1,4 @@
-//! Which relation of a tree has a column.
+//! The relation of a tree that each column belongs to.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What the rows of a tree of joins have in common.
+//! The conditions that join the relations of a tree.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The order that joins the smallest first.
+//! Greedy join order: the smallest join comes first.
 
 use super::cost::{JoinCost, JoinedPart};
 use super::shape::JoinShape;

@@ -1,10 +1,10 @@
-//! The order in which inner joins are carried out.
+//! The order in which inner joins run.
 //!
-//! The library joins tables as they are written (DataFusion 55). Here the joins of each tree take
-//! the order that gives the fewest rows on the way, by what is known of tables, keys and indexes:
-//! the two parts whose join is smallest come first, then the next two (greedy operator ordering,
-//! Fegaras 1998). A join that only keeps rows (`IN (SELECT ...)`) goes down to the table that has
-//! its keys where that saves rows. A tree stays as it is where another order would save little.
+//! The library joins tables in the order of the statement (DataFusion 55). This module orders the
+//! joins of each tree so that few rows pass between them, by what is known of tables, keys and
+//! indexes. The two parts whose join is smallest come first, then the next two (greedy operator
+//! ordering, Fegaras 1998). A semi-join (`IN (SELECT ...)`) moves down to the table that has its
+//! keys where that saves rows. A tree stays as it is where another order would save little.
 //!
 //! A hash join holds its left side in memory. That is the smaller one, of outer joins as well.
 

@@ -1,4 +1,4 @@
-//! Joins that only keep rows: those whose keys another query has.
+//! Semi-joins: joins that keep the rows whose keys another query has.
 
 use datafusion::common::{NullEquality, Result};
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan};

@@ -1,4 +1,4 @@
-//! Joins that only keep rows, right above the table that has their keys.
+//! Semi-joins pushed down to the table that has their keys.
 
 use super::semi::KEPT_MAX;
 use super::tree::JoinTree;

@@ -1,4 +1,4 @@
-//! A tree of inner joins, taken apart.
+//! A tree of inner joins, taken out of a plan.
 
 use std::collections::HashSet;
 
