@@ -185,7 +185,7 @@ fn key_combinations(
 }
 
 impl AccessPath {
-    /// How the path is told of by EXPLAIN.
+    /// The path as EXPLAIN shows it.
     pub(crate) fn describe(&self, schema: &TableSchema) -> String {
         match self {
             AccessPath::Nothing => "nothing, no row can match".to_owned(),

@@ -100,7 +100,7 @@ impl IndexPath {
         index.bulk_get((0..ranges.len()).map(move |place| ranges[place].clone()), options).map(Some)
     }
 
-    /// How the path is told of by EXPLAIN.
+    /// The path as EXPLAIN shows it.
     pub(super) fn describe(&self) -> String {
         let names: Vec<_> =
             self.index.columns()[..self.values].iter().map(ToString::to_string).collect();

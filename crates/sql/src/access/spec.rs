@@ -256,7 +256,7 @@ impl ReadSpec {
         Box::new(self.shaped_batches(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
-    /// How the read is told of by EXPLAIN.
+    /// The read as EXPLAIN shows it.
     pub(crate) fn describe(&self) -> String {
         let schema = self.table.schema();
         let names: Vec<_> = self

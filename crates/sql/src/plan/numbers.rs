@@ -1,24 +1,24 @@
 //! Decimals among other numbers.
 //!
 //! A literal with a point is a decimal, and exact. The planner would make a decimal of every double
-//! that meets one, which doubles do not survive: they have digits that the decimal has not, and
+//! that meets one. Doubles do not survive that: they have digits that the decimal has not, and
 //! `NaN`. So here a decimal that meets a double becomes a double, as in other databases:
 //!
-//! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal
-//!    becomes a double; a literal beside a FLOAT becomes a FLOAT.
+//! 1. Compared or computed with a double, in one list, CASE, call or union with one, a decimal
+//!    becomes a double. A literal beside a FLOAT becomes a FLOAT.
 //! 2. A literal that is compared with text becomes a double, for the text may be any number.
-//! 3. Text that is written beside decimals is the number that it says, with all of its digits. The
+//! 3. A literal text beside decimals becomes the number that it spells, with all of its digits. The
 //!    planner would cut those that the column has not.
 //! 4. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
 //!    `k = 5`.
 //! 5. A division of decimals is one of doubles. The planner would cut its result after a few
 //!    digits.
-//! 6. A decimal of 128 bits beside one of 256 becomes one of 256 with the digits that it has. The
-//!    planner would widen both to what holds either, and refuse them where that has more than 76
-//!    digits: a literal `1.5` beside NUMBER(76), too. A literal that is compared with a column of 256
-//!    bits gets the column's own type if that holds it.
-//! 7. A count such as `row_number()`, which has no sign, is a LONG where it is reckoned with whole
-//!    numbers. The planner would make decimals of them, whose division has a fraction.
+//! 6. A decimal of 128 bits beside one of 256 becomes one of 256, with its own digits. The planner
+//!    would widen both to a type that holds either, and refuse more than 76 digits, such as a
+//!    literal `1.5` beside NUMBER(76). A literal that is compared with a column of 256 bits gets
+//!    the type of the column if that holds it.
+//! 7. A count such as `row_number()`, which has no sign, becomes a LONG among whole numbers. The
+//!    planner would make decimals of them, whose division has a fraction.
 
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal256Type, DecimalType, i256,
