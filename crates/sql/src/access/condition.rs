@@ -22,16 +22,16 @@ pub(crate) enum ColumnTest {
     /// One of these.
     In(ArrayRef),
     /// Not below this.
-    Low(Bound),
+    Low(ColumnBound),
     /// Not above this.
-    High(Bound),
+    High(ColumnBound),
     /// NULL.
     Null,
 }
 
 /// The end of a range.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct ColumnBound {
     /// An array of one value.
     pub(crate) value: ArrayRef,
     pub(crate) inclusive: bool,
@@ -77,8 +77,8 @@ fn as_doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
 pub(super) struct ColumnDomain {
     /// Ascending, without duplicates and NULLs.
     pub(super) values: Option<ArrayRef>,
-    pub(super) low: Option<Bound>,
-    pub(super) high: Option<Bound>,
+    pub(super) low: Option<ColumnBound>,
+    pub(super) high: Option<ColumnBound>,
     pub(super) is_null: bool,
 }
 
@@ -136,8 +136,8 @@ impl ColumnDomain {
 
 /// Takes the bound when it is the narrower one: when it lies on that side of the one before.
 fn narrow_bound(
-    place: &mut Option<Bound>,
-    bound: &Bound,
+    place: &mut Option<ColumnBound>,
+    bound: &ColumnBound,
     narrower: Ordering,
 ) -> Result<(), ArrowError> {
     let replaces = match place {

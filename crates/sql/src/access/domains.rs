@@ -5,7 +5,7 @@ use std::fmt;
 use arrow::error::ArrowError;
 use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 
-use super::condition::{Bound, ColumnCondition, ColumnDomain};
+use super::condition::{ColumnBound, ColumnCondition, ColumnDomain};
 use super::value_of;
 
 /// The domain of each column, `None` where no condition is on it.
@@ -28,7 +28,7 @@ pub(super) fn domain_range(
     domains: Option<&ColumnDomain>,
 ) -> Result<Option<FieldRange>> {
     let Some(ColumnDomain { values: None, low, high, .. }) = domains else { return Ok(None) };
-    let end = |bound: &Bound| -> Result<(Value, bool)> {
+    let end = |bound: &ColumnBound| -> Result<(Value, bool)> {
         Ok((value_of(bound.value.as_ref())?, bound.inclusive))
     };
     let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);

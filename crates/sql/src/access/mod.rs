@@ -30,7 +30,7 @@ mod table_reader;
 
 pub(crate) use access_path::{AccessPath, choose_access_path};
 pub(crate) use column_order::ColumnOrder;
-pub(crate) use condition::{Bound, ColumnCondition, ColumnTest, non_null_values};
+pub(crate) use condition::{ColumnBound, ColumnCondition, ColumnTest, non_null_values};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
@@ -38,6 +38,6 @@ pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use rows::{rows_to_batch, rows_to_keys};
-pub(crate) use spec::{Latest, ReadSpec};
+pub(crate) use spec::{LatestRows, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared_schema, folded_field, note_names};
 pub(crate) use table_reader::TableReader;

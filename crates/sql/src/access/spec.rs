@@ -32,7 +32,7 @@ const CACHED_ROWS_PER_ENTRY: u64 = 50;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Latest {
+pub(crate) struct LatestRows {
     pub(crate) rows: u64,
     pub(crate) direction: Direction,
 }
@@ -47,7 +47,7 @@ pub(crate) struct ReadSpec {
     pub(crate) direction: Direction,
     /// At most this many rows in all.
     pub(crate) limit: Option<u64>,
-    pub(crate) latest: Option<Latest>,
+    pub(crate) latest: Option<LatestRows>,
     pub(crate) batch_rows_max: usize,
     pub(crate) consistency: Option<Consistency>,
     pub(crate) workers: usize,

@@ -5,7 +5,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 
-use crate::access::{Bound, ColumnCondition, ColumnTest, SqlTable};
+use crate::access::{ColumnBound, ColumnCondition, ColumnTest, SqlTable};
 use crate::plan::{key_set_of, list_values_as};
 
 /// The conditions that an expression consists of, when it consists of nothing else.
@@ -74,8 +74,8 @@ fn comparison(
         return None;
     }
     let value = value.to_array().ok()?;
-    let low = |inclusive| move |value| ColumnTest::Low(Bound { value, inclusive });
-    let high = |inclusive| move |value| ColumnTest::High(Bound { value, inclusive });
+    let low = |inclusive| move |value| ColumnTest::Low(ColumnBound { value, inclusive });
+    let high = |inclusive| move |value| ColumnTest::High(ColumnBound { value, inclusive });
     match op {
         Operator::Eq => typed_condition(table, column, value, ColumnTest::In),
         Operator::GtEq => typed_condition(table, column, value, low(true)),
@@ -98,7 +98,7 @@ fn prefix_condition(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition
     }
     let bound = |text: &str, inclusive| {
         let value = ScalarValue::Utf8(Some(text.to_owned())).to_array().ok()?;
-        Some(Bound { value, inclusive })
+        Some(ColumnBound { value, inclusive })
     };
     let low = bound(beginning, true)?;
     let mut conditions =

@@ -15,7 +15,7 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, Latest,
+    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, LatestRows,
     ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
@@ -41,7 +41,7 @@ pub(crate) struct StoreTable {
     table: Arc<SqlTable>,
     options: Arc<SqlOptions>,
     cache: Option<Arc<ColumnCache>>,
-    latest: Option<Latest>,
+    latest: Option<LatestRows>,
     /// The order in which few rows are wanted: to read them in another one is no error.
     order: Option<FirstRows>,
     /// Whether its rows must be the latest, whatever the session asks for.
@@ -58,7 +58,7 @@ impl StoreTable {
         &self.table
     }
 
-    pub(crate) fn latest(&self) -> Option<Latest> {
+    pub(crate) fn latest(&self) -> Option<LatestRows> {
         self.latest
     }
 
@@ -68,7 +68,7 @@ impl StoreTable {
 
     /// The same table of which only the first rows under each shard key are wanted; to read more is
     /// no error.
-    pub(crate) fn with_latest(&self, latest: Latest) -> Self {
+    pub(crate) fn with_latest(&self, latest: LatestRows) -> Self {
         Self { latest: Some(latest), ..self.clone() }
     }
 

@@ -9,8 +9,8 @@ use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
 use crate::access::{
-    AccessPath, Bound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec, SqlTable,
-    choose_access_path, choose_index, direction_for,
+    AccessPath, ColumnBound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec,
+    SqlTable, choose_access_path, choose_index, direction_for,
 };
 use crate::catalog::CatalogContext;
 use crate::engine::Engine;
@@ -132,8 +132,8 @@ fn condition(
     let Some(value) = array_of(literals, column_type, parameters)? else { return Ok(None) };
     let test = match filter.test {
         FilterTest::In(_) => ColumnTest::In(value),
-        FilterTest::Low(_, inclusive) => ColumnTest::Low(Bound { value, inclusive }),
-        FilterTest::High(_, inclusive) => ColumnTest::High(Bound { value, inclusive }),
+        FilterTest::Low(_, inclusive) => ColumnTest::Low(ColumnBound { value, inclusive }),
+        FilterTest::High(_, inclusive) => ColumnTest::High(ColumnBound { value, inclusive }),
     };
     Ok(Some(ColumnCondition { column, test }))
 }

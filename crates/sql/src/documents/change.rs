@@ -32,7 +32,7 @@ pub(super) const ALL: [Scalar; 4] = [
         let (documents, paths) = (arguments.texts(0)?, paths(arguments, 1)?);
         arguments.map_text(|row| match (text_of(&documents, row), &paths[row]) {
             (Some(document), Some(path)) => {
-                change_at_path(checked(document)?, path, &Change::Delete).map(Some)
+                change_at_path(checked(document)?, path, &DocumentChange::Delete).map(Some)
             }
             _ => Ok(None),
         })
@@ -40,7 +40,7 @@ pub(super) const ALL: [Scalar; 4] = [
 ];
 
 /// What is done at the end of a path.
-enum Change<'a> {
+enum DocumentChange<'a> {
     Set { value: &'a str, creates: bool },
     Delete,
 }
@@ -56,7 +56,7 @@ fn set(arguments: &Arguments) -> Result<ArrayRef> {
         else {
             return Ok(None);
         };
-        let change = Change::Set { value: checked(value)?, creates: creates.value(row) };
+        let change = DocumentChange::Set { value: checked(value)?, creates: creates.value(row) };
         change_at_path(checked(document)?, path, &change).map(Some)
     })
 }
@@ -114,7 +114,7 @@ fn finish_step(step: &str, was_quoted: bool) -> String {
 }
 
 /// A document with a change at the end of a path. A path that leads nowhere changes nothing.
-fn change_at_path(document: &str, path: &[String], change: &Change<'_>) -> Result<String> {
+fn change_at_path(document: &str, path: &[String], change: &DocumentChange<'_>) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(document.to_owned()) };
     match Kind::of(document) {
         // Members and items are copied as text: numbers keep digits that no double has.
@@ -130,7 +130,7 @@ fn change_at_path(document: &str, path: &[String], change: &Change<'_>) -> Resul
                 };
                 parts.extend(value.map(|value| format!("{}:{value}", quote(&name))));
             }
-            if let Change::Set { value, creates: true } = change
+            if let DocumentChange::Set { value, creates: true } = change
                 && rest.is_empty()
                 && !is_found
             {
@@ -155,7 +155,7 @@ fn change_at_path(document: &str, path: &[String], change: &Change<'_>) -> Resul
                 };
                 parts.extend(item);
             }
-            if let Change::Set { value, creates: true } = change
+            if let DocumentChange::Set { value, creates: true } = change
                 && rest.is_empty()
             {
                 // As in PostgreSQL a place outside the array is the nearer end.
@@ -172,10 +172,14 @@ fn change_at_path(document: &str, path: &[String], change: &Change<'_>) -> Resul
 }
 
 /// The value at a step, with what comes below it changed; nothing when it is deleted.
-fn change_value(value: &str, rest: &[String], change: &Change<'_>) -> Result<Option<String>> {
+fn change_value(
+    value: &str,
+    rest: &[String],
+    change: &DocumentChange<'_>,
+) -> Result<Option<String>> {
     match change {
-        Change::Set { value, .. } if rest.is_empty() => Ok(Some((*value).to_owned())),
-        Change::Delete if rest.is_empty() => Ok(None),
+        DocumentChange::Set { value, .. } if rest.is_empty() => Ok(Some((*value).to_owned())),
+        DocumentChange::Delete if rest.is_empty() => Ok(None),
         change => change_at_path(value, rest, change).map(Some),
     }
 }
@@ -218,7 +222,7 @@ fn remove_part(arguments: &Arguments) -> Result<ArrayRef> {
                     if Kind::of(document) != Kind::Array {
                         return exec_err!("- with a whole number takes an item away from an array, not from {document}");
                     }
-                    change_at_path(document, &[index.to_string()], &Change::Delete).map(Some)
+                    change_at_path(document, &[index.to_string()], &DocumentChange::Delete).map(Some)
                 }
                 _ => Ok(None),
             }
@@ -231,7 +235,9 @@ fn remove_part(arguments: &Arguments) -> Result<ArrayRef> {
         };
         let document = checked(document)?;
         match Kind::of(document) {
-            Kind::Object => change_at_path(document, &[name.to_owned()], &Change::Delete).map(Some),
+            Kind::Object => {
+                change_at_path(document, &[name.to_owned()], &DocumentChange::Delete).map(Some)
+            }
             // All texts of that name go, not only the first, as in PostgreSQL.
             Kind::Array => {
                 let mut kept = Vec::new();
@@ -252,7 +258,7 @@ mod tests {
     use super::*;
 
     fn set(document: &str, path: &str, value: &str, creates: bool) -> String {
-        let change = Change::Set { value, creates };
+        let change = DocumentChange::Set { value, creates };
         change_at_path(document, &parse_steps(path).unwrap(), &change).unwrap()
     }
 

@@ -15,8 +15,8 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
 use crate::access::{
-    AccessPath, Bound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec, choose_access_path,
-    choose_index,
+    AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec,
+    choose_access_path, choose_index,
 };
 use crate::error::into_datafusion;
 
@@ -95,7 +95,7 @@ fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Col
     let compared = expr.downcast_ref::<BinaryExpr>()?;
     let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
-    let bound = |inclusive| move |value| Bound { value, inclusive };
+    let bound = |inclusive| move |value| ColumnBound { value, inclusive };
     match compared.op() {
         Operator::Eq => typed_condition(spec, column, value, ColumnTest::In),
         Operator::GtEq => {

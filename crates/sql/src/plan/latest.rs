@@ -26,7 +26,7 @@ use tonnage::Direction;
 use super::above_scan::{
     scan_with_table, store_scan, store_table, table_column, unaliased, with_input,
 };
-use crate::access::{AccessPath, Latest, choose_access_path, is_ordered_as_sql};
+use crate::access::{AccessPath, LatestRows, choose_access_path, is_ordered_as_sql};
 use crate::catalog::condition_of;
 
 /// Puts a limit per shard key on reads that need no more.
@@ -78,7 +78,7 @@ fn rewrite_row_number(filter: &Filter) -> Option<LogicalPlan> {
         .min()?;
     let input = &window.input;
     let direction = order_within(input, &params.partition_by, &params.order_by)?;
-    let input = with_latest(input, Latest { rows, direction })?;
+    let input = with_latest(input, LatestRows { rows, direction })?;
     let window = Window { input: Arc::new(input), ..window.clone() };
     Some(LogicalPlan::Filter(
         Filter::try_new(filter.predicate.clone(), Arc::new(LogicalPlan::Window(window))).ok()?,
@@ -110,7 +110,7 @@ fn rewrite_groups(aggregate: &Aggregate) -> Option<LogicalPlan> {
     if !directions.all(|other| other == Some(direction)) {
         return None;
     }
-    let input = with_latest(input, Latest { rows: 1, direction })?;
+    let input = with_latest(input, LatestRows { rows: 1, direction })?;
     let aggregate = Aggregate::try_new(
         Arc::new(input),
         aggregate.group_expr.clone(),
@@ -186,7 +186,7 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
 
 /// The plan with the limit on its scan; `None` when a filter in between may throw away the very
 /// rows that the limit leaves.
-fn with_latest(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
+fn with_latest(plan: &LogicalPlan, latest: LatestRows) -> Option<LogicalPlan> {
     match plan {
         LogicalPlan::TableScan(scan) => scan_with_latest(scan, latest),
         LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
@@ -212,7 +212,7 @@ fn with_latest(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
 
 /// Filters that were pushed into the scan are fine when they choose among shard keys, or are a
 /// range that is read under each of them.
-fn scan_with_latest(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
+fn scan_with_latest(scan: &TableScan, latest: LatestRows) -> Option<LogicalPlan> {
     let table = store_table(scan)?;
     if table.latest().is_some() || scan.fetch.is_some() || !table.options().push_down {
         return None;

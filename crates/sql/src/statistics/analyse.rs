@@ -26,7 +26,7 @@ const TOLD_MAX: usize = 100;
 /// Carries out ANALYZE. Tells what it did.
 pub(crate) fn analyse_tables(planner: &Planner, piece: &Piece, guard: &Guard) -> Result<String> {
     let statement = AnalyzeStatement::read(piece)?;
-    let analysis = Analysis::new(planner, guard);
+    let analysis = AnalyzeRun::new(planner, guard);
     let told = match statement.tables.is_empty() {
         true => analysis.analyse_all()?,
         false => {
@@ -69,12 +69,12 @@ struct AnalysisSummary {
 }
 
 /// One run of ANALYZE.
-struct Analysis<'a> {
+struct AnalyzeRun<'a> {
     planner: Planner,
     guard: &'a Guard,
 }
 
-impl<'a> Analysis<'a> {
+impl<'a> AnalyzeRun<'a> {
     /// It sees what is stored, and not what an open transaction would change.
     fn new(planner: &Planner, guard: &'a Guard) -> Self {
         let context = CatalogContext { transaction: None, ..planner.context.clone() };
