@@ -65,6 +65,7 @@ impl ReadSpec {
             let batch = batch?;
             count += batch.num_rows();
             gathered.push(batch);
+            // Sorted in between, for all rows of a large table need not fit into memory.
             if count > GATHERED_ROWS {
                 first = self.first_of(first, &std::mem::take(&mut gathered), order)?;
                 count = 0;

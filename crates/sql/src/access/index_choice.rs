@@ -113,6 +113,7 @@ fn reason_to_reject(
     key_path: &AccessPath,
 ) -> Result<Option<String>> {
     let name = path.index.name();
+    // The rows of a partial key are not estimated, so they are counted, up to what the index costs.
     if let AccessPath::Keys { .. } = key_path {
         let is_better =
             path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost_in_rows(path))?;

@@ -109,6 +109,7 @@ fn key_columns(store: &Store) -> Result<RecordBatch> {
             columns.map(|(place, column)| (schema.path.as_str(), place, column.name.as_str()))
         })
         .collect();
+    // A table has one primary key, so all may have one name, as in MySQL.
     let paths = || text_array(parts.iter().map(|(path, ..)| (*path).to_owned()).collect());
     batch([
         ("constraint_catalog", repeated_text(CATALOG, parts.len())),

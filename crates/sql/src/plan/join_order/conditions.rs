@@ -66,6 +66,8 @@ impl TreeConditions {
                 None => conditions.others.push(other_condition(one, relations_by_column)?),
             }
         }
+        // Two columns of one relation would need a test that no join makes: such a class falls back
+        // into its equalities.
         for (class, of) in equivalence_classes(&equalities) {
             let mut relations: Vec<usize> = class.iter().map(|member| member.relation).collect();
             relations.sort_unstable();
