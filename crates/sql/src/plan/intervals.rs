@@ -3,8 +3,8 @@
 //! The planner compares months first, then days, then the rest. To it 25 hours are less than a day,
 //! and so is the time between any two moments, which it counts in units below days. So every
 //! comparison of intervals gets their lengths (`interval.rs`). `interval_groups.rs` does the same
-//! for groups, `aggregate/longest.rs` for `min` and `max`. `date_part` splits intervals as other
-//! databases do.
+//! for groups, `aggregate/longest.rs` for `min` and `max`. `date_part` splits intervals as
+//! other databases do.
 
 use std::str::FromStr;
 
